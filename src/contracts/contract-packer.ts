@@ -120,9 +120,9 @@ export function createContractPacker(
     maySend({ sender: owner, timestamp: clock.now() }, overlay, context);
 
   /** A contract ends in any case. What has rested too often is dropped. */
-  const isDue = (contract: string, { key, def, sender }: PoolEntry, failed: Set<string>): boolean =>
+  const isDue = (contract: string, { key, def, sender }: PoolEntry): boolean =>
     def.executable !== true ||
-    (!failed.has(key) && repetitions.isDue(key) && breakers.state(contract, sender) !== 'open');
+    (repetitions.isDue(key) && breakers.state(contract, sender) !== 'open');
 
   /** Executes contract transactions in the room that is left; returns what they leave. */
   async function execute(
@@ -134,12 +134,11 @@ export function createContractPacker(
     const room = createPhaseRoom(left.bytes, left.count);
     const block = createBlockInWork(draft, header, room, limits.bytesMax, ports);
     const limitMs = Math.min(options.timeoutMs, options.phaseMs * LIMIT_SHARE);
-    const failed = failedIn(header, limits.contractDeadline);
     const begin = createWork(
       block,
       createImageLoads(options.perContainer),
       { limitMs, graceMs: options.graceMs, checkMs: Math.min(CHECK_MS_MAX, options.phaseMs / 2) },
-      { ...shared, failed },
+      { ...shared, failed: failedIn(header, limits.contractDeadline) },
     );
     phase = new ContractPhase(
       { parallelism: options.parallelism, deadline: limits.contractDeadline },
@@ -148,7 +147,7 @@ export function createContractPacker(
         begin,
         contractKey: (entry) => contractKeyOf(entry, publicKeySize),
         ownerOf: creatorOf,
-        isDue: (contract, entry) => isDue(contract, entry, failed),
+        isDue,
         yields: (contract, entry) =>
           repetitions.has(entry.key) || breakers.isFailing(contract, entry.sender),
       },

@@ -81,16 +81,26 @@ export class ContractPhase {
   /** Takes in what waits, in the order of the pool. */
   addAll(entries: readonly PoolEntry[]): void {
     this.intake.share(entries);
-    for (const entry of entries) this.add(entry);
+    this.enter(entries);
   }
 
   /** Takes a transaction in; they come in the order of the pool, or arrive while others run. */
   add(entry: PoolEntry): void {
-    if (this.closed) return;
+    this.enter([entry]);
+  }
+
+  /** A line has all of them before its first one is chosen, which may give way to the others. */
+  private enter(entries: readonly PoolEntry[]): void {
+    const lines = new Set(entries.map((entry) => this.place(entry)));
+    for (const line of lines) if (line?.state === 'empty') this.queue(line);
+  }
+
+  private place(entry: PoolEntry): ContractLine | undefined {
+    if (this.closed) return undefined;
     const key = this.ports.contractKey(entry);
     let line = this.lines.get(key);
-    if (line?.state === 'stopped' || !this.ports.isDue(key, entry)) return;
-    if (!this.intake.offer(entry, key)) return;
+    if (line?.state === 'stopped' || !this.ports.isDue(key, entry)) return undefined;
+    if (!this.intake.offer(entry, key)) return undefined;
     if (line === undefined) {
       const left = (done: PoolEntry): void => this.intake.leave(done, key);
       const yields = (waiting: PoolEntry): boolean => this.ports.yields(key, waiting);
@@ -98,7 +108,7 @@ export class ContractPhase {
       this.lines.set(key, line);
     }
     line.add(entry);
-    if (line.state === 'empty') this.queue(line);
+    return line;
   }
 
   /** A transaction has arrived while the phase is under way. */
@@ -153,7 +163,7 @@ export class ContractPhase {
   private async beginAll(): Promise<void> {
     try {
       for (;;) {
-        for (const entry of this.intake.again()) this.add(entry);
+        this.enter(this.intake.again());
         const line = this.take();
         if (line === undefined) break;
         this.advance(line);

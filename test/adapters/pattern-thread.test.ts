@@ -1,6 +1,7 @@
 // Patterns in a thread: one that takes too long costs its own request and nothing else.
 import t from 'tap';
 import { createPatternThread } from '../../src/adapters/pattern-thread.ts';
+import { contractLimits } from '../../src/base/contract-limits.ts';
 import { Rng } from '../generators/random.ts';
 
 const workerUrl = new URL('../../src/cli/pattern-worker.ts', import.meta.url);
@@ -53,4 +54,13 @@ t.test('clients take turns, and each has few in the line', async (t) => {
   t.ok(order.indexOf('another') < 3, order.join(' '));
   await close();
   await t.rejects(match('a', [], 'one'), { code: 503 });
+});
+
+t.test('of all clients together not many wait', async (t) => {
+  const { match } = opened(t);
+  const ask = (client: number) => match('a', ['a'], `client ${client}`);
+  const all = Array.from({ length: 1 + contractLimits.patternsWaiting.value }, (_, i) => ask(i));
+  await t.rejects(ask(all.length), { code: 503 });
+  for (const { verdicts } of await Promise.all(all)) t.same(verdicts, [true]);
+  t.match(await ask(all.length), { verdicts: [true] }, 'afterwards');
 });

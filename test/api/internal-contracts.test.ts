@@ -3,8 +3,11 @@ import t from 'tap';
 import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
 import { createInternalApi } from '../../src/api/internal-contracts.ts';
 import { base58 } from '../../src/base/base58.ts';
+import { contractLimits } from '../../src/base/contract-limits.ts';
 import { parse } from '../../src/base/json.ts';
+import type { KeyFilters } from '../../src/base/patterns.ts';
 import { createExecutions, type RunningExecution } from '../../src/contracts/executions.ts';
+import { REQUESTS_PER_CALL_MAX } from '../../src/contracts/read-budget.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 import { putContract, putContractEntry } from '../../src/ledger/contracts.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
@@ -25,12 +28,18 @@ interface Served {
   readonly token: string;
   readonly execution: RunningExecution;
   readonly executions: ReturnType<typeof createExecutions>;
+  /** Filters of contracts. */
+  readonly filters: KeyFilters;
   pass(ms: number): Promise<void>;
   get(path: string, token?: string): Promise<JsonAnswer>;
   post(path: string, body: unknown, token?: string): Promise<JsonAnswer>;
 }
 
-async function served(t: Scope): Promise<Served> {
+/** `keyFiltersOf`: stands before the filters of contracts. */
+async function served(
+  t: Scope,
+  keyFiltersOf: (real: KeyFilters) => KeyFilters = (real) => real,
+): Promise<Served> {
   const { node, clock, accounts } = await wholeNode(t, { set: ['miner.enable=no'] });
   const [{ publicKey: creator }] = accounts;
   const view = createOverlay(node.blockchain.view);
@@ -50,7 +59,9 @@ async function served(t: Scope): Promise<Served> {
     ...{ txId: ID, contractId: ID, height: 2, view },
     executedFor: () => undefined,
   } as Partial<RunningExecution> as RunningExecution;
-  const server = await hyperExpress.listen(createInternalApi(node.services, executions), {
+  const contractKeyFilters = keyFiltersOf(node.services.contractKeyFilters);
+  const services = { ...node.services, contractKeyFilters };
+  const server = await hyperExpress.listen(createInternalApi(services, executions), {
     host: '127.0.0.1',
     port: 0,
     cors: false,
@@ -65,6 +76,7 @@ async function served(t: Scope): Promise<Served> {
     token,
     execution,
     executions,
+    filters: contractKeyFilters,
     pass: (ms) => clock.advance(ms),
     get: (path, of = token) => exchangeJson('GET', url + path, headers(of)),
     post: (path, body, of = token) =>
@@ -168,6 +180,50 @@ t.test('scenario 86: forged, expired, finished and foreign tokens, and other pat
   t.equal((await get(path)).status, 200);
   await pass(LIFETIME_MS);
   t.match(await get(path), refused, 'one whose time is over');
+});
+
+t.test('an execution has so many requests', async (t) => {
+  const { get, token, execution, executions } = await served(t);
+  const path = `/internal/contracts/${id}/sum`;
+  for (let i = 1; i < REQUESTS_PER_CALL_MAX; i++) executions.admit(token);
+  t.equal((await get(path)).status, 200);
+  t.equal((await get(path)).status, 413);
+  t.equal((await get(path, executions.begin(execution))).status, 200, 'each has its own');
+});
+
+t.test('executions take turns, though all come from one address', async (t) => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  let asked = 0;
+  const { get, execution, executions } = await served(t, (real) => ({
+    open: real.open,
+    inTurn(client, work) {
+      asked++;
+      return real.inTurn(client, () => gate.then(work));
+    },
+  }));
+  const matching = (token?: string) => get(`/internal/contracts/${id}?matches=a`, token);
+  const many = Array.from({ length: 4 + contractLimits.patternsWaitingOfOne.value }, () =>
+    matching(),
+  );
+  while (asked < many.length) await new Promise(setImmediate);
+  t.equal((await matching()).status, 503, 'more of one execution than wait');
+  const other = matching(executions.begin({ ...execution, txId: OTHER }));
+  while (asked < many.length + 2) await new Promise(setImmediate);
+  open();
+  t.match(await other, { status: 200, body: [{ key: 'a' }] });
+  for (const { status } of await Promise.all(many)) t.equal(status, 200);
+});
+
+t.test('the work of patterns is that of an execution', async (t) => {
+  const { get, filters, execution, executions } = await served(t);
+  const spendAll = async (): Promise<void> => {
+    for (;;) await filters.open('a{900}', base58.encode(ID));
+  };
+  await t.rejects(spendAll(), { code: 503 });
+  const path = `/internal/contracts/${id}?matches=a`;
+  t.equal((await get(path)).status, 503);
+  const other = executions.begin({ ...execution, txId: OTHER });
+  t.equal((await get(path, other)).status, 200);
 });
 
 t.test('HEAD, and a body of two lengths', async (t) => {

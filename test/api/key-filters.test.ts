@@ -30,6 +30,18 @@ t.test('a request, and a client with several', async (t) => {
   t.ok(await filters.open('a', 'one'), 'a minute later');
 });
 
+t.test('empty keys cost, and what is open ends with the work of its client', async (t) => {
+  const filters = createKeyFilters(patterns, fakeClock(0));
+  const accepts = await filters.open('a', 'one');
+  await t.rejects(accepts(Array<string>(most * key.length + 1).fill('')), { code: 413 });
+  const early = await filters.open('a', 'two');
+  const spendAll = async (): Promise<void> => {
+    for (;;) await (await filters.open('a', 'two'))(Array<string>(most).fill(key));
+  };
+  await t.rejects(spendAll(), { code: 503 });
+  await t.rejects(early([key]), { code: 503 });
+});
+
 t.test('few answers are in memory', async (t) => {
   const filters = createKeyFilters(patterns, fakeClock(0));
   const { promise, resolve } = Promise.withResolvers<void>();

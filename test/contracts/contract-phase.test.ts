@@ -10,6 +10,9 @@ import type { PoolEntry } from '../../src/mempool/entry.ts';
 const LINES = 4;
 const def = { type: 104 };
 
+/** The contracts of one creator have names such as 'creator/contract'. */
+const ownerOf = (contract: string): string => contract.split('/')[0]!;
+
 /** A phase whose container takes one run at a time, and whose event loop the test turns. */
 function setUp() {
   const paused: (() => void)[] = [];
@@ -34,7 +37,7 @@ function setUp() {
     {
       clock,
       contractKey: ({ key }) => key,
-      ownerOf: (contract) => contract,
+      ownerOf,
       isDue: () => true,
       yields: () => false,
       begin({ key }) {
@@ -86,6 +89,23 @@ t.test('a turn that comes too late does not go round among those that wait', asy
   t.same(begun, ['first', 'fourth', 'third', 'second']);
 });
 
+t.test('creators take turns at a container, however many contracts one of them has', async (t) => {
+  const { phase, begun, paused, arrive, goOn, end } = setUp();
+  const many = Array.from({ length: 4 }, (_, i) => `many/${i}`);
+  for (const key of many) phase.add({ key, def } as PoolEntry);
+  const ended = phase.run();
+  while (paused.length > 0) await goOn();
+  t.same(begun, ['many/0'], 'the others wait');
+  arrive('one/0');
+  while (paused.length > 0) await goOn();
+  for (let i = 0; i < 5; i++) {
+    await end(begun[i]!);
+    while (paused.length > 0) await goOn();
+  }
+  await ended;
+  t.same(begun, ['many/0', 'many/1', 'one/0', 'many/2', 'many/3']);
+});
+
 interface SimulatedRun {
   /** Milliseconds. */
   readonly runs: number;
@@ -119,7 +139,7 @@ function simulated(
     {
       clock,
       contractKey: ({ sender }) => sender,
-      ownerOf: (contract) => contract,
+      ownerOf,
       isDue: () => true,
       yields: () => false,
       begin({ key }) {
@@ -238,5 +258,20 @@ t.test('all creators that make themselves stale have half of a phase', async (t)
   phase.addAll([...['a', 'b', 'c'].flatMap((one) => entries(one, 1)), ...entries('good', 60)]);
   await pass();
   t.equal(abandoned.length, 2, 'the third does not begin alone');
+  t.equal(begun.filter((sender) => sender === 'good').length, 60);
+});
+
+t.test('a creator has its time alone once, for all its contracts', async (t) => {
+  const runs = new Map<string, number>();
+  const { phase, begun, abandoned, pass } = simulated(1, (sender) => {
+    if (sender === 'good') return { runs: 5 };
+    const count = (runs.get(sender) ?? 0) + 1;
+    runs.set(sender, count);
+    return count > 2 ? { runs: 5_000 } : { runs: 10, outcome: 'again' };
+  });
+  const selfish = ['selfish/1', 'selfish/2'].flatMap((one) => entries(one, 1));
+  phase.addAll([...selfish, ...entries('good', 60)]);
+  await pass();
+  t.same(abandoned.length, 1, 'the second contract does not begin alone');
   t.equal(begun.filter((sender) => sender === 'good').length, 60);
 });

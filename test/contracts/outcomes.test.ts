@@ -1,15 +1,19 @@
 import t from 'tap';
+import { patternsHere } from '../../src/api/key-filter.ts';
 import type { ContractOutcome, DataEntry } from '../../src/base/containers.ts';
+import { apiError } from '../../src/base/errors.ts';
+import type { Clock } from '../../src/base/ports.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { FAILURES_MAX } from '../../src/contracts/breakers.ts';
 import { createContractPacker } from '../../src/contracts/contract-packer.ts';
 import { createExecutions } from '../../src/contracts/executions.ts';
 import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
+import type { NodePorts } from '../../src/node/node.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type Account, ROUND_MS } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
-import { type ContractNode, contractNode, sum, TIMEOUT_MS } from './contract-node.ts';
+import { add, type ContractNode, contractNode, sum, TIMEOUT_MS } from './contract-node.ts';
 
 const SUCCESS = 'Success null Contract transaction successfully mined';
 
@@ -169,6 +173,48 @@ t.test('scenario 87: a sender who was banned after the pool had the call', async
   t.equal(isWaiting(node, create), false);
 });
 
+/** Packs a block as this miner, with what an engine runs, and forgets it. */
+function packerOf({ at, containers }: ContractNode, miner: Account, clock: Clock = at.clock) {
+  const { pool, blockchain } = at.node;
+  const signOf =
+    ({ privateKey }: Account) =>
+    (message: Uint8Array) =>
+      at.family.sign(privateKey, message, random);
+  const packer = createContractPacker(
+    { parallelism: 1, perContainer: 1, timeoutMs: 1e3, phaseMs: 5e3, graceMs: 0 },
+    {
+      ...{ containers, pool, clock, view: blockchain.view, addresses: () => [] },
+      signer: { publicKey: miner.publicKey, sign: signOf(miner) },
+      executions: createExecutions(1e3, {
+        clock,
+        random: { bytes: (count) => new Uint8Array(count) },
+        hash: (bytes) => bytes,
+      }),
+      keyFilter: async () => async (keys) => keys.map(() => true),
+      report: () => undefined,
+      observe: () => undefined,
+    },
+  );
+  const [owner] = at.accounts;
+  const generator = { ...owner, sign: signOf(owner) };
+  /** Ids of what the block has. */
+  return async (contractDeadline = at.clock.now() + 1_000): Promise<readonly string[]> => {
+    let ids: readonly string[] = [];
+    const time = at.clock.now() + ROUND_MS;
+    const enough = new Error('enough');
+    await blockchain
+      .forge(generator, time, async (draft, limits, header) => {
+        await packer.pack(draft, { ...limits, contractDeadline }, header);
+        ids = draft.txs.map((tx) => base58.encode((tx.def.inner?.(tx) ?? tx).id));
+        throw enough;
+      })
+      .catch((cause: unknown) => {
+        if (cause !== enough) throw cause;
+      });
+    return ids;
+  };
+}
+
 t.test('a miner that is banned executes nothing, and drops no calls', async (t) => {
   let runs = 0;
   const counted: Program = () => {
@@ -176,43 +222,86 @@ t.test('a miner that is banned executes nothing, and drops no calls', async (t) 
     return success();
   };
   const node = await contractNode(t, { counted });
-  const { at, owner, containers } = node;
+  const { at, owner } = node;
   const [, other] = at.accounts;
   const contract = await node.created('counted');
   await at.send(owner, { type: 102, target: other.text, opType: 'add', role: 'banned' });
   await at.mine();
   const call = await node.call(contract);
-  const { pool, blockchain } = at.node;
-  const packerOf = (miner: Account) =>
-    createContractPacker(
-      { parallelism: 1, perContainer: 1, timeoutMs: 1e3, phaseMs: 5e3, graceMs: 0 },
-      {
-        ...{ containers, pool, clock: at.clock, view: blockchain.view, addresses: () => [] },
-        signer: { publicKey: miner.publicKey, sign: () => new Uint8Array(64) },
-        executions: createExecutions(1e3, {
-          clock: at.clock,
-          random: { bytes: (count) => new Uint8Array(count) },
-          hash: (bytes) => bytes,
-        }),
-        keyFilter: async () => async (keys) => keys.map(() => true),
-        report: () => undefined,
-        observe: () => undefined,
-      },
-    );
-  for (const miner of [other, owner]) {
-    const packing = at.node.blockchain.forge(
-      { ...owner, sign: (message) => at.family.sign(owner.privateKey, message, random) },
-      at.clock.now() + ROUND_MS,
-      async (draft, limits, header) => {
-        const contractDeadline = at.clock.now() + 1_000;
-        await packerOf(miner).pack(draft, { ...limits, contractDeadline }, header);
-        throw new Error('enough');
-      },
-    );
-    await t.rejects(packing, { message: 'enough' });
-    t.equal(runs, miner === other ? 1 : 2, 'the creation, and the call for who may');
-  }
+  const contractId = base58.encode(contract.id);
+  const end = await at.send(owner, { type: 106, contractId, timestamp: call.timestamp + 1 });
+  const [called, ended] = [call, end].map(({ id }) => base58.encode(id));
+  t.same(await packerOf(node, other)(), [ended], 'what needs no right of the miner is packed');
+  t.equal(runs, 1, 'the creation');
+  t.same(await packerOf(node, owner)(), [called, ended]);
+  t.equal(runs, 2, 'the call for who may');
   t.ok(isWaiting(node, call));
+});
+
+t.test('a miner that its own block bans executes nothing in it', async (t) => {
+  let runs = 0;
+  const counted: Program = () => {
+    runs++;
+    return success();
+  };
+  const node = await contractNode(t, { counted });
+  const { at, owner } = node;
+  const [, other] = at.accounts;
+  const contract = await node.created('counted');
+  const call = await node.call(contract);
+  const pack = packerOf(node, other);
+  await pack();
+  t.equal(runs, 2, 'the creation, and the call while it may');
+  const ban = { type: 102, target: other.text, opType: 'add', role: 'banned' };
+  const { id } = await at.send(owner, ban);
+  t.same(await pack(), [base58.encode(id)]);
+  t.equal(runs, 2);
+  t.ok(isWaiting(node, call));
+});
+
+t.test('what has failed is not executed again in its round', async (t) => {
+  const script = scripted();
+  const node = await contractNode(t, { scripted: script.program });
+  const contract = await node.created('scripted');
+  script.outcome = { kind: 'error', code: 1, message: 'later' };
+  await node.call(contract);
+  const { clock } = node.at;
+  let pausedMs = 0;
+  const later: Clock = { ...clock, monotonic: () => clock.monotonic() + pausedMs };
+  const pack = packerOf(node, node.owner, later);
+  const deadline = clock.now() + 1_000;
+  await pack(deadline);
+  t.equal(script.calls.length, 1);
+  pausedMs += 60_000;
+  await pack(deadline);
+  t.equal(script.calls.length, 1, 'its block is made anew, and the pause is over');
+  await pack(deadline + 1);
+  t.equal(script.calls.length, 2, 'another round');
+});
+
+t.test('what has failed gives way, also where its sender had success since', async (t) => {
+  const begun: string[] = [];
+  const node = await contractNode(t, {
+    repeating({ transaction: { data, id, params } }) {
+      if (data.kind === 'create') return success();
+      begun.push(id);
+      return params.length === 0 ? success() : { kind: 'error', code: 1, message: 'later' };
+    },
+  });
+  const { at, owner } = node;
+  const [, caller] = at.accounts;
+  await at.node.pool.submit(at.transfer(owner, caller, 500_000_000));
+  const contract = await node.created('repeating');
+  const contractId = base58.encode(contract.id);
+  const again = { params: [{ key: 'again', type: 'integer', value: 1 }] };
+  const failing = await at.send(caller, { type: 104, contractId, ...again });
+  const timestamp = failing.timestamp + 1;
+  const good = await at.send(caller, { type: 104, contractId, params: [], timestamp });
+  await at.mine();
+  const other = await node.call(contract);
+  await at.mine();
+  const names = [failing, good, other, failing].map(({ id }) => base58.encode(id));
+  t.same(begun, names);
 });
 
 t.test('a contract that never ends delays no round, and gives way to others', async (t) => {
@@ -423,4 +512,32 @@ t.test('a sender whose calls are refused delays no other', async (t) => {
   t.same(node.executed(await at.mine()), [base58.encode(good.id)]);
   t.equal(begun.length, 31);
   t.ok(begun.indexOf(owner.text) <= 1, `at place ${begun.indexOf(owner.text)}`);
+});
+
+t.test('a call that uses up its work of patterns takes none from others', async (t) => {
+  const busy = () => Promise.reject(apiError('Overloaded'));
+  const around = (ports: NodePorts) => ({ ...ports, patterns: { match: busy } });
+  // The engine of patterns is loaded from the disk, which takes time that this clock does not show.
+  await patternsHere.match('', [], '');
+  const begun: string[] = [];
+  const matching: Program = async ({ transaction: { contractId, data, params }, reads }) => {
+    if (data.kind === 'create') return success();
+    const isGreedy = params.length > 0;
+    const query = { offset: 0, limit: 0, matches: 'a{900}', keys: undefined };
+    const open = () => reads.contractEntries(contractId, query);
+    await open();
+    const spendAll = async (): Promise<void> => {
+      for (;;) await open();
+    };
+    if (isGreedy) await t.rejects(spendAll(), { code: 503 });
+    begun.push(isGreedy ? 'greedy' : 'good');
+    return success();
+  };
+  const node = await contractNode(t, { matching }, { around });
+  const contract = await node.created('matching');
+  const timestamp = node.at.clock.now();
+  await node.call(contract, { ...add(1), timestamp });
+  await node.call(contract, { timestamp: timestamp + 1 });
+  t.equal((await node.at.mine()).length, 2);
+  t.same(begun, ['greedy', 'good']);
 });

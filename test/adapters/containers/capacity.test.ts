@@ -97,7 +97,11 @@ t.test('a search for an image takes no room', async (t) => {
   await until(() => engine.calls.filter((call) => call.startsWith('GET /images/')).length > 10);
   engine.answer(/^GET \/images\//, NAMED);
   t.same(await prepared(containers, b), { kind: 'ready' });
-  t.same(containers.prepare(a, 1, CREATOR), { kind: 'ready' }, 'and evicts nothing');
+  engine.answer(/^GET \/images\//, silence);
+  t.same(containers.prepare(c, 1, CREATOR), { kind: 'starting' });
+  for (const image of [a, b]) {
+    t.same(containers.prepare(image, 1, CREATOR), { kind: 'ready' }, 'and evicts nothing');
+  }
 });
 
 t.test('containers that never get ready leave room for those of another creator', async (t) => {
@@ -122,15 +126,25 @@ t.test('containers that never get ready leave room for those of another creator'
 
 t.test('who has most gives way, whoever was used last', async (t) => {
   const engine = await fakeEngine(t);
-  engine.answer(/^GET \/info/, says({ MemTotal: 2 * 3 * 64 * 1024 ** 2, NCPU: 4 }));
+  engine.answer(/^GET \/info/, says({ MemTotal: 2 * 5 * 64 * 1024 ** 2, NCPU: 4 }));
   engine.answer(/^GET \/images\//, NAMED_MANY);
   const { containers } = await opened(t, engine);
+  const isReady = (image: ContractImage, creator: string): boolean =>
+    containers.prepare(image, 1, creator).kind === 'ready';
   t.same(await prepared(containers, a, 1, 'good'), { kind: 'ready' });
-  const [first, second, third] = MANY as [ContractImage, ContractImage, ContractImage];
-  for (const image of [first, second]) await prepared(containers, image, 1, 'hostile');
-  t.same(containers.prepare(a, 1, 'hostile'), { kind: 'ready' }, 'anybody may use the image');
-  t.same(await prepared(containers, third, 1, 'hostile'), { kind: 'ready' });
-  t.same(containers.prepare(a, 1, 'good'), { kind: 'ready' }, 'the oldest, but the only one');
+  const [first, more] = [MANY.slice(0, 3), MANY.slice(3, 5)];
+  for (const image of first) await prepared(containers, image, 1, 'hostile');
+  t.ok(isReady(a, 'hostile'), 'anybody may use the image');
+  t.ok(first.every((image) => isReady(image, 'hostile')));
+  for (const image of more) await prepared(containers, image, 1, 'hostile');
+  t.ok(isReady(a, 'good'), 'the oldest, but that of another');
+
+  const left = [...first.slice(2), ...more];
+  t.ok(left.every((image) => isReady(image, 'hostile')));
+  for (const image of [b, c]) {
+    t.same(await prepared(containers, image, 1, 'new'), { kind: 'ready' });
+  }
+  t.ok(isReady(a, 'good'), 'the oldest, but the only one');
 });
 
 const engine = await sharedEngine();

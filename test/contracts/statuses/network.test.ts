@@ -5,6 +5,7 @@ import { base58 } from '../../../src/base/base58.ts';
 import { statusLimits } from '../../../src/base/status-limits.ts';
 import { STATUS_NOTICES } from '../../../src/contracts/statuses/status-messages.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
 import { createContract } from '../../../src/tx/types/103-create-contract.ts';
 import { signed } from '../../chain/chain-harness.ts';
 import { type Cluster, type ClusterNode, cluster } from '../../network/cluster.ts';
@@ -17,19 +18,20 @@ const refusing: Program = () => ({ kind: 'error', code: 3, message: 'no funds' }
 
 interface Network {
   readonly at: Cluster;
-  /** The first two execute contracts, the third makes blocks only. */
+  /** All make blocks; the first ones have an engine. */
   readonly nodes: readonly ClusterNode[];
   readonly watcher: ClusterNode;
   readonly all: readonly ClusterNode[];
 }
 
-async function network(t: Test): Promise<Network> {
+/** `engines`: how many of the three miners have one. */
+async function network(t: Test, engines = 2): Promise<Network> {
   const miners = ['one', 'two', 'three'];
   const at = await cluster(t, { miners, others: ['watcher'] });
   const nodes = await Promise.all(
     miners.map((name, i) =>
       at.start(name, {
-        ...(i === 2
+        ...(i >= engines
           ? {}
           : {
               containers: (clock) =>
@@ -120,4 +122,25 @@ t.test('a refusal that was lost reaches the others later', async (t) => {
   await net.at.seconds(REPEAT_MS / 1000 + 60);
   t.strictSame(said(third, tx), ['Error no funds']);
   t.equal(third.node.pool.get(tx.id), undefined);
+});
+
+t.test('who may make no blocks any more hears those that may, also with an engine', async (t) => {
+  const net = await network(t, 3);
+  const [one, two, three] = net.nodes as [ClusterNode, ClusterNode, ClusterNode];
+  for (const [of, opType, role] of [
+    [two, 'add', 'banned'],
+    [three, 'remove', 'miner'],
+  ] as const) {
+    const target = { kind: 'address', bytes: of.address };
+    const fields = { target, opType, role, timestamp: net.at.clock.now(), fee: permit.fee };
+    await one.node.pool.submit(signed(permit, one, fields as never, 1));
+  }
+  await net.at.rounds(4);
+  const tx = await create(net, 'refusing');
+  await net.at.rounds(8);
+  await net.at.seconds(60);
+  t.equal(one.node.pool.dropped(tx.id), 'no funds');
+  for (const { node, name } of [two, three]) {
+    t.equal(node.pool.dropped(tx.id), '1 miner has refused the transaction', name);
+  }
 });
