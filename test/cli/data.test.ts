@@ -28,22 +28,31 @@ t.test('data crawl', { skip: cluster.skip }, async (t) => {
   const crawler = crawl(t, db, [node.url]);
   await crawler.reached(51, chain.signature(51));
 
-  const crawlOf = (nodeUrl: string) => {
+  const crawlOf = (nodeUrl: string, verb: 'crawl' | 'start') => {
     const settings = [
       `node-url=${nodeUrl}`,
       `database-url=${url}`,
       `max-rollback=${MAX_ROLLBACK}`,
       'poll-interval=50ms',
+      'port=0',
     ];
-    return run(['data', 'crawl', ...settings.flatMap((one) => ['--set', `data-service.${one}`])]);
+    return run(['data', verb, ...settings.flatMap((one) => ['--set', `data-service.${one}`])]);
   };
-  const check = async (name: string, nodeUrl: string, code: number, message: RegExp) => {
-    const ended = await crawlOf(nodeUrl);
+  const check = async (
+    name: string,
+    nodeUrl: string,
+    code: number,
+    message: RegExp,
+    verb: 'crawl' | 'start' = 'crawl',
+  ) => {
+    const ended = await crawlOf(nodeUrl, verb);
     t.equal(ended.code, code, name);
     t.match(lines(ended.stderr).at(-1), message, name);
   };
 
-  await check('a second crawler', node.url, EXIT.locked, /another crawler writes to this database/);
+  const locked = /another crawler writes to this database/;
+  await check('a second crawler', node.url, EXIT.locked, locked);
+  await check('a second one with an interface', node.url, EXIT.locked, locked, 'start');
   await crawler.stop();
 
   const stranger = await madeNode(t, () => grown('another network'));
