@@ -16,7 +16,7 @@ interface Sample {
 /** Returns the function that ends it. */
 export function showProgress(
   state: CrawlState,
-  clock: Clock,
+  clock: Pick<Clock, 'monotonic' | 'after'>,
   log: Pick<Log, 'info'>,
   stream: { isTTY?: boolean; write(text: string): unknown } = process.stderr,
 ): () => void {
@@ -33,7 +33,9 @@ export function showProgress(
       blocksPerSecond: Math.round((now.blocks - last.blocks) / seconds),
     };
     last = now;
-    const isBehind = state.nodeHeight - state.height > FOLLOWING_BLOCKS || state.step !== undefined;
+    const isBehind =
+      state.stopped === undefined &&
+      (state.nodeHeight - state.height > FOLLOWING_BLOCKS || state.step !== undefined);
     if (terminal && isBehind) {
       stream.write(`\r\x1b[K${progressLine(state, rates)}`);
       shown = true;

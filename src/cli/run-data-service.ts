@@ -61,7 +61,7 @@ export async function runDataService(
       },
       maxLag: config.maxLag,
       strictLag: config.strictLag,
-      connections: config.databaseUrl.startsWith(PGLITE) ? 1 : config.poolSize,
+      connections: connectionsOf(config),
       streamsMax: config.maxStreams,
       streamsOfClientMax: config.maxStreamsPerClient,
       // PGlite takes most of a processor when it is made.
@@ -155,6 +155,10 @@ const PGLITE = 'pglite:';
 const CRAWLER_CONNECTIONS = 2;
 
 type StoreSettings = Pick<DataSettings, 'databaseUrl' | 'poolSize' | 'statementTimeout'>;
+
+/** For queries. A store inside the process runs one statement after the other. */
+export const connectionsOf = ({ databaseUrl, poolSize }: StoreSettings): number =>
+  databaseUrl.startsWith(PGLITE) ? 1 : poolSize;
 
 /** Throws CliError where another process has the folder. */
 export async function openDataStore(

@@ -18,7 +18,7 @@ import { createHeavyQueries, heavyPlaces } from './api/heavy-queries.ts';
 import type { DataServices } from './api/services.ts';
 import { createSlowClients } from './api/slow-clients.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
-import { type Crawler, type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
+import { type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
 import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
 import { crawlMeter, measuredRoutes, queryMeter, readOnDemand } from './measure.ts';
 import { dataMetrics } from './observability.ts';
@@ -66,7 +66,10 @@ export interface DataServiceDeps {
 export interface DataService {
   readonly server: HttpServer | undefined;
   readonly state: CrawlState;
-  /** Rejects where the crawler needs an operator. */
+  /**
+   * Rejects where the crawler needs an operator and nothing else is left to do: without an interface,
+   * or before the store has a block to answer from.
+   */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
@@ -129,9 +132,10 @@ export async function createDataService(
   if (server !== undefined) started.add('listener', () => server.close());
   started.add('streams', () => streams.stop());
   const stopping = new AbortController();
+  const sayStopped = (cause: Error): void => log.error('crawl.stopped', { why: cause.message });
   const ended = run().catch((cause: Error) => {
     if (stopping.signal.aborted) return;
-    log.error('crawl.stopped', { why: cause.message });
+    sayStopped(cause);
     throw cause;
   });
   ended.catch(() => undefined);
@@ -165,10 +169,18 @@ export async function createDataService(
       started.add('crawler', () => crawler.stop());
       if (reading === undefined && server !== undefined) await openReading();
       log.info('data.opened', { engine: writing.engine });
-      return endOf(crawler);
+      return crawler.ended.catch((cause: Error) => {
+        if (server === undefined || state.height === 0) throw cause;
+        sayStopped(cause);
+        return untilStopped();
+      });
     }
     await openReading();
-    // It may have been stopped while the store was away.
+    await untilStopped();
+  }
+
+  /** It may have been stopped before, while the store was away. */
+  async function untilStopped(): Promise<void> {
     if (stopping.signal.aborted) return;
     await new Promise<void>((resolve) => {
       stopping.signal.addEventListener('abort', () => resolve());
@@ -228,8 +240,6 @@ export async function createDataService(
     return undefined;
   }
 }
-
-const endOf = ({ ended }: Crawler): Promise<void> => ended;
 
 async function listen(
   { listen: where, access, nodeUrls, nodeAnswerMsMax }: DataServiceOptions,

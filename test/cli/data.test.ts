@@ -1,7 +1,8 @@
-// How a crawler that needs an operator ends: exit code, and one line that says what to do.
+// What the commands leave in a database, and how a crawler that needs an operator ends: exit code,
+// and one line that says what to do.
 import t from 'tap';
 import { EXIT } from '../../src/cli/exit.ts';
-import { migrate } from '../../src/data-service/schema/migrate.ts';
+import { migrate, SCHEMA_VERSION } from '../../src/data-service/schema/migrate.ts';
 import { crawl } from '../data-service/crawling.ts';
 import { type MadeChain, madeChain } from '../data-service/made-chain.ts';
 import { madeNode } from '../data-service/made-node.ts';
@@ -27,22 +28,31 @@ t.test('data crawl', { skip: cluster.skip }, async (t) => {
   const crawler = crawl(t, db, [node.url]);
   await crawler.reached(51, chain.signature(51));
 
-  const crawlOf = (nodeUrl: string) => {
+  const crawlOf = (nodeUrl: string, verb: 'crawl' | 'start') => {
     const settings = [
       `node-url=${nodeUrl}`,
       `database-url=${url}`,
       `max-rollback=${MAX_ROLLBACK}`,
       'poll-interval=50ms',
+      'port=0',
     ];
-    return run(['data', 'crawl', ...settings.flatMap((one) => ['--set', `data-service.${one}`])]);
+    return run(['data', verb, ...settings.flatMap((one) => ['--set', `data-service.${one}`])]);
   };
-  const check = async (name: string, nodeUrl: string, code: number, message: RegExp) => {
-    const ended = await crawlOf(nodeUrl);
+  const check = async (
+    name: string,
+    nodeUrl: string,
+    code: number,
+    message: RegExp,
+    verb: 'crawl' | 'start' = 'crawl',
+  ) => {
+    const ended = await crawlOf(nodeUrl, verb);
     t.equal(ended.code, code, name);
     t.match(lines(ended.stderr).at(-1), message, name);
   };
 
-  await check('a second crawler', node.url, EXIT.locked, /another crawler writes to this database/);
+  const locked = /another crawler writes to this database/;
+  await check('a second crawler', node.url, EXIT.locked, locked);
+  await check('a second one with an interface', node.url, EXIT.locked, locked, 'start');
   await crawler.stop();
 
   const stranger = await madeNode(t, () => grown('another network'));
@@ -54,4 +64,29 @@ t.test('data crawl', { skip: cluster.skip }, async (t) => {
   await check('a deep reorganisation', node.url, EXIT.failure, deep);
   const [stored] = await db.query('SELECT max(height) AS height FROM blocks');
   t.strictSame(stored, { height: 51 }, 'nothing is removed');
+});
+
+t.test('data migrate makes the role of the servers', { skip: cluster.skip }, async (t) => {
+  const url = await cluster.createDatabase();
+  const migrated = async (...more: string[]) => {
+    const settings = [`database-url=${url}`, 'reader-role=the_servers', ...more];
+    const set = settings.flatMap((one) => ['--set', `data-service.${one}`]);
+    const { code, stderr, stdout } = await run(['data', 'migrate', ...set]);
+    t.equal(code, EXIT.ok, stderr);
+    return JSON.parse(stdout);
+  };
+  t.strictSame(await migrated(), { from: 0, to: SCHEMA_VERSION });
+  const reader = cluster.open(url.replace(/\/\/\w+@/, '//the_servers@'));
+  t.teardown(() => reader.close());
+  t.strictSame(await reader.query('SELECT height FROM blocks'), []);
+  await t.rejects(reader.query('DELETE FROM blocks'), /permission denied/);
+
+  const again = await migrated('reader-password=a password');
+  t.strictSame(again, { from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+  const owner = cluster.open(url);
+  t.teardown(() => owner.close());
+  const [role] = await owner.query(
+    `SELECT rolsuper, rolpassword FROM pg_authid WHERE rolname = 'the_servers'`,
+  );
+  t.match(role, { rolsuper: false, rolpassword: /^SCRAM/ }, 'tables that are there change nothing');
 });

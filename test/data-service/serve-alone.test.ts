@@ -1,7 +1,7 @@
 /** A server without a crawler, on the store inside its process that is the default (`data serve`). */
 import t from 'tap';
 import { DatabaseError } from '../../src/base/database.ts';
-import { openDataStore } from '../../src/cli/run-data-service.ts';
+import { connectionsOf, openDataStore } from '../../src/cli/run-data-service.ts';
 import { madeChain } from './made-chain.ts';
 import { madeNode } from './made-node.ts';
 import { served } from './served.ts';
@@ -15,6 +15,8 @@ t.test('data serve on PGlite', async (t) => {
     poolSize: 5,
     statementTimeout: { ms: 60_000, text: '1m' },
   };
+  t.equal(connectionsOf(config), 1, 'a long query leaves none for another one');
+  t.equal(connectionsOf({ ...config, databaseUrl: 'postgres://host/data' }), 5);
   const crawling = await served(t, node.url, (purpose) => openDataStore(config, purpose));
   await crawling.reached(chain.height());
   await crawling.service.stop();

@@ -5,7 +5,7 @@ import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import type { Database } from '../../src/base/database.ts';
 import { parse } from '../../src/base/json.ts';
 import type { Metrics } from '../../src/base/ports.ts';
-import { readPages } from '../../src/cli/page-files.ts';
+import { readDataPages } from '../../src/cli/page-files.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import {
   createDataService,
@@ -75,7 +75,7 @@ export async function served(
       clock: systemClock(undefined),
       random: systemRandom,
       log,
-      pages: readPages(),
+      pages: readDataPages(),
       hashes: configuredFamily(true),
       metrics,
     },

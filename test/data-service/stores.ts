@@ -17,8 +17,8 @@ import { leftOut } from '../left-out.ts';
 export interface PostgresCluster {
   /** Why there is none, or false. */
   readonly skip: string | false;
-  /** The URL of a new, empty database. */
-  createDatabase(): Promise<string>;
+  /** The URL of a new, empty database; without a locale it has that of the server. */
+  createDatabase(locale?: string): Promise<string>;
   open(url: string, options?: Partial<PostgresOptions>): Database;
   readonly server: PostgresServer | undefined;
 }
@@ -43,11 +43,12 @@ export async function postgresCluster(scope: Scope): Promise<PostgresCluster> {
   return {
     skip: false,
     server,
-    async createDatabase() {
+    async createDatabase(locale) {
       const name = `data${made++}`;
       const client = new pg.Client({ host: server.folder, user: SUPERUSER, database: 'postgres' });
       await client.connect();
-      await client.query(`CREATE DATABASE ${name}`);
+      const own = locale === undefined ? '' : `TEMPLATE template0 LOCALE '${locale}'`;
+      await client.query(`CREATE DATABASE ${name} ${own}`);
       await client.end();
       return `postgres://${SUPERUSER}@/${name}?host=${server.folder}`;
     },

@@ -9,14 +9,8 @@ import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import type { Scope } from './query-params.ts';
 import { areFew, rows } from './reading.ts';
 import type { DataServices } from './services.ts';
-import {
-  afterPrefix,
-  comparesPart,
-  hasPart,
-  hasTrigram,
-  type SqlValues,
-  startsWith,
-} from './sql-values.ts';
+import { hasPart, soughtText } from './sought-text.ts';
+import { afterPrefix, type SqlValues, startsWith } from './sql-values.ts';
 
 /**
  * How an index finds the rows of a source: in the order of `seq`; by buckets, for parts of texts;
@@ -200,12 +194,11 @@ async function inText(
   text: string,
   services: DataServices,
 ): Promise<Source> {
-  if (!hasTrigram(text)) {
-    return inTable(from, (values) => comparesPart(column, text, values), 'compared');
-  }
-  const few = await areFew(services, `${from} s`, (values) => hasPart(column, text, values));
-  const finding = few ? 'few-by-bucket' : 'by-bucket';
-  return inTable(from, (values) => hasPart(column, text, values), finding);
+  const sought = await soughtText(text, services);
+  const where = (values: SqlValues): string => hasPart(column, sought, values);
+  if (sought.indexed === undefined) return inTable(from, where, 'compared');
+  const few = await areFew(services, `${from} s`, where);
+  return inTable(from, where, few ? 'few-by-bucket' : 'by-bucket');
 }
 
 async function lookInEntries(text: string, services: DataServices): Promise<readonly Source[]> {

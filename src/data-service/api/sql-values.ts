@@ -27,22 +27,3 @@ export const afterPrefix = (prefix: string): string => `${prefix}\u{10FFFF}`;
 /** A condition that an index in the order of bytes serves. */
 export const startsWith = (column: string, prefix: string, values: SqlValues): string =>
   `${column} >= ${values.add(prefix)} AND ${column} < ${values.add(afterPrefix(prefix))}`;
-
-/** An index of trigrams knows letters and digits alone. */
-export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
-
-/** A condition that no index serves: each row is compared. */
-export const comparesPart = (column: string, text: string, values: SqlValues): string =>
-  `(${column} || '') ILIKE ${values.add(`%${literally(text)}%`)}`;
-
-/** Each three characters of a text are one more list to read, and few lists say enough. */
-const INDEXED_CHARS = 12;
-
-/** A condition that an index of trigrams serves; the column has the text, in capitals or not. */
-export function hasPart(column: string, text: string, values: SqlValues): string {
-  const chars = [...text];
-  const first = chars.slice(0, INDEXED_CHARS).join('');
-  const isIndexed = `${column} ILIKE ${values.add(`%${literally(first)}%`)}`;
-  if (chars.length <= INDEXED_CHARS) return isIndexed;
-  return `${isIndexed} AND ${comparesPart(column, text, values)}`;
-}

@@ -14,6 +14,8 @@ export interface CrawlState {
   reorganisations: number;
   nodeErrors: number;
   lastError: string | undefined;
+  /** Why the crawler has ended for good: an operator must act. */
+  stopped: string | undefined;
   /** A step of a first load that has no height, such as an index being built. */
   step: string | undefined;
 }
@@ -30,5 +32,6 @@ export const newCrawlState = (): CrawlState => ({
   reorganisations: 0,
   nodeErrors: 0,
   lastError: undefined,
+  stopped: undefined,
   step: undefined,
 });

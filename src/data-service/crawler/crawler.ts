@@ -142,6 +142,7 @@ export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawle
   const ended = run();
   ended.catch((cause: Error) => {
     state.lastError = cause.message;
+    state.stopped = cause.message;
   });
   return {
     ended,

@@ -1,5 +1,6 @@
 /** Health and lag of a server beside the crawler, and what `strict-lag` refuses. */
 import t from 'tap';
+import { OPTIONS } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';
@@ -128,4 +129,35 @@ t.test('a node that hangs', async (t) => {
   await service.get('/status');
   t.ok(node.requests() - before < 2, 'nor does every question ask it');
   release();
+});
+
+t.test('a crawler that ends leaves the interface', async (t) => {
+  const chain = madeChain({ seed: 'ends', txsPerBlock: 2, accounts: 5 });
+  chain.grow(30);
+  const node = await madeNode(t, () => chain);
+  const { service, get, reached, log } = await served(t, node.url, memoryDatabase, {
+    crawl: { ...OPTIONS, maxRollback: 5 },
+  });
+  await reached(chain.height());
+  let isOver = false;
+  service.ended.then(
+    () => {
+      isOver = true;
+    },
+    () => {
+      isOver = true;
+    },
+  );
+  const height = chain.height();
+  chain.reorganise(10, 12);
+  while (service.state.stopped === undefined) await new Promise((next) => setTimeout(next, 20));
+  const reasons = [{ code: 'crawler', message: /more than 5 blocks.*max-rollback/ }];
+  t.match(await get('/health/ready'), { status: 200, json: { height, reasons } });
+  t.match(await get('/status'), { status: 200, json: { height, lastError: /max-rollback/ } });
+  t.equal((await get('/transactions?limit=1')).status, 200);
+  t.equal(isOver, false);
+  t.match(log.of('crawl.stopped'), [{ why: /max-rollback/ }]);
+  t.equal(log.of('crawl.stopped').length, 1);
+  await service.stop();
+  await service.ended;
 });

@@ -58,6 +58,13 @@ t.test('on a server', { skip: cluster.skip }, async (t) => {
   await until(0);
   t.pass('what nobody waits for is ended');
 
+  const users = begin('/users?search=slowly&scope=in_aliases', 8);
+  await until(RUNNING);
+  t.equal((await service.get('/transactions?limit=1')).status, 200, 'nor do aliases take all');
+  t.equal(await running(), RUNNING);
+  users.abort();
+  await until(0);
+
   const light = begin('/transactions/id/slowly', CONNECTIONS);
   await until(CONNECTIONS);
   t.equal((await service.get('/health/ready')).status, 200, 'health has its own connection');

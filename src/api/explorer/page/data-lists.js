@@ -1,4 +1,5 @@
 /** Users, assets, and the holders of an asset. */
+import { emptyNote, nextLink } from './data-paging.js';
 import { ask } from './data-rest.js';
 import { barList } from './data-svg.js';
 import { addressLink, amount, blockLink, h, heading, link, table } from './dom.js';
@@ -34,11 +35,13 @@ function searchForm(page, query, label) {
   return form;
 }
 
-function pager(page, query, next) {
-  if (next === undefined) return undefined;
-  const target = new URLSearchParams(query);
-  target.set('index', next);
-  return h('p', { className: 'pager' }, link(`#/${page}?${target}`, 'Next page', { rel: 'next' }));
+function pager(page, query, found) {
+  const to = (index) => {
+    const target = new URLSearchParams(query);
+    target.set('index', index);
+    return `#/${page}?${target}`;
+  };
+  return h('p', { className: 'pager' }, nextLink(found, to));
 }
 
 async function rows(where, query, signal) {
@@ -48,7 +51,7 @@ async function rows(where, query, signal) {
 }
 
 export async function usersPage({ signal, query }) {
-  const { value, next } = await rows('users', query, signal);
+  const found = await rows('users', query, signal);
   const columns = [
     ['Address', ({ address }) => addressLink(address)],
     ['Aliases', ({ aliases }) => aliases.join(', ')],
@@ -61,14 +64,14 @@ export async function usersPage({ signal, query }) {
     content: [
       heading('Users'),
       searchForm('users', query, 'Address or alias'),
-      table('Users, the newest first', columns, value),
-      pager('users', query, next),
+      table('Users, the newest first', columns, found.value, emptyNote(found.next)),
+      pager('users', query, found),
     ],
   };
 }
 
 export async function assetsPage({ signal, query }) {
-  const { value, next } = await rows('assets', query, signal);
+  const found = await rows('assets', query, signal);
   const columns = [
     ['Name', ({ assetId, name }) => link(`#/asset/${assetId}`, name || short(assetId))],
     ['Description', ({ description }) => description],
@@ -82,8 +85,8 @@ export async function assetsPage({ signal, query }) {
     content: [
       heading('Assets'),
       searchForm('assets', query, 'Name, description or id'),
-      table('Assets, the newest first', columns, value),
-      pager('assets', query, next),
+      table('Assets, the newest first', columns, found.value, emptyNote(found.next)),
+      pager('assets', query, found),
       h('p', {}, link('#/holders/NATIVE', 'Holders of the native coin')),
     ],
   };

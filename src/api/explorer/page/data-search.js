@@ -1,6 +1,7 @@
 /** Search over all transactions. The filters are the address of the page. */
 
 import { download } from './data-download.js';
+import { emptyNote, nextLink } from './data-paging.js';
 import { ask, WrongParameters } from './data-rest.js';
 import { h, heading, link } from './dom.js';
 import { plural } from './format.js';
@@ -74,18 +75,19 @@ async function results(query, signal) {
   const page = new URLSearchParams(query);
   page.set('limit', String(ROWS));
   page.set('extended', 'true');
-  const { value, next, height } = await ask('transactions', page, signal);
+  const found = await ask('transactions', page, signal);
+  const { value, next, height } = found;
   const count = h('span', { role: 'status' }, 'counting…');
   const counted = new URLSearchParams(filters);
   counted.set('countTo', String(COUNT_TO));
   // The server ends a count that nobody waits for.
   const soon = AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS)]);
   ask('transactions/count', counted, soon).then(
-    ({ value: found }) =>
+    ({ value: { count: number } }) =>
       count.replaceChildren(
-        Number(found.count) > COUNT_TO
+        Number(number) > COUNT_TO
           ? `more than ${plural(COUNT_TO, 'transaction')}`
-          : plural(found.count, 'transaction'),
+          : plural(number, 'transaction'),
       ),
     () => count.replaceChildren('too many to count'),
   );
@@ -100,15 +102,15 @@ async function results(query, signal) {
       downloadButton('CSV', filters),
       downloadButton('NDJSON', filters),
     ),
-    txTable('Transactions found', value.map(asOfNode), COLUMNS, 'Nothing is found.'),
-    pages(query, next),
+    txTable('Transactions found', value.map(asOfNode), COLUMNS, emptyNote(next)),
+    pages(query, found),
   );
 }
 
 /** The node leaves out what a genesis transaction does not have. */
 const asOfNode = ({ sender, ...tx }) => (sender === '' ? tx : { ...tx, sender });
 
-function pages(query, next) {
+function pages(query, found) {
   const to = (index) => {
     const target = new URLSearchParams(query);
     if (index === undefined) target.delete('index');
@@ -120,7 +122,7 @@ function pages(query, next) {
     { className: 'pager' },
     query.has('index') ? link(to(undefined), 'First page') : undefined,
     ' ',
-    next === undefined ? undefined : link(to(next), 'Next page', { rel: 'next' }),
+    nextLink(found, to),
   );
 }
 

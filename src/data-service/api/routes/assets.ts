@@ -19,14 +19,8 @@ import {
 } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { AssetIssue, Count, SUMMARY_COLUMNS, summaryOf, type TxRow } from '../shapes.ts';
-import {
-  comparesPart,
-  hasPart,
-  hasTrigram,
-  type SqlValues,
-  sqlValues,
-  startsWith,
-} from '../sql-values.ts';
+import { hasPart, type SoughtText, soughtText } from '../sought-text.ts';
+import { type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
 import {
   between,
   fewByBucket,
@@ -73,12 +67,9 @@ function assetOf(row: AssetRow, extended: boolean) {
 }
 
 /** Assets whose name or description has the text, and those whose id begins with it. */
-function searched(search: string, values: SqlValues): readonly Select[] {
+function searched(search: SoughtText, values: SqlValues): readonly Select[] {
   const text = `(a.name || ' ' || a.description)`;
-  const conditions = [
-    (hasTrigram(search) ? hasPart : comparesPart)(text, search, values),
-    startsWith('a.asset_id', search, values),
-  ];
+  const conditions = [hasPart(text, search, values), startsWith('a.asset_id', search.text, values)];
   return conditions.map((own) => (condition, ordinal, sort) => {
     const order = sort === undefined ? '' : `ORDER BY ${ordinal} ${sort}`;
     return `SELECT ${ordinal} AS seq FROM assets a WHERE ${own} AND ${condition} ${order}`;
@@ -86,26 +77,33 @@ function searched(search: string, values: SqlValues): readonly Select[] {
 }
 
 /** The ordinals of a page. */
-function pageOf(search: string | undefined, page: PageOf, values: SqlValues): string {
+function pageOf(search: SoughtText | undefined, page: PageOf, values: SqlValues): string {
   if (search === undefined) {
     return inOrder(page, 'a.seq', (condition, ordinal, sort) => {
       return `SELECT seq FROM assets a WHERE ${condition} ORDER BY ${ordinal} ${sort}`;
     });
   }
   const [ofText, ofId] = searched(search, values);
-  const byText = (hasTrigram(search) ? fewByBucket : inOrder)(page, 'a.seq', ofText!);
+  const byText = (isCompared(search) ? inOrder : fewByBucket)(page, 'a.seq', ofText!);
   return `(${byText} UNION ${inOrder(page, 'a.seq + 0', ofId!)})`;
 }
 
 /** A text that no index knows is compared with so many assets for a page. */
 const COMPARED_MAX = 20_000;
 
-const isCompared = (search: string | undefined): boolean =>
-  search !== undefined && !hasTrigram(search);
+const isCompared = (search: SoughtText | undefined): boolean =>
+  search !== undefined && search.indexed === undefined;
+
+/** Undefined where no text is looked for. */
+async function soughtIn(search: string | undefined, services: DataServices) {
+  if (search === undefined) return undefined;
+  await requireIndexes(services);
+  return soughtText(search, services);
+}
 
 /** The ordinals of a page, and the first one behind them where such a text ends it. */
 async function window(
-  search: string | undefined,
+  search: SoughtText | undefined,
   range: Range,
   sort: Sort,
   services: DataServices,
@@ -139,9 +137,9 @@ const list = route({
   keep: KEPT,
   cost: { inTurns: true },
   reply: Type.Array(AssetIssue),
-  async handle({ query: { search, index, limit, sort, extended }, http }, services) {
+  async handle({ query: { search: text, index, limit, sort, extended }, http }, services) {
     const from = asked(http);
-    if (search !== undefined) await requireIndexes(services);
+    const search = await soughtIn(text, services);
     return ofOneBranch(services, async (tip) => {
       const values = sqlValues();
       const [range, rest] = await window(search, rangeFrom(index, sort, tip.total), sort, services);
@@ -167,10 +165,10 @@ const list = route({
   },
 });
 
-async function countAssets(search: string | undefined, services: DataServices) {
+async function countAssets(text: string | undefined, services: DataServices) {
   // Every asset has its own issue.
   const all = 'SELECT n AS count FROM type_counts WHERE type = 3';
-  if (search !== undefined) await requireIndexes(services);
+  const search = await soughtIn(text, services);
   if (isCompared(search)) {
     const [issued] = await rows<{ count: string }>(services, all);
     if (Number(issued?.count ?? 0) > COMPARED_MAX) throw params.uncountable(COMPARED_MAX, 'assets');

@@ -32,7 +32,7 @@ const ready = route({
   path: '/health/ready',
   access: 'public',
   group: 'health',
-  doc: 'Whether the service answers from data that are up to date; 503 with the reasons otherwise. A node that does not answer is a reason that leaves the status 200.',
+  doc: 'Whether the service answers from data that are up to date; 503 with the reasons otherwise. A node that does not answer, and a crawler that has ended, are reasons that leave the status 200.',
   cost: { inTurns: true },
   reply: Ready,
   unavailable: Ready,
@@ -52,8 +52,10 @@ const ready = route({
     if (lagBlocks > services.maxLag) {
       reasons.push({ code: 'lag', message: `${lagBlocks} blocks behind the node` });
     }
-    // All servers have the same node, and none answers worse for its absence.
-    const isReady = reasons.every(({ code }) => code === 'node');
+    const stopped = services.crawl?.stopped;
+    if (stopped !== undefined) reasons.push({ code: 'crawler', message: stopped });
+    // All servers have the same node and the same rows, and none answers worse than another.
+    const isReady = reasons.every(({ code }) => code === 'node' || code === 'crawler');
     const status = isReady ? 'ready' : 'not ready';
     return answer(isReady ? 200 : 503, { status, reasons, height, lagBlocks });
   },

@@ -23,7 +23,8 @@ import {
 } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 import { Count, User } from '../shapes.ts';
-import { hasPart, hasTrigram, type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
+import { hasPart, soughtText } from '../sought-text.ts';
+import { type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
 import { checkDates } from '../transaction-filter.ts';
 import { TIME_TOLERANCE_MS } from '../transaction-query.ts';
 import { inOrder, isEmpty, type PageOf, type Range, rangeFrom, type Select } from '../windows.ts';
@@ -121,9 +122,10 @@ async function inAliases(
   values: SqlValues,
   services: DataServices,
 ): Promise<Match> {
-  const isPart = hasTrigram(search);
+  const sought = await soughtText(search, services);
+  const isPart = sought.indexed !== undefined;
   const matches = (of: SqlValues): string =>
-    isPart ? hasPart('a.alias', search, of) : startsWith('a.alias', search, of);
+    isPart ? hasPart('a.alias', sought, of) : startsWith('a.alias', search, of);
   const own = sqlValues();
   const sql = `SELECT address FROM aliases a WHERE ${matches(own)}
     ORDER BY ${isPart ? 'a.seq' : 'a.alias'} LIMIT ${MATCHES_MAX}`;
