@@ -17,7 +17,7 @@ export interface HostDoorOptions {
   /** Where the server listens on this machine. */
   readonly serverPort: number;
   readonly connectionsMax: number;
-  readonly connectionsOfHost: number;
+  readonly connectionsOfHost: (host: string) => number;
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -33,7 +33,7 @@ export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> 
     const others = hosts.get(address) ?? 0;
     // Followed by `close`.
     client.on('error', () => {});
-    if (others >= connectionsOfHost) {
+    if (others >= connectionsOfHost(address)) {
       client.destroy();
       return;
     }

@@ -19,7 +19,8 @@ const route: HttpRoute = {
 };
 
 t.test('connections of one address', { skip: process.platform !== 'linux' }, async (t) => {
-  const options = { host: '127.0.0.1', port: 0, cors: false, maxConnectionsOfHost: OF_HOST };
+  const maxConnectionsOfHost = () => OF_HOST;
+  const options = { host: '127.0.0.1', port: 0, cors: false, maxConnectionsOfHost };
   const server = await hyperExpress.listen([route], options);
   const sockets: Socket[] = [];
   t.teardown(async () => {
