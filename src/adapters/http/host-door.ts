@@ -18,11 +18,13 @@ export interface HostDoorOptions {
   readonly serverPort: number;
   readonly connectionsMax: number;
   readonly connectionsOfHost: (host: string) => number;
-  /** For a client to take more of what waits for it; who takes nothing loses the connection. */
-  readonly unreadMs: number;
+  /** For a client to take more of what waits for it, or it loses the connection; absent: 10 s. */
+  readonly unreadMs?: number;
 }
 
 const LOOPBACK = '127.0.0.1';
+/** As long as the native server waits. */
+const UNREAD_MS = 10_000;
 
 /** Rejects where the port is taken. */
 export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> {
@@ -71,7 +73,7 @@ export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> 
   };
 }
 
-function lead(client: Socket, { serverPort, unreadMs }: HostDoorOptions): void {
+function lead(client: Socket, { serverPort, unreadMs = UNREAD_MS }: HostDoorOptions): void {
   const server = connect(serverPort, LOOPBACK);
   server.on('error', () => {});
   client.once('close', () => server.destroy());

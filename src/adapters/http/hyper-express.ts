@@ -32,8 +32,6 @@ import { Unsent } from './unsent.ts';
 
 const CLOSE_MS = 2_000;
 const POLL_MS = 20;
-/** As long as the native server waits. */
-const UNREAD_MS = 10_000;
 const NOT_FOUND = errorReply(apiError('NotFound'));
 const OVERLOADED = errorReply(apiError('Overloaded'), [['retry-after', '1']]);
 
@@ -85,9 +83,9 @@ async function behindDoor(
   const { host, port, maxConnectionsOfHost: _, ...rest } = options;
   const server = await hyperExpress.listen(routes, { ...rest, host: '127.0.0.1', port: 0 });
   const connectionsMax = options.maxConnections ?? bounds.maxConnections;
-  const limits = { connectionsMax, connectionsOfHost, unreadMs: UNREAD_MS };
+  const of = { host, port, serverPort: server.port, connectionsMax, connectionsOfHost };
   try {
-    const door = await openHostDoor({ host, port, serverPort: server.port, ...limits });
+    const door = await openHostDoor(of);
     return {
       port: door.port,
       reload: () => server.reload(),
