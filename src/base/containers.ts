@@ -101,6 +101,11 @@ export interface Containers {
   release(image: ContractImage): void;
   /** The port at which this node serves the reads of the simple interface, if a setting leaves it open. */
   readsAt(port: number): void;
+  /**
+   * True where no two containers share this address. Those of another machine, and of an engine
+   * without root, may have that of their gateway.
+   */
+  isOfOne(address: string): boolean;
   /** Why contracts cannot run at present; undefined while the engine answers. */
   problem(): string | undefined;
   /** Ends all runs and removes all containers. */

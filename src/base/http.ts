@@ -145,8 +145,8 @@ export interface HttpServerOptions {
    */
   readonly maxInFlight?: number;
   readonly maxConnections?: number;
-  /** Connections of one address; more are closed at once. For servers without TLS and threads. */
-  readonly maxConnectionsOfHost?: number;
+  /** Connections of this address; more are closed at once. For servers without TLS and threads. */
+  readonly maxConnectionsOfHost?: (host: string) => number;
   /** Bytes of bodies in memory at one time, over all requests. */
   readonly maxBodyBytes?: number;
   /** The part of `maxBodyBytes` that bodies over 1 MiB leave to shorter ones. */

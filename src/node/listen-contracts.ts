@@ -1,19 +1,26 @@
 /** The listener on which running contracts read the state (docker-engine.rest-listen). */
 import { createInternalApi } from '../api/internal-contracts.ts';
 import type { Services } from '../api/services.ts';
+import type { Containers } from '../base/containers.ts';
 import { contractLimits } from '../base/contract-limits.ts';
 import type { Http, HttpServer } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Executions } from '../contracts/executions.ts';
 import type { Config } from './config/settings.ts';
 
-/** So that no container takes those of another; each connection has one request under way. */
-const CONNECTIONS_MAX = contractLimits.containers.value * contractLimits.connections.value;
+const CONNECTIONS_OF_ONE = contractLimits.connections.value;
+/** Each connection has one request under way. */
+const CONNECTIONS_MAX = contractLimits.containers.value * CONNECTIONS_OF_ONE;
+
+export interface ContractListenerPorts {
+  readonly http: Http;
+  readonly containers?: Pick<Containers, 'isOfOne'> | undefined;
+}
 
 /** Undefined where it is switched off; rejects with StartError. */
 export async function listenContracts(
   { dockerEngine }: Config,
-  http: Http,
+  { http, containers }: ContractListenerPorts,
   services: Services,
   executions: Pick<Executions, 'find' | 'admit'>,
 ): Promise<HttpServer | undefined> {
@@ -26,7 +33,9 @@ export async function listenContracts(
       port,
       cors: false,
       maxConnections: CONNECTIONS_MAX,
-      maxConnectionsOfHost: contractLimits.connections.value,
+      // So that no container takes those of another, as far as addresses tell them apart.
+      maxConnectionsOfHost: (host) =>
+        containers?.isOfOne(host) ? CONNECTIONS_OF_ONE : CONNECTIONS_MAX,
       maxInFlight: CONNECTIONS_MAX,
     });
   } catch (cause) {

@@ -187,7 +187,7 @@ async function startNode(
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   if (rest?.delays !== undefined) watchThreads(rest.delays, metrics);
   const contractRest = isExecuting(config, ports)
-    ? await listenContracts(config, ports.http, services, executions)
+    ? await listenContracts(config, ports, services, executions)
     : undefined;
   if (contractRest !== undefined) {
     started.add('interface for contracts', () => contractRest.close());

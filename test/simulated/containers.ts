@@ -168,6 +168,7 @@ export function simulatedContainers(options: SimulatedContainersOptions): Simula
     run: async (execution) => (closed ? failure('closed', true) : await limited(execution)),
     release: (image) => void ready.delete(nameOf(image)),
     readsAt: () => undefined,
+    isOfOne: () => false,
     problem: () => problem,
     async close() {
       closed = true;

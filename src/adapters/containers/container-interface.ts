@@ -20,8 +20,16 @@ export interface ContainerIdentity {
   /** 16 hexadecimal digits, the same for all containers of an image. */
   readonly connectionId: string;
   readonly image: ContractImage;
-  /** The address of this machine in the network of the container; undefined without a network. */
-  readonly gateway: string | undefined;
+  /** Undefined: it has none. */
+  readonly network: ContainerNetwork | undefined;
+}
+
+/** A network that was made for one container. */
+export interface ContainerNetwork {
+  /** The address of this machine in it. */
+  readonly gateway: string;
+  /** False for the address of a gateway that translates those of several containers. */
+  includes(address: string): boolean;
 }
 
 /** What is added to the definition of a container. */

@@ -7,7 +7,11 @@ import type { Clock, Log } from '../../base/ports.ts';
 import { aborted, createCalls, failureOf } from './calls.ts';
 import type { Capacity } from './capacity.ts';
 import { type ContainerLimits, containerDefinition } from './container-definition.ts';
-import type { ContainerInterface, ContainerSession } from './container-interface.ts';
+import type {
+  ContainerInterface,
+  ContainerNetwork,
+  ContainerSession,
+} from './container-interface.ts';
 import type { ContainerEnd, Engine } from './engine.ts';
 import type { ImageInfo } from './engine-answers.ts';
 import { Failed, ofContract, reasonOf } from './failures.ts';
@@ -82,15 +86,14 @@ export async function startContainer(
     if (needsNetwork(plan, options)) await engine.removeNetwork(plan.name);
   };
   try {
-    const network = needsNetwork(plan, options) ? plan.name : undefined;
-    const gateway = network && (await makeNetwork(plan, options, engine, both));
-    const { connectionId, image } = plan;
-    session = await plan.use.open({ connectionId, image, gateway });
-    const { info, labels, capacity } = plan;
-    const { limits } = options;
-    const { hasInit } = engine;
-    const { setup } = session;
-    const definition = { image: info, limits, capacity, labels, setup, network, hasInit };
+    const isConnected = needsNetwork(plan, options);
+    const network = isConnected ? await makeNetwork(plan, options, engine, both) : undefined;
+    const { connectionId, image, info, labels, capacity } = plan;
+    session = await plan.use.open({ connectionId, image, network });
+    const definition = {
+      ...{ image: info, labels, capacity, limits: options.limits, setup: session.setup },
+      ...{ network: isConnected ? plan.name : undefined, hasInit: engine.hasInit },
+    };
     const id = await engine.create(plan.name, containerDefinition(definition), both);
     await engine.start(id, both);
     const ended = endOf(id, session, deps, ending);
@@ -198,7 +201,7 @@ const makeNetwork = (
   { allowNetAccess }: ContainerOptions,
   engine: Engine,
   signal: AbortSignal,
-): Promise<string> =>
+): Promise<ContainerNetwork> =>
   engine.createNetwork(
     name,
     {

@@ -148,6 +148,7 @@ async function openWith(
     run: (execution) => set.run(execution),
     release: (image) => set.release(image),
     readsAt: listening.resolve,
+    isOfOne: (address) => engine.hasNetworkOf(address),
     problem: () => health.problem(),
     close,
   };

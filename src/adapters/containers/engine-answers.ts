@@ -1,4 +1,6 @@
 /** What the answers of the Docker Engine API say. Each throws EngineAway where a field is missing. */
+import { type IpRange, ipRange, isInRanges } from '../../base/ip-range.ts';
+import type { ContainerNetwork } from './container-interface.ts';
 import { EngineAway, isRecord } from './engine-client.ts';
 
 export interface ImageInfo {
@@ -93,10 +95,19 @@ export function nameIn(answer: unknown, what: 'containers' | 'networks'): string
   return typeof name === 'string' ? name.replace(/^\//, '') : textField(answer, 'Id');
 }
 
-export function gatewayIn(answer: unknown): string {
+export function networkIn(answer: unknown): ContainerNetwork {
   const ipam = isRecord(answer) ? answer['IPAM'] : undefined;
-  const configs = isRecord(ipam) ? ipam['Config'] : undefined;
-  return textField(Array.isArray(configs) ? configs[0] : undefined, 'Gateway');
+  const listed = isRecord(ipam) ? ipam['Config'] : undefined;
+  const configs: unknown[] = Array.isArray(listed) ? listed : [];
+  const ranges = configs.flatMap((config): IpRange[] => {
+    const subnet = isRecord(config) ? config['Subnet'] : undefined;
+    const range = typeof subnet === 'string' ? ipRange(subnet) : undefined;
+    return range === undefined ? [] : [range];
+  });
+  return {
+    gateway: textField(configs[0], 'Gateway'),
+    includes: (address) => isInRanges(address, ranges),
+  };
 }
 
 export function textField(answer: unknown, name: string): string {

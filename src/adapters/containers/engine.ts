@@ -1,13 +1,14 @@
 /** The calls of the Docker Engine API that the node makes, each with its limit of time. */
 import type { Clock } from '../../base/ports.ts';
+import type { ContainerNetwork } from './container-interface.ts';
 import {
   type EngineMachine,
-  gatewayIn,
   type ImageInfo,
   imageInfo,
   machineIn,
   nameIn,
   namesInit,
+  networkIn,
   numberField,
   type Platform,
   platformIn,
@@ -62,9 +63,11 @@ export interface Engine {
   exitCode(execId: string, signal: AbortSignal): Promise<number>;
   /** Names of all containers, the stopped ones too, or of all networks, that have the label. */
   withLabel(what: 'containers' | 'networks', label: string): Promise<string[]>;
-  /** Makes a bridge; resolves with the address of this machine in it. */
-  createNetwork(name: string, definition: unknown, signal: AbortSignal): Promise<string>;
+  /** Makes a bridge. */
+  createNetwork(name: string, definition: unknown, signal: AbortSignal): Promise<ContainerNetwork>;
   removeNetwork(name: string): Promise<void>;
+  /** True where a network that was made here, and is not removed yet, includes the address. */
+  hasNetworkOf(address: string): boolean;
   close(): Promise<void>;
 }
 
@@ -102,6 +105,7 @@ const LOG_LINES = '50';
 export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>): Engine {
   const client = engineClient(address, clock);
   let hasInit = false;
+  const networks = new Map<string, ContainerNetwork>();
   let platform = platformIn(undefined);
   const ask = (method: EngineCall['method'], path: string, more: Partial<EngineCall> = {}) =>
     client.ask({ method, path, timeoutMs: CALL_MS, ...more });
@@ -242,11 +246,15 @@ export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>
     },
     async createNetwork(name, definition, signal) {
       await post('/networks/create', definition, { signal, timeoutMs: SLOW_MS });
-      return gatewayIn(await ask('GET', `/networks/${name}`, { signal }));
+      const network = networkIn(await ask('GET', `/networks/${name}`, { signal }));
+      networks.set(name, network);
+      return network;
     },
     async removeNetwork(name) {
       await unless([404], ask('DELETE', `/networks/${name}`, { timeoutMs: SLOW_MS }));
+      networks.delete(name);
     },
+    hasNetworkOf: (address) => [...networks.values()].some((one) => one.includes(address)),
     close: () => client.close(),
   };
 }

@@ -48,8 +48,8 @@ export function execInterface(
 ): ContainerInterface {
   return {
     needsNetwork: rest !== undefined,
-    async open({ gateway }) {
-      const host = rest?.host ?? gateway;
+    async open({ network }) {
+      const host = rest?.host ?? network?.gateway;
       const isServed = rest !== undefined && host !== undefined;
       const env = isServed ? nodeVariables(host, await rest.port) : {};
       return session(env, { engine, log });

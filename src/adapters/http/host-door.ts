@@ -17,14 +17,18 @@ export interface HostDoorOptions {
   /** Where the server listens on this machine. */
   readonly serverPort: number;
   readonly connectionsMax: number;
-  readonly connectionsOfHost: number;
+  readonly connectionsOfHost: (host: string) => number;
+  /** For a client to take more of what waits for it, or it loses the connection; absent: 10 s. */
+  readonly unreadMs?: number;
 }
 
 const LOOPBACK = '127.0.0.1';
+/** As long as the native server waits. */
+const UNREAD_MS = 10_000;
 
 /** Rejects where the port is taken. */
 export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> {
-  const { host, port, serverPort, connectionsMax, connectionsOfHost } = options;
+  const { host, port, connectionsMax, connectionsOfHost } = options;
   const hosts = new Map<string, number>();
   const clients = new Set<Socket>();
 
@@ -33,7 +37,7 @@ export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> 
     const others = hosts.get(address) ?? 0;
     // Followed by `close`.
     client.on('error', () => {});
-    if (others >= connectionsOfHost) {
+    if (others >= connectionsOfHost(address)) {
       client.destroy();
       return;
     }
@@ -45,7 +49,7 @@ export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> 
       if (left === 0) hosts.delete(address);
       else hosts.set(address, left);
     });
-    lead(client, serverPort);
+    lead(client, options);
   }
 
   const door = createServer(admit);
@@ -69,11 +73,15 @@ export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> 
   };
 }
 
-function lead(client: Socket, serverPort: number): void {
+function lead(client: Socket, { serverPort, unreadMs = UNREAD_MS }: HostDoorOptions): void {
   const server = connect(serverPort, LOOPBACK);
   server.on('error', () => {});
   client.once('close', () => server.destroy());
   // What the server has sent before its end still arrives.
   server.once('close', () => client.destroySoon());
+  // The server cannot end it: what it has sent, its end included, waits here.
+  client.setTimeout(unreadMs, () => {
+    if (client.writableLength > 0) client.destroy();
+  });
   client.pipe(server).pipe(client);
 }

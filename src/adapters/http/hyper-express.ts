@@ -78,7 +78,7 @@ export const hyperExpress: Http = {
 async function behindDoor(
   routes: readonly HttpRoute[],
   options: HttpServerOptions,
-  connectionsOfHost: number,
+  connectionsOfHost: (host: string) => number,
 ): Promise<HttpServer> {
   const { host, port, maxConnectionsOfHost: _, ...rest } = options;
   const server = await hyperExpress.listen(routes, { ...rest, host: '127.0.0.1', port: 0 });

@@ -85,8 +85,10 @@ t.test('a memory bomb and a fork bomb', { skip }, async (t) => {
 t.test('reads of the simple interface go to the node alone', { skip }, async (t) => {
   if (typeof engine === 'string') return;
   const asked: string[] = [];
+  const from = new Set<string>();
   const server = createServer((request, response) => {
     asked.push(`${request.url} ${request.headers['x-contract-api-token']}`);
+    from.add(request.socket.remoteAddress ?? '');
     response.end('the state');
   });
   await new Promise<void>((resolve) => void server.listen(0, '0.0.0.0', resolve));
@@ -102,6 +104,10 @@ t.test('reads of the simple interface go to the node alone', { skip }, async (t)
     message: new RegExp(`^the state \\d+\\.\\d+\\.\\d+\\.\\d+:${port}$`),
   });
   t.strictSame(asked, ['/internal/contracts secret']);
+  const [address = ''] = from;
+  t.equal(containers.isOfOne(address), true, 'the address is its own');
+  t.equal(containers.isOfOne(`::ffff:${address}`), true);
+  t.equal(containers.isOfOne('127.0.0.1'), false);
   const networks = () =>
     engineJson<unknown[]>(
       engine.socketPath,
@@ -110,4 +116,5 @@ t.test('reads of the simple interface go to the node alone', { skip }, async (t)
   t.equal((await networks()).length, 1);
   await containers.close();
   t.strictSame(await networks(), []);
+  t.equal(containers.isOfOne(address), false, 'until its network is removed');
 });

@@ -1,8 +1,9 @@
 /** No address takes the connections of another. */
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t from 'tap';
+import { openHostDoor } from '../../../src/adapters/http/host-door.ts';
 import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import type { HttpRoute } from '../../../src/base/http.ts';
 
@@ -19,7 +20,8 @@ const route: HttpRoute = {
 };
 
 t.test('connections of one address', { skip: process.platform !== 'linux' }, async (t) => {
-  const options = { host: '127.0.0.1', port: 0, cors: false, maxConnectionsOfHost: OF_HOST };
+  const maxConnectionsOfHost = () => OF_HOST;
+  const options = { host: '127.0.0.1', port: 0, cors: false, maxConnectionsOfHost };
   const server = await hyperExpress.listen([route], options);
   const sockets: Socket[] = [];
   t.teardown(async () => {
@@ -64,6 +66,50 @@ t.test('connections of one address', { skip: process.platform !== 'linux' }, asy
     const length = await answerTo(HOSTILE).catch(() => undefined);
     if (length === undefined) continue;
     t.equal(length, 100_000, 'whose connections have ended may have others');
+    break;
+  }
+});
+
+t.test('who does not read keeps no place', async (t) => {
+  const sockets: Socket[] = [];
+  // More than the system keeps for a client.
+  const answer = Buffer.alloc(32 * 1024 * 1024);
+  let isLong = true;
+  let answered = 0;
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {}).resume();
+    if (!isLong) {
+      socket.end('short');
+      return;
+    }
+    answered++;
+    socket.write(answer);
+    // As the native server ends a client that does not read.
+    socket.setTimeout(100, () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port: serverPort } = server.address() as AddressInfo;
+  const limits = { connectionsMax: 100, connectionsOfHost: () => OF_HOST, unreadMs: 100 };
+  const door = await openHostDoor({ host: '127.0.0.1', port: 0, serverPort, ...limits });
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy();
+    await door.close();
+    server.close();
+  });
+  function open(): Socket {
+    const socket = connect(door.port, '127.0.0.1').on('error', () => {});
+    sockets.push(socket);
+    return socket;
+  }
+  for (let i = 0; i < OF_HOST; i++) await once(open().pause(), 'connect');
+  while (answered < OF_HOST) await new Promise(setImmediate);
+  isLong = false;
+  for (;;) {
+    const last = open();
+    const [piece] = await Promise.race([once(last, 'data'), once(last, 'close')]);
+    if (!Buffer.isBuffer(piece)) continue;
+    t.equal(piece.toString(), 'short', 'another connection has its place');
     break;
   }
 });

@@ -4,6 +4,7 @@
  */
 import { apiError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/ports.ts';
+import type { ContainerNetwork } from '../container-interface.ts';
 import type { GrpcContainer } from './container.ts';
 import {
   STRANGER_MS_MAX,
@@ -14,6 +15,11 @@ import {
 import { type GrpcConnection, type GrpcHandler, listenGrpc } from './listener.ts';
 import type { Reachable } from './reachable.ts';
 import { type Traffic, watchTraffic } from './traffic.ts';
+
+interface Opened {
+  readonly traffic: Traffic;
+  readonly network: ContainerNetwork | undefined;
+}
 
 /** A connection that has shown no good token yet. */
 interface Stranger {
@@ -28,27 +34,26 @@ export async function listenOnTcp(
   { host, port }: { readonly host: string; readonly port: number },
   clock: Pick<Clock, 'after'>,
 ): Promise<Reachable> {
-  const containers = new Map<GrpcContainer, Traffic>();
-  /** Where they have shown their tokens from. */
-  const addresses = new Map<GrpcContainer, string>();
+  const containers = new Map<GrpcContainer, Opened>();
   const owners = new WeakMap<GrpcConnection, GrpcContainer>();
   const strangers = new Map<GrpcConnection, Stranger>();
 
-  /** The container that alone is at this address; a gateway may stand before several. */
-  function aloneAt(address: string): GrpcContainer | undefined {
-    const [first, ...others] = [...addresses].filter(([, known]) => known === address);
-    return others.length === 0 ? first?.[0] : undefined;
+  /** Undefined for a gateway, which may stand before several: nobody is to blame for what it sends. */
+  function ownerAt(address: string): GrpcContainer | undefined {
+    for (const [container, { network }] of containers) {
+      if (network?.includes(address)) return container;
+    }
+    return undefined;
   }
 
   function ownerBy(connection: GrpcConnection, token: string | undefined): GrpcContainer {
     if (token === undefined || token === '') throw apiError('ContractTokenMissing');
-    for (const [container, traffic] of containers) {
+    for (const [container, { traffic }] of containers) {
       if (!container.owns(token)) continue;
       const stranger = strangers.get(connection);
       stranger?.forget();
       strangers.delete(connection);
       owners.set(connection, container);
-      addresses.set(container, connection.address);
       if (stranger?.of !== container) traffic.began();
       traffic.connected(connection);
       return container;
@@ -62,8 +67,8 @@ export async function listenOnTcp(
   const handler: GrpcHandler = {
     connected(connection) {
       // It counts before its token, so that connections without one end the container, too.
-      const of = aloneAt(connection.address);
-      if (of !== undefined) containers.get(of)?.began();
+      const of = ownerAt(connection.address);
+      if (of !== undefined) containers.get(of)?.traffic.began();
       let ofAddress = 0;
       for (const { address } of strangers.keys()) if (address === connection.address) ofAddress++;
       if (ofAddress >= STRANGERS_MAX) {
@@ -77,7 +82,7 @@ export async function listenOnTcp(
       strangers.get(connection)?.forget();
       strangers.delete(connection);
       const owner = owners.get(connection);
-      if (owner !== undefined) containers.get(owner)?.disconnected(connection);
+      if (owner !== undefined) containers.get(owner)?.traffic.disconnected(connection);
     },
     begin: (connection, path, token) =>
       (owners.get(connection) ?? ownerBy(connection, token)).begin(path, token),
@@ -87,17 +92,16 @@ export async function listenOnTcp(
   return {
     needsNetwork: true,
 
-    async open(container, { gateway }) {
+    async open(container, { network }) {
       const traffic = watchTraffic(container, clock);
-      containers.set(container, traffic);
+      containers.set(container, { traffic, network });
       return {
-        node: gateway ?? host,
+        node: network?.gateway ?? host,
         nodePort: String(listener.port),
         mounts: [],
         async close() {
           traffic.stop();
           containers.delete(container);
-          addresses.delete(container);
         },
       };
     },

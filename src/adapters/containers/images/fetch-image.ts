@@ -18,6 +18,7 @@ import { type FoundManifest, findManifest } from './find-manifest.ts';
 import { makeRoom } from './make-room.ts';
 import { BadManifest } from './manifest.ts';
 import { PullTooBig, pullImage } from './pull.ts';
+import { PullsBusy } from './pull-turns.ts';
 import type { PulledImage, PulledImages } from './pulled-images.ts';
 import { openRegistry, RegistryFailed } from './registry.ts';
 
@@ -48,6 +49,8 @@ export interface Fetch {
   readonly creator: string;
   /** True while no other pull has run beside this one. */
   readonly wasAlone: () => boolean;
+  /** Hashes of the images that are being pulled; not of those whose registries are still asked. */
+  readonly underWay: Set<string>;
   readonly signal: AbortSignal;
 }
 
@@ -68,7 +71,7 @@ class PullLimit extends Error {
 /** What is left of a pull that was ended is gone by then. */
 const ENDED_MS = 1000;
 
-/** Rejects with Failed, EngineAway, or the reason of the signal. */
+/** Rejects with Failed, PullsBusy, EngineAway, or the reason of the signal. */
 export async function fetchImage(
   of: Fetch,
   options: FetchOptions,
@@ -84,6 +87,7 @@ export async function fetchImage(
     return await fetchWithin({ ...of, signal: both }, limit, options, deps);
   } catch (cause) {
     signal.throwIfAborted();
+    if (cause instanceof PullsBusy) throw cause;
     const failure = await failureOf(cause, of, deps);
     deps.log.warn('image.not-fetched', { image: image.image, why: reasonOf(cause) });
     throw failure;
@@ -98,14 +102,35 @@ async function fetchWithin(
   options: FetchOptions,
   deps: FetchDeps,
 ): Promise<ImageInfo> {
+  const { name, hash, underWay } = of;
+  const login = options.registries.find(({ domain }) => registryOf(domain) === name.registry);
+  const manifest = await askRegistry(of, login, deps);
+  const known = await deps.engine.image(hash);
+  // By another name: each image is pulled by one.
+  if (underWay.has(hash)) throw new PullsBusy();
+  // It is the operator's, or that of another contract.
+  if (known?.id === hash) return known;
+  underWay.add(hash);
+  try {
+    return await pullWithin(of, { manifest, login }, limit, options, deps);
+  } finally {
+    underWay.delete(hash);
+  }
+}
+
+async function pullWithin(
+  of: Fetch,
+  {
+    manifest,
+    login,
+  }: { readonly manifest: FoundManifest; readonly login: RegistryLogin | undefined },
+  limit: AbortController,
+  options: FetchOptions,
+  deps: FetchDeps,
+): Promise<ImageInfo> {
   const { name, hash, creator, signal } = of;
   const { engine, disk, pulled, log } = deps;
-  const { imageSizeMax, registries } = options;
-  const login = registries.find(({ domain }) => registryOf(domain) === name.registry);
-  const manifest = await askRegistry(of, login, deps);
-  // It is the operator's, or that of another contract.
-  const known = await engine.image(hash);
-  if (known?.id === hash) return known;
+  const { imageSizeMax } = options;
   if (manifest.bytes > imageSizeMax) throw new PullTooBig(`${manifest.bytes} bytes`);
   const free = await disk.freeBytes();
   if (free !== undefined && free - manifest.bytes < DISK_FREE_MIN)

@@ -49,7 +49,7 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
   });
   /** Images of the engine to which their registries give these names. */
   const named = new Recent<string, true>(KNOWN_MAX);
-  /** Images that are being fetched. */
+  /** Images that are being pulled. */
   const underWay = new Set<string>();
   /** Images that filled the disk beside others. */
   const suspects = new Recent<string, true>(KNOWN_MAX);
@@ -57,7 +57,7 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
   /** The image where the engine has it under this name. */
   async function local(name: ImageName, hash: string): Promise<ImageInfo | undefined> {
     const found = await engine.image(hash);
-    // What is being fetched is not judged yet.
+    // What is being pulled is not judged yet.
     if (found?.id !== hash || underWay.has(hash)) return undefined;
     const isNamed =
       found.names.some((listed) => isNameOf(name, listed)) ||
@@ -80,19 +80,15 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
       // Another contract may have asked for it meanwhile.
       const known = await local(name, hash);
       if (known !== undefined) return known;
-      // By another name: each image is fetched by one.
       if (underWay.has(hash)) throw new PullsBusy();
-      underWay.add(hash);
       try {
-        const of = { image, name, hash, creator, wasAlone, signal };
+        const of = { image, name, hash, creator, wasAlone, underWay, signal };
         const fetched = await fetchImage(of, options, deps);
         named.set(key, true);
         return fetched;
       } catch (cause) {
         if (cause instanceof PulledBesideOthers) suspects.set(key, true);
         throw cause;
-      } finally {
-        underWay.delete(hash);
       }
     });
   }
@@ -111,6 +107,7 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
       // Engines may know an image by a shorter name than they list.
       if (byName?.id === hash && !underWay.has(hash)) return byName;
       if (mayFetch(name)) return fetch(image, name, creator, signal);
+      if (underWay.has(hash)) throw new PullsBusy();
       if (byName !== undefined) log.warn('image.another', { image: image.image, id: byName.id });
       throw missing(image);
     },

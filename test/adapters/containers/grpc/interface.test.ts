@@ -10,7 +10,7 @@ import { DataEntry as EntryMessage } from '@wavesenterprise/js-contract-grpc-cli
 import t from 'tap';
 import type { DataEntry } from '../../../../src/base/containers.ts';
 import { address, execution, id, image, readsOf } from './executions.ts';
-import { connected, connectionId, opened, patient } from './opened.ts';
+import { connected, connectionId, opened, patient, translated } from './opened.ts';
 import { addressOf, ask, refusal, sdkClient } from './sdk-client.ts';
 
 const UNAUTHENTICATED = 16;
@@ -398,8 +398,8 @@ t.test('the other services', async (t) => {
 
 t.test('over TCP a connection belongs to one container', async (t) => {
   const { open } = await opened(t, { listen: { kind: 'tcp', host: '127.0.0.1', port: 0 } });
-  const first = await open(connectionId, '127.0.0.1');
-  const second = await open('fedcba9876543210', '127.0.0.1');
+  const first = await open(connectionId, translated);
+  const second = await open('fedcba9876543210', translated);
   const address = addressOf(first.session);
   t.match(address, /^127\.0\.0\.1:\d+$/);
   t.strictSame(first.session.setup.mounts, []);

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ContainerNetwork } from '../../../../src/adapters/containers/container-interface.ts';
 import {
   type GrpcOptions,
   grpcInterface,
@@ -13,6 +14,11 @@ import { addressOf, sdkClient } from './sdk-client.ts';
 
 export const connectionId = '0123456789abcdef';
 export const ports = { clock: systemClock(), random: systemRandom, log: quiet };
+
+/** Of one container. */
+export const ownNetwork: ContainerNetwork = { gateway: '127.0.0.1', includes: () => true };
+/** Of an engine whose containers all have the address of its gateway. */
+export const translated: ContainerNetwork = { gateway: '127.0.0.1', includes: () => false };
 
 export interface Scope {
   teardown(action: () => unknown): void;
@@ -31,8 +37,8 @@ export async function opened(
     await grpc.close();
     rmSync(join(folder, '..'), { recursive: true, force: true });
   });
-  const open = async (id = connectionId, gateway?: string) => {
-    const session = await grpc.open({ connectionId: id, image, gateway });
+  const open = async (id = connectionId, network?: ContainerNetwork) => {
+    const session = await grpc.open({ connectionId: id, image, network });
     scope.teardown(() => session.close());
     return { session, token: session.setup.env['CONNECTION_TOKEN']! };
   };

@@ -14,14 +14,14 @@ import {
 import type { GrpcConnection } from '../../../../src/adapters/containers/grpc/listener.ts';
 import { watchTraffic } from '../../../../src/adapters/containers/grpc/traffic.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
-import { connectionId, opened, patient } from './opened.ts';
+import { connectionId, opened, ownNetwork, patient, translated } from './opened.ts';
 import { addressOf, sdkClient } from './sdk-client.ts';
 
 const listen = { kind: 'tcp', host: '127.0.0.1', port: 0 } as const;
 
 t.test('a container has so many connections', async (t) => {
   const { open } = await opened(t, { listen });
-  const { session, token } = await open(undefined, '127.0.0.1');
+  const { session, token } = await open(undefined, translated);
   const connections: ClientHttp2Session[] = [];
   t.teardown(() => {
     for (const connection of connections) connection.destroy();
@@ -47,7 +47,7 @@ t.test('a container has so many connections', async (t) => {
 
 t.test('who shows no token has few connections of an address', async (t) => {
   const { open } = await opened(t, { listen });
-  const { session } = await open(undefined, '127.0.0.1');
+  const { session } = await open(undefined, translated);
   const [host, port] = addressOf(session).split(':');
   const sockets: Socket[] = [];
   t.teardown(() => {
@@ -64,27 +64,57 @@ t.test('who shows no token has few connections of an address', async (t) => {
   t.equal(sockets.filter(({ closed }) => !closed).length, STRANGERS_MAX);
 });
 
-t.test('connections without a token count for the container that is at the address', async (t) => {
+t.test(
+  'connections without a token count for the container in whose network they begin',
+  async (t) => {
+    const { open } = await opened(t, { listen });
+    const { session, token } = await open(connectionId, ownNetwork);
+    const client = sdkClient(addressOf(session));
+    t.teardown(client.close);
+    const ready = session.ready('container', patient);
+    client.connect(connectionId, token);
+    await ready;
+    const [host, port] = addressOf(session).split(':');
+    let isEnded = false;
+    void session.ended.then(() => {
+      isEnded = true;
+    });
+    while (!isEnded) {
+      const sockets = Array.from({ length: 2 * NEW_CONNECTIONS_MAX }, () =>
+        connect(Number(port), host).on('error', () => {}),
+      );
+      await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
+      for (const socket of sockets) socket.destroy();
+    }
+    t.pass('it is ended');
+  },
+);
+
+t.test('connections from a gateway without a token end nobody', async (t) => {
   const { open } = await opened(t, { listen });
-  const { session, token } = await open(connectionId, '127.0.0.1');
+  const { session, token } = await open(connectionId, translated);
   const client = sdkClient(addressOf(session));
   t.teardown(client.close);
   const ready = session.ready('container', patient);
   client.connect(connectionId, token);
   await ready;
-  const [host, port] = addressOf(session).split(':');
   let isEnded = false;
   void session.ended.then(() => {
     isEnded = true;
   });
-  while (!isEnded) {
-    const sockets = Array.from({ length: 2 * NEW_CONNECTIONS_MAX }, () =>
-      connect(Number(port), host).on('error', () => {}),
-    );
-    await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
+  const [host, port] = addressOf(session).split(':');
+  const sockets = Array.from({ length: STRANGERS_MAX + 4 * NEW_CONNECTIONS_MAX }, () =>
+    connect(Number(port), host)
+      .on('error', () => {})
+      .resume(),
+  );
+  t.teardown(() => {
     for (const socket of sockets) socket.destroy();
-  }
-  t.pass('it is ended');
+  });
+  const closed = () => sockets.filter((socket) => socket.closed).length;
+  // So each of them has been judged.
+  while (!isEnded && closed() < 4 * NEW_CONNECTIONS_MAX) await new Promise(setImmediate);
+  t.equal(isEnded, false);
 });
 
 t.test('bytes of connections that have ended count', async (t) => {
