@@ -24,11 +24,13 @@ export async function allowReading(db: Database, { name, password }: ReaderRole)
       GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role};
       ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT SELECT ON TABLES TO ${role}`);
   } catch (cause) {
-    // Another process does the same.
-    const isRace = cause instanceof DatabaseError && cause.message.includes('concurrently');
-    throw isRace ? new DatabaseError('away', cause) : cause;
+    // Another process does the same, which PostgreSQL calls an internal error.
+    const { code } = (cause as Error).cause as { readonly code?: unknown };
+    throw code === INTERNAL_ERROR ? new DatabaseError('away', cause) : cause;
   }
 }
+
+const INTERNAL_ERROR = 'XX000';
 
 interface Found {
   readonly schema: string;
