@@ -15,13 +15,13 @@ import HyperExpress from 'hyper-express';
 import { apiError } from '../../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
 import { BackPressure } from './back-pressure.ts';
+import { listenBehindDoor } from './behind-door.ts';
 import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
 import type { BodyTally } from './body-tally.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { type App, type Door, portDoor } from './door.ts';
 import { freePort } from './free-port.ts';
 import { handled } from './handled.ts';
-import { openHostDoor } from './host-door.ts';
 import { IncomingRequest } from './incoming.ts';
 import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
 import { discard, errorReply, FAILED, send, sendHead } from './reply.ts';
@@ -61,44 +61,15 @@ type Request = Parameters<Parameters<App['get']>[1]>[1];
 
 export const hyperExpress: Http = {
   async listen(routes, options) {
+    const all = { ...bounds, ...options };
     const { maxConnectionsOfHost: ofHost } = options;
-    if (ofHost !== undefined) return behindDoor(routes, options, ofHost);
+    if (ofHost !== undefined) return listenBehindDoor(hyperExpress, routes, all, ofHost);
     const port = await freePort(options.host, options.port);
-    const server = new Server(
-      routes,
-      { ...bounds, ...options, port },
-      portDoor(options.host, port),
-    );
+    const server = new Server(routes, { ...all, port }, portDoor(options.host, port));
     server.open();
     return server;
   },
 };
-
-/** The server itself listens for this machine alone. */
-async function behindDoor(
-  routes: readonly HttpRoute[],
-  options: HttpServerOptions,
-  connectionsOfHost: (host: string) => number,
-): Promise<HttpServer> {
-  const { host, port, maxConnectionsOfHost: _, ...rest } = options;
-  const server = await hyperExpress.listen(routes, { ...rest, host: '127.0.0.1', port: 0 });
-  const connectionsMax = options.maxConnections ?? bounds.maxConnections;
-  const of = { host, port, serverPort: server.port, connectionsMax, connectionsOfHost };
-  try {
-    const door = await openHostDoor(of);
-    return {
-      port: door.port,
-      reload: () => server.reload(),
-      async close() {
-        await server.close();
-        await door.close();
-      },
-    };
-  } catch (cause) {
-    await server.close();
-    throw cause;
-  }
-}
 
 type Options = HttpServerOptions & Bounds;
 
