@@ -100,7 +100,7 @@ t.test('stripped sources are kept, used again, and not needed', async (t) => {
   t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9' }, 'nowhere to keep them');
 });
 
-t.test('a private network has a small young generation, other commands the default', async (t) => {
+t.test('flags of Node: fewer collectors for all, a small young generation for dev', async (t) => {
   const checkout = copyOf(t, []);
   const says = '#!/bin/sh\n[ "$1" = --version ] && echo v22.20.0 || printf "%s\\n" "$@"\n';
   const folder = t.testdir({ node: says });
@@ -108,11 +108,11 @@ t.test('a private network has a small young generation, other commands the defau
   const env = childEnvironment({ PATH: `${folder}:${TOOLS}` });
   const flagsOf = async (...args: string[]): Promise<string[]> => {
     const { stdout } = await execute(join(checkout, 'bin/platform-node'), args, { env });
-    return stdout.split('\n').filter((line) => line.startsWith('--max-semi-space'));
+    return stdout.split('\n').filter((line) => /^--(max-semi-space|v8-pool)/.test(line));
   };
-  t.strictSame(await flagsOf('dev', '--keep'), ['--max-semi-space-size=4']);
-  t.strictSame(await flagsOf('start', 'dev'), []);
-  t.strictSame(await flagsOf(), []);
+  t.strictSame(await flagsOf('dev', '--keep'), ['--v8-pool-size=0', '--max-semi-space-size=4']);
+  t.strictSame(await flagsOf('start', 'dev'), ['--v8-pool-size=0']);
+  t.strictSame(await flagsOf(), ['--v8-pool-size=0']);
 });
 
 t.test('signals and exit codes are those of the program', async (t) => {

@@ -261,6 +261,28 @@ t.test('all creators that make themselves stale have half of a phase', async (t)
   t.equal(begun.filter((sender) => sender === 'good').length, 60);
 });
 
+t.test('nobody runs alone in what others have left of a share', async (t) => {
+  const runs = new Map<string, number>();
+  const { phase, abandoned, pass } = simulated(1, (sender) => {
+    const count = (runs.get(sender) ?? 0) + 1;
+    runs.set(sender, count);
+    if (count <= 2) return { runs: 10, outcome: 'again' };
+    return { runs: sender === 'a' ? 5_000 : 100 };
+  });
+  phase.addAll(['a', 'b', 'good'].flatMap((one) => entries(one, 1)));
+  await pass();
+  t.strictSame(
+    [...runs],
+    [
+      ['a', 3],
+      ['b', 3],
+      ['good', 2],
+    ],
+    'it waits for the next block',
+  );
+  t.strictSame(abandoned, ['a'], 'and its call does not count as too long');
+});
+
 t.test('a creator has its time alone once, for all its contracts', async (t) => {
   const runs = new Map<string, number>();
   const { phase, begun, abandoned, pass } = simulated(1, (sender) => {

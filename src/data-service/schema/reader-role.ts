@@ -25,8 +25,8 @@ export async function allowReading(db: Database, { name, password }: ReaderRole)
       ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT SELECT ON TABLES TO ${role}`);
   } catch (cause) {
     // Another process does the same, which PostgreSQL calls an internal error.
-    const { code } = (cause as Error).cause as { readonly code?: unknown };
-    throw code === INTERNAL_ERROR ? new DatabaseError('away', cause) : cause;
+    const { cause: own } = cause as { readonly cause?: { readonly code?: unknown } };
+    throw own?.code === INTERNAL_ERROR ? new DatabaseError('away', cause) : cause;
   }
 }
 

@@ -1,4 +1,5 @@
 /** The stream of transactions (data-service.md#stream): nothing missing, nothing twice. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
@@ -118,7 +119,7 @@ t.test('a client that takes too little', { timeout: 110_000 }, async (t) => {
   const chain = madeChain({ seed: 'slow', txsPerBlock: 100, accounts: 20 });
   chain.grow(300);
   const node = await madeNode(t, () => chain);
-  const service = await served(t, node.url, memoryDatabase);
+  const service = await served(t, node.url, memoryDatabase, { streamsMax: 1 });
   await service.reached(chain.height());
   const { port } = new URL(service.url);
   const socket = connect(Number(port), '127.0.0.1');
@@ -131,10 +132,17 @@ t.test('a client that takes too little', { timeout: 110_000 }, async (t) => {
     });
     socket.once('close', resolve);
   });
-  socket.pause();
+  const begins = once(socket, 'data').then(() => socket.pause());
   const path = '/transactions/stream?extended=true';
   socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\nLast-Event-ID: 0\r\n\r\n`);
-  await new Promise((resolve) => setTimeout(resolve, 7500));
+  await begins;
+  // It has the only place until the server ends it.
+  for (let status = 503; status === 503; ) {
+    const another = await eventClient(t, `${service.url}/transactions/stream`);
+    status = another.status;
+    await another.close();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
   socket.resume();
   await ended;
   t.match(text, /event: end\ndata: \{"reason":"slow"/);

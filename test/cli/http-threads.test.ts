@@ -1,0 +1,23 @@
+// Where threads hold the connections, whoever orders transactions gives way to them.
+import { getPriority } from 'node:os';
+import t from 'tap';
+import { createHttpThreads } from '../../src/cli/http-threads.ts';
+import { niceValues } from '../nice-values.ts';
+
+const settings = { host: '127.0.0.1', port: 0, cors: false };
+const forThreads = { family: 'curve25519', chainId: 84, nativeToken: 'WEST', settings: {} };
+
+const skip = process.platform !== 'linux';
+
+t.test('the calling thread gives way to connections', { skip }, async (t) => {
+  const own = getPriority();
+  const without = createHttpThreads(0, (cause) => t.fail(String(cause)));
+  await (await without.listen([], { ...settings, forThreads })).close();
+  t.equal(getPriority(), own, 'it holds the connections itself');
+
+  const http = createHttpThreads(1, (cause) => t.fail(String(cause)));
+  const server = await http.listen([], { ...settings, forThreads });
+  t.equal(getPriority(), Math.min(19, own + 3));
+  t.ok(niceValues().includes(own), 'the thread of connections does not');
+  await server.close();
+});
