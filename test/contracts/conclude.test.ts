@@ -9,7 +9,11 @@ import { createConclusions } from '../../src/contracts/conclude.ts';
 import { ContractLine } from '../../src/contracts/contract-line.ts';
 import { createCreateVersions } from '../../src/contracts/create-versions.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
-import { createRepetitions, HELD_UP_MS_MAX } from '../../src/contracts/repetitions.ts';
+import {
+  ATTEMPTS_MAX,
+  createRepetitions,
+  HELD_UP_MS_MAX,
+} from '../../src/contracts/repetitions.ts';
 import type { PoolEntry } from '../../src/mempool/entry.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -108,6 +112,21 @@ t.test('an outage ends a call after an hour, and not before', async (t) => {
   conclude.unready(line, entry, image, outage);
   t.strictSame(dropped, ['The transaction has failed too often: away']);
   t.equal(reports.at(-1), 'Failure undefined');
+});
+
+t.test('failures of the program cost attempts, and outages between them cost none', async (t) => {
+  const { conclude, dropped, entryOf } = concluding();
+  const line = new ContractLine('contract', 'owner');
+  const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
+  const failure = { ...outage, message: 'broken', system: false } as const;
+  const entry = entryOf('alice');
+  for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
+    conclude.unready(line, entry, image, failure);
+    conclude.unready(line, entry, image, outage);
+  }
+  t.strictSame(dropped, []);
+  conclude.unready(line, entry, image, failure);
+  t.strictSame(dropped, ['The transaction has failed too often: broken']);
 });
 
 t.test('an outage is that of an image and of the creator of the contract', async (t) => {

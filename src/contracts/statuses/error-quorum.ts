@@ -51,7 +51,7 @@ interface Doubted {
 /** Returns a function that stops it. */
 export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts): () => void {
   const { index, pool, clock, isMiner } = ports;
-  async function judgeAll(isOver: () => boolean): Promise<void> {
+  async function endRefused(isOver: () => boolean): Promise<void> {
     const turns = createTurns(clock);
     const since = Math.floor((clock.now() - HEARD_MS_MAX) / 1000);
     const miners = new Set(index.heardSince(0).filter((key) => isMiner(fromLatin1(key))));
@@ -104,6 +104,6 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
   }
 
   return sweepEvery(options.everyMs, clock, async (isOver) => {
-    if (!ports.executes()) await judgeAll(isOver);
+    if (!ports.executes()) await endRefused(isOver);
   });
 }
