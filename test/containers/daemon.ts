@@ -34,6 +34,8 @@ export async function startDaemon(folder: string): Promise<ChildProcess> {
     [
       '--iptables=false',
       '--bridge=none',
+      // The pools of the default hold 31 networks, which all engines of the machine share.
+      '--default-address-pool=base=10.219.0.0/16,size=26',
       `--data-root=${join(folder, 'data')}`,
       `--exec-root=${join(folder, 'exec')}`,
       `--host=unix://${socketIn(folder)}`,
@@ -110,6 +112,7 @@ export async function removeDaemon(child: ChildProcess, folder: string): Promise
 export function removeFolder(folder: string): void {
   // What a container that was killed with its engine leaves mounted.
   for (const mounted of mountsIn(folder).reverse()) spawnSync('umount', ['-l', mounted]);
+  for (const bridge of bridgesOf(folder)) spawnSync('ip', ['link', 'delete', bridge]);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
@@ -128,6 +131,13 @@ function argumentsOf(pid: string): string {
     // It has ended meanwhile.
     return '';
   }
+}
+
+/** An engine leaves the bridges of its networks in the kernel, where they keep their addresses. */
+function bridgesOf(folder: string): string[] {
+  const path = join(folder, 'data', 'network', 'files', 'local-kv.db');
+  if (!existsSync(path)) return [];
+  return [...new Set(readFileSync(path, 'latin1').match(/br-[0-9a-f]{12}/g))];
 }
 
 function mountsIn(folder: string): string[] {

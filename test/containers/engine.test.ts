@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import t from 'tap';
 import { leftOut } from '../left-out.ts';
 import { containersWith, engineCall, engineJson } from './api.ts';
@@ -44,4 +45,18 @@ t.test('an engine of its own stops and starts again', { skip: skipPrivate }, asy
   await engine.kill();
   await engine.start();
   t.equal((await containersWith(engine.socketPath, 'here')).length, 1);
+});
+
+t.test('the bridges of its networks end with it', { skip: skipPrivate }, async (t) => {
+  const ends: (() => Promise<void>)[] = [];
+  const engine = await privateEngine({ teardown: (end) => void ends.push(end) });
+  const { Id } = await engineJson<{ Id: string }>(engine.socketPath, '/networks/create', {
+    method: 'POST',
+    body: { Name: 'left-behind' },
+  });
+  const bridge = `/sys/class/net/br-${Id.slice(0, 12)}`;
+  t.equal(existsSync(bridge), true);
+  await engine.kill();
+  for (const end of ends) await end();
+  t.equal(existsSync(bridge), false);
 });
