@@ -8,6 +8,7 @@ import { type Block, sealBlock } from '../../src/block/block.ts';
 import { activationStatus } from '../../src/chain/feature-activation.ts';
 import { UnsupportedFeatures } from '../../src/chain/feature-watch.ts';
 import { blockAt, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { presetFeatures } from '../../src/tx/rules/features.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
@@ -25,7 +26,8 @@ const WINDOWS = [
 ];
 
 const network = (t: Scope, set: readonly string[] = []) =>
-  wholeNode(t, { set: [...WINDOWS, ...set] });
+  // As a network that was founded with the defaults.
+  wholeNode(t, { set: [...WINDOWS, ...set], features: presetFeatures });
 
 /** The next block with these votes, as its owner's node of another release would make it. */
 async function blockWith(whole: WholeNode, features: readonly number[]): Promise<Block> {

@@ -108,6 +108,8 @@ export interface WholeOptions {
   readonly http?: Http;
   /** Passwords of the accounts in the keystore, by their number. */
   readonly passwords?: readonly (string | undefined)[];
+  /** Features from genesis on; absent: those of a new network. */
+  readonly features?: readonly number[];
   /** Time of the genesis block. */
   readonly genesisTime?: number;
   readonly roundMs?: number;
@@ -125,6 +127,14 @@ export interface WholeOptions {
 export const ROUND_MS = 10_000;
 const GENESIS_TIME = 1_700_000_000_000;
 const DIR = '/memory';
+
+const withFeatures = (text: string, ids: readonly number[] | undefined): string =>
+  ids === undefined
+    ? text
+    : text.replace(
+        /(?<=pre-activated-features = \{)[^}]*/,
+        ids.map((id) => ` ${id} = 0`).join(','),
+      );
 
 export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promise<WholeNode> {
   const random = seededRandom('a whole node');
@@ -154,7 +164,8 @@ export async function wholeNode(scope: Scope, options: WholeOptions = {}): Promi
       },
     },
   );
-  const text = new TextDecoder().decode(files.read(configPath(DIR)));
+  const written = new TextDecoder().decode(files.read(configPath(DIR)));
+  const text = withFeatures(written, options.features);
   const tree = await parseHoconText(text);
   const configWith = (set: readonly string[]): Config =>
     readConfig({

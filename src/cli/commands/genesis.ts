@@ -143,11 +143,11 @@ function stamp(date: Date): string {
 
 /** Only the founder of a network can have a feature without a vote. */
 async function warnOfMissingFeatures({ blockchain }: Config): Promise<void> {
-  const { featureName, newNetworkFeatures, ownFeatures } = await import(
+  const { featureName, newNetworkFeatures, addedFeatures } = await import(
     '../../tx/rules/features.ts'
   );
   const { preActivatedFeatures } = blockchain.custom.functionality;
-  const missing = ownFeatures.filter((id) => !preActivatedFeatures.has(id));
+  const missing = addedFeatures.filter((id) => !preActivatedFeatures.has(id));
   if (missing.length === 0) return;
   const names = missing.map((id) => `${id} (${featureName(id)})`).join(', ');
   const all = newNetworkFeatures.map((id) => `${id} = 0`).join(', ');

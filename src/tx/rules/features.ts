@@ -78,13 +78,13 @@ export const presetFeatures = idsOf('preset');
 export const votedFeatures = idsOf('preset', 'vote', 'own');
 /** Features whose rules this node has. */
 export const implementedFeatures = idsOf('preset', 'vote', 'request', 'own');
-/** Features of this project alone; the default configuration activates none of them. */
-export const ownFeatures = idsOf('own');
 /**
- * Features that a network is founded with. The defaults lack those of this project, since the
- * networks that were founded with the defaults must not change.
+ * What a new network adds to the default of `pre-activated-features`. The default lacks it, since the
+ * networks that were founded with the default must not change.
  */
-export const newNetworkFeatures = [...presetFeatures, ...ownFeatures];
+export const addedFeatures = idsOf('vote', 'own');
+/** Features that a network is founded with. */
+export const newNetworkFeatures = [...presetFeatures, ...addedFeatures];
 
 /** The votes of a block hold at most this many ids. */
 const FEATURES_MAX = 65_536;
