@@ -5,7 +5,7 @@
  *                    [--chains FOLDER] [--sizes 10k,100k,1m,10m]
  *
  * A run of all rows at its end, and one with `--accept` after each row, replaces what the
- * repository keeps: results.json, the table of performance.md, the picture and the sentence about
+ * repository keeps: results.json, the tables of performance.md, the picture and the sentence about
  * growth. Growth up to a longer chain stays unless the row is named.
  */
 import { parseArgs } from 'node:util';

@@ -1,7 +1,7 @@
 /**
  * What the repository keeps of the last accepted run: the results of each row, the ratios with
- * which the short form compares, the picture of growth, and in performance.md the table and the
- * sentence about growth.
+ * which the short form compares, the picture of growth, and in performance.md the two tables and
+ * the sentence about growth.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { exponentOf, type Series } from '../growth/series.ts';
 import { growthPicture } from './growth-picture.ts';
 import { number, type RowResult } from './result.ts';
-import { resultsSection } from './results-section.ts';
+import { goalsSection, resultsSection } from './results-section.ts';
 
 export interface AcceptedRun {
   readonly rows: readonly AcceptedRow[];
@@ -58,6 +58,7 @@ export function acceptRows(all: readonly RowResult[], { replacesLonger, names }:
   const kept = rows.filter(({ row }) => !results.some((one) => one.row === row));
   const accepted = [...kept, ...results.map((one) => ({ ...one, measured }))];
   write({ rows: accepted, short });
+  tell('goals', goalsSection(accepted, names));
   tell('results', resultsSection(accepted, names));
   const { series, notes = [] } = results.find((one) => one.series !== undefined) ?? {};
   if (series === undefined) return;
@@ -72,7 +73,7 @@ export function acceptRows(all: readonly RowResult[], { replacesLonger, names }:
 }
 
 /** Replaces a marked part of performance.md. */
-function tell(part: 'results' | 'growth', text: string): void {
+function tell(part: 'goals' | 'results' | 'growth', text: string): void {
   const marks = new RegExp(`(<!-- ${part} -->\\n)[\\s\\S]*?(\\n<!-- /${part} -->)`);
   const document = readFileSync(DOCUMENT, 'utf8');
   writeFileSync(

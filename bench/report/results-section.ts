@@ -1,31 +1,77 @@
-/** The results of the last accepted runs as the table of performance.md. */
+/** The goals and the results of the last accepted runs as the tables of performance.md. */
 import type { AcceptedRow } from './accepted-run.ts';
 import { type Figure, type Goal, isReached, LEVELS, type Level, number } from './result.ts';
 
-const HEAD = ['Row', 'Figure', 'Measured', 'Against', 'Ratio (range)', 'Goal seen', 'At'];
+const GOALS_HEAD = ['Row', 'What it measures', ...LEVELS];
+const RESULTS_HEAD = ['Row', 'Figure', 'Measured', 'Against', 'Ratio (range)', 'Goal seen', 'At'];
+
+/** What each level asks of a row. */
+export function goalsSection(rows: readonly AcceptedRow[], names: readonly string[]): string {
+  return table(
+    GOALS_HEAD,
+    shown(rows, names).map(({ row, title, goals }) => [
+      row,
+      title,
+      ...LEVELS.map((level) => conditionsOf(goals, level)),
+    ]),
+  );
+}
+
+export function resultsSection(rows: readonly AcceptedRow[], names: readonly string[]): string {
+  return table(RESULTS_HEAD, shown(rows, names).flatMap(linesOf));
+}
 
 /** In the order of `names`; rows with a picture have a section of their own. */
-export function resultsSection(rows: readonly AcceptedRow[], names: readonly string[]): string {
-  const shown = names.flatMap((name) =>
+function shown(rows: readonly AcceptedRow[], names: readonly string[]): AcceptedRow[] {
+  return names.flatMap((name) =>
     rows.filter(({ row, series }) => row === name && series === undefined),
   );
-  const lines = [HEAD, HEAD.map(() => '---'), ...shown.flatMap(linesOf)];
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function linesOf({ row, figures, goals, measured }: AcceptedRow): string[][] {
-  return figures
-    .filter(({ isDetail }) => isDetail !== true)
-    .map((figure, i) => [
-      i === 0 ? row : '',
-      figure.what,
-      figure.value,
-      figure.against ?? '',
-      ratioText(figure),
-      i === 0 ? goalSeen(goals) : '',
-      i === 0 ? `\`${measured.commit}\`` : '',
-    ]);
+function table(head: readonly string[], lines: readonly string[][]): string {
+  return [head, head.map(() => '---'), ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }
+
+const conditionsOf = (goals: readonly Goal[], level: Level): string =>
+  goals
+    .filter((goal) => goal.level === level)
+    .flatMap(({ conditions }) => conditions.map(({ text }) => text))
+    .join(', ');
+
+/** Neighbours that are compared with nothing share a line after the first one: the table is long. */
+function linesOf({ row, figures, goals, measured }: AcceptedRow): string[][] {
+  const at = `${measured.date} \`${measured.commit}\``;
+  const lines: string[][] = [];
+  let joined: string | undefined;
+  for (const figure of figures.filter(({ isDetail }) => isDetail !== true)) {
+    if (lines.length === 0) {
+      lines.push([row, ...cellsOf(figure), goalSeen(goals), at]);
+      continue;
+    }
+    if (isCompared(figure)) {
+      joined = undefined;
+      lines.push(['', ...cellsOf(figure), '', '']);
+      continue;
+    }
+    if (joined !== undefined) lines.pop();
+    const text = [figure.what, figure.value].filter((part) => part !== '').join(': ');
+    joined = joined === undefined ? text : `${joined}; ${text}`;
+    lines.push(['', joined, '', '', '', '', '']);
+  }
+  return lines;
+}
+
+const isCompared = ({ against, ratio }: Figure): boolean =>
+  against !== undefined || ratio !== undefined;
+
+const cellsOf = (figure: Figure): string[] => [
+  figure.what,
+  figure.value,
+  figure.against ?? '',
+  ratioText(figure),
+];
 
 const ratioText = ({ ratio }: Figure): string =>
   ratio === undefined ? '' : `${number(ratio.median)} (${number(ratio.low)}–${number(ratio.high)})`;

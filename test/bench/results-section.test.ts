@@ -1,7 +1,7 @@
-// The table of results in docs/performance.md (bench/report).
+// The tables of goals and results in docs/performance.md (bench/report).
 import t from 'tap';
 import { atLeast, type Goal, type Level } from '../../bench/report/result.ts';
-import { goalSeen, resultsSection } from '../../bench/report/results-section.ts';
+import { goalSeen, goalsSection, resultsSection } from '../../bench/report/results-section.ts';
 
 const goal = (level: Level, bound: number, value: number | undefined): Goal => ({
   level,
@@ -28,25 +28,49 @@ t.test('the level that is reached, and what the next one lacks', async (t) => {
 });
 
 t.test('rows in their order, without details and rows that have a picture', async (t) => {
-  const measured = { date: '2026-01-02', commit: 'abc', processors: '', node: '' };
+  const rows = [row('b'), { ...row('growth'), series: [] }, row('a'), row('gone')];
+  t.same(resultsSection(rows, ['a', 'growth', 'b', 'c']).split('\n').slice(2), [
+    '| a | accepted | 5/s | A 10/s | 0.5 (0.4–0.6) | Good; Strong: ≥ 1.5 A | 2026-01-02 `abc` |',
+    '|  | p99: 3 ms |  |  |  |  |  |',
+    '| b | accepted | 5/s | A 10/s | 0.5 (0.4–0.6) | Good; Strong: ≥ 1.5 A | 2026-01-02 `abc` |',
+    '|  | p99: 3 ms |  |  |  |  |  |',
+  ]);
+  t.same(goalsSection(rows, ['a', 'growth', 'b', 'c']).split('\n'), [
+    '| Row | What it measures | Good | Strong | Moonshot |',
+    '| --- | --- | --- | --- | --- |',
+    '| a | title of a | ≥ 1 A | ≥ 1.5 A | ≥ 2.2 A |',
+    '| b | title of b | ≥ 1 A | ≥ 1.5 A | ≥ 2.2 A |',
+  ]);
+});
+
+t.test('neighbours that are compared with nothing share a line, in their order', async (t) => {
+  const figures = [
+    { what: 'idle', value: '1 MB' },
+    { what: 'under load', value: '2 MB' },
+    { what: '', value: 'half of it files' },
+    { what: 'reads', value: '3 MB', against: 'H 4 MB' },
+    { what: 'p99', value: '5 ms' },
+  ];
+  t.same(resultsSection([{ ...row('i'), figures }], ['i']).split('\n').slice(2), [
+    '| i | idle | 1 MB |  |  | Good; Strong: ≥ 1.5 A | 2026-01-02 `abc` |',
+    '|  | under load: 2 MB; half of it files |  |  |  |  |  |',
+    '|  | reads | 3 MB | H 4 MB |  |  |  |',
+    '|  | p99: 5 ms |  |  |  |  |  |',
+  ]);
+});
+
+function row(name: string) {
   const ratio = { median: 0.5, low: 0.4, high: 0.6, count: 5 };
-  const row = (name: string) => ({
+  return {
     row: name,
-    title: '',
+    title: `title of ${name}`,
     goals: goalsOf(1),
     notes: [],
-    measured,
+    measured: { date: '2026-01-02', commit: 'abc', processors: '', node: '' },
     figures: [
       { what: 'accepted', value: '5/s', against: 'A 10/s', ratio },
       { what: 'detail', value: '1', isDetail: true },
       { what: 'p99', value: '3 ms' },
     ],
-  });
-  const rows = [row('b'), { ...row('growth'), series: [] }, row('a'), row('gone')];
-  t.same(resultsSection(rows, ['a', 'growth', 'b', 'c']).split('\n').slice(2), [
-    '| a | accepted | 5/s | A 10/s | 0.5 (0.4–0.6) | Good; Strong: ≥ 1.5 A | `abc` |',
-    '|  | p99 | 3 ms |  |  |  |  |',
-    '| b | accepted | 5/s | A 10/s | 0.5 (0.4–0.6) | Good; Strong: ≥ 1.5 A | `abc` |',
-    '|  | p99 | 3 ms |  |  |  |  |',
-  ]);
-});
+  };
+}
