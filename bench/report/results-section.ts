@@ -40,7 +40,7 @@ const conditionsOf = (goals: readonly Goal[], level: Level): string =>
     .flatMap(({ conditions }) => conditions.map(({ text }) => text))
     .join(', ');
 
-/** Neighbours that are compared with nothing share a line after the first one: the table is long. */
+/** Neighbours without a ratio share a line after the first one: the table is long. */
 function linesOf({ row, figures, goals, measured }: AcceptedRow): string[][] {
   const at = `${measured.date} \`${measured.commit}\``;
   const lines: string[][] = [];
@@ -50,21 +50,22 @@ function linesOf({ row, figures, goals, measured }: AcceptedRow): string[][] {
       lines.push([row, ...cellsOf(figure), goalSeen(goals), at]);
       continue;
     }
-    if (isCompared(figure)) {
+    if (figure.ratio !== undefined) {
       joined = undefined;
       lines.push(['', ...cellsOf(figure), '', '']);
       continue;
     }
     if (joined !== undefined) lines.pop();
-    const text = [figure.what, figure.value].filter((part) => part !== '').join(': ');
-    joined = joined === undefined ? text : `${joined}; ${text}`;
+    joined = joined === undefined ? phrase(figure) : `${joined}; ${phrase(figure)}`;
     lines.push(['', joined, '', '', '', '', '']);
   }
   return lines;
 }
 
-const isCompared = ({ against, ratio }: Figure): boolean =>
-  against !== undefined || ratio !== undefined;
+function phrase({ what, value, against }: Figure): string {
+  const told = [what, value].filter((part) => part !== '').join(': ');
+  return against === undefined ? told : `${told} (${against})`;
+}
 
 const cellsOf = (figure: Figure): string[] => [
   figure.what,

@@ -43,20 +43,25 @@ t.test('rows in their order, without details and rows that have a picture', asyn
   ]);
 });
 
-t.test('neighbours that are compared with nothing share a line, in their order', async (t) => {
+t.test('neighbours without a ratio share a line, in their order', async (t) => {
   const figures = [
     { what: 'idle', value: '1 MB' },
     { what: 'under load', value: '2 MB' },
     { what: '', value: 'half of it files' },
-    { what: 'reads', value: '3 MB', against: 'H 4 MB' },
-    { what: 'p99', value: '5 ms' },
+    { what: 'reads', value: '3/s', ratio: { median: 0.5, low: 0.4, high: 0.6, count: 5 } },
+    { what: 'p99', value: '5 ms', against: 'H 4 ms' },
   ];
-  t.same(resultsSection([{ ...row('i'), figures }], ['i']).split('\n').slice(2), [
-    '| i | idle | 1 MB |  |  | Good; Strong: ≥ 1.5 A | 2026-01-02 `abc` |',
-    '|  | under load: 2 MB; half of it files |  |  |  |  |  |',
-    '|  | reads | 3 MB | H 4 MB |  |  |  |',
-    '|  | p99: 5 ms |  |  |  |  |  |',
-  ]);
+  t.same(
+    resultsSection([{ ...row('i'), figures }], ['i'])
+      .split('\n')
+      .slice(2),
+    [
+      '| i | idle | 1 MB |  |  | Good; Strong: ≥ 1.5 A | 2026-01-02 `abc` |',
+      '|  | under load: 2 MB; half of it files |  |  |  |  |  |',
+      '|  | reads | 3/s |  | 0.5 (0.4–0.6) |  |  |',
+      '|  | p99: 5 ms (H 4 ms) |  |  |  |  |  |',
+    ],
+  );
 });
 
 function row(name: string) {
