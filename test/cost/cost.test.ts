@@ -4,8 +4,8 @@
  * one connection or stream and over many. Connections misbehave, and so do a member of a policy and
  * a time server. An honest client in a separate process reports how long the node kept it waiting.
  *
- * The short form asserts answers, liveness and memory. COST=full (npm run test:cost) prints the table
- * of docs/reliability.md with a verdict on each row: at most 100 ms and 64 MiB, and no round of the miner
+ * The short form asserts answers, liveness and memory. COST=full (npm run test:cost) prints a table
+ * with a verdict on each row: at most 100 ms and 64 MiB, and no round of the miner
  * without a block, on a quiet machine.
  */
 import t from 'tap';

@@ -4,8 +4,8 @@
  *
  * The limit is asserted here, so it has to hold on a machine that does other work too. It counts
  * what the main thread worked while an honest client waited, and the least of a few attempts: other
- * work only ever adds to both. COST=full (npm run test:cost) sends more at once and prints the table
- * of docs/reliability.md; COST_ROWS chooses rows by a part of their names.
+ * work only ever adds to both. COST=full (npm run test:cost) sends more at once and prints a
+ * table; COST_ROWS chooses rows by a part of their names.
  */
 import { once } from 'node:events';
 import t from 'tap';

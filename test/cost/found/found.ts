@@ -6,8 +6,8 @@ export interface Found {
   /** Who found it: the problem of the search, with its seed, or a reading of the sources. */
   readonly how: string;
   /**
-   * Milliseconds of processor time in one piece at 6007327, on the two cores of docs/reliability.md
-   * beside other work. 3,000 stands for more.
+   * Milliseconds of processor time in one piece at 6007327, on two cores beside other
+   * work. 3,000 stands for more.
    */
   readonly beforeMs: number;
   readonly recipe: Recipe;
