@@ -1,4 +1,4 @@
-/** Pages for readers stay short, and what docs/architecture.md names is there. */
+/** Pages for readers stay short, name files that are there, and give the words of what they cite. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -56,3 +56,32 @@ t.test('the architecture has each folder of the sources in its map', async (t) =
 /** In a folder of sources the page leaves out `src`. */
 const isThere = (name: string): boolean =>
   existsSync(join(root, name)) || existsSync(join(root, 'src', name));
+
+t.test('the number of a rule or a decision is followed by its words', async (t) => {
+  const headings = ['docs/protocol/hardening.md', 'docs/decisions.md'].flatMap((page) =>
+    [...read(page).matchAll(/^## (H-\d+|Decision \d+): (.+)$/gm)].map(([, name = '', words = '']) =>
+      `${name}: ${words}`.toLowerCase(),
+    ),
+  );
+  const cited = pages().flatMap((page) =>
+    [...joined(read(page)).matchAll(/\(((?:H-|[Dd]ecision )\d+\b[^()]*(?:\([^()]*\)[^()]*)?)\)/g)]
+      .flatMap(([, text = '']) => text.split('; '))
+      .map((citation) => ({ page, citation })),
+  );
+  t.ok(cited.length > 50);
+  t.same(
+    cited.filter(({ citation }) => !headings.includes(citation.toLowerCase())),
+    [],
+    'as its heading has them',
+  );
+});
+
+/** Pages for readers; generated ones cite titles of tests. */
+const pages = (): string[] =>
+  ['docs', 'docs/guide', 'docs/protocol']
+    .flatMap((folder) => readdirSync(join(root, folder)).map((file) => `${folder}/${file}`))
+    .filter((file) => file.endsWith('.md') && file !== 'docs/guards.md')
+    .filter((file) => file !== 'docs/protocol/README.md');
+
+/** A citation may go on in the next line. */
+const joined = (text: string): string => text.replaceAll(/\n\s*/g, ' ');
