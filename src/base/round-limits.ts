@@ -20,7 +20,7 @@ export const roundLimits = {
   attempts: limit(10, '', 'attempts at a transaction that fails'),
   pause: limit(1_000, 'ms', 'pause after the first of them; then twice as long each time'),
   pauseMax: limit(60_000, 'ms', 'the longest such pause'),
-  heldUp: limit(3_600_000, 'ms', 'for outages to hold up a transaction'),
+  heldUp: limit(3_600_000, 'ms', 'time for which outages may hold up a transaction'),
   failures: limit(10, '', 'failures in a row after which calls of a sender, or a contract, rest'),
   rests: limit(5, '', 'such rests, in the last of which the transactions leave the pool'),
   rest: limit(5_000, 'ms', 'the first rest; then twice as long each time'),

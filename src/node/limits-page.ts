@@ -64,26 +64,29 @@ export function limitsPage(): string {
   });
   return `# What requests may cost
 
-Generated from the declarations in \`src/api/routes\`, \`src/network/messages/message-budgets.ts\`,
-\`src/contracts/statuses/status-messages.ts\` and \`src/privacy/privacy-budgets.ts\`; do not edit. The node enforces these budgets before it spends the work, and
-\`npm run test:cost\` sends to each route and each protocol the worst that its budget allows and one
-step beyond.
+This page is generated from the declarations in \`src/api/routes\`,
+\`src/network/messages/message-budgets.ts\`, \`src/contracts/statuses/status-messages.ts\` and
+\`src/privacy/privacy-budgets.ts\`; do not edit it. The node refuses what is over a budget before it
+works on it. \`npm run test:cost\` sends to each route and each protocol the costliest input that its
+budget allows, and input that is one step costlier.
 
 ## The disk
 
 With less than \`storage.free-space-min\` (${settings.storage['free-space-min'].fallback}) free on the disk of \`data-directory\`, the node
-takes no transactions (503, code 640) and makes no blocks, until there is a twentieth more.
+takes no transactions (503, code 640) and makes no blocks. It goes on when a twentieth more than that
+is free.
 
 ## Requests of clients
 
-* **Body**: longer ones are refused with 400 and code 611. JSON has at most
+* **Body**: a longer body is refused with 400 and code 611. JSON has at most
   ${number(limits.body.values)} values and ${DEPTH_MAX} levels.
-* **Elements** of all lists in the body together: more are refused with 400 and code 10.
-* **Answer**: one of more bytes is refused with 413.
-* **Rows** of the state, for answers in turns: more are refused with 413.
+* **Elements** of all lists in the body together: a request with more is refused with 400 and code 10.
+* **Rows** of the state that an answer in turns reads: a request that needs more is refused with 413.
+* **Answer**: a request whose answer would be longer is refused with 413.
 * **In turns**: the answer shows one state of the chain, and its work gives way to everything else
-  every few milliseconds. A few such answers are made at a time.
-* **May wait**: refused with 503 and \`Retry-After\` while too many of them wait. The others never are.
+  every few milliseconds. The node makes a few such answers at a time.
+* **May wait**: the request is refused with 503 and \`Retry-After\` while too many such requests wait.
+  Other requests are never refused for that reason.
 
 | Operation | Body | Elements | Rows | Answer | In turns | May wait |
 |---|---:|---:|---:|---:|---|---|
@@ -99,16 +102,16 @@ threads together keep them.
 
 ## Messages between nodes
 
-What one registered peer may send, whatever the number of its streams. Block sizes and places are those
-of the default settings (\`miner.max-block-size-in-bytes\`, \`privacy.replier.parallelism\`).
+The table says what one registered peer may send, whatever the number of its streams. Sizes of blocks and
+numbers of answers at once are those of the default settings (\`miner.max-block-size-in-bytes\`, \`privacy.replier.parallelism\`).
 
-* **Message**: a longer one ends the session before it is read.
-* **Elements** of the message: more of them are malformed, which is an offence.
-* **Answer**: of a request; messages without an answer are notices. An item of confidential data goes out
-  in many messages of this length.
-* **At once**: requests of one peer that are answered at a time; the others wait.
-* **Messages** and **bytes** in a second, answers included. The node reads what is faster only when it is
-  due, which holds back this peer alone. A peer that sends notices faster for a minute loses its session.
+* **Message**: a longer message ends the session before it is read.
+* **Elements** of the message: a message with more is malformed, which is an offence.
+* **Answer**: the longest answer to a request. Messages without an answer are notices. An item of
+  confidential data goes out in many messages of this length.
+* **At once**: so many requests of one peer are answered at a time; its other requests wait.
+* **Messages** and **bytes** in a second, answers included. The node delays the reading of faster messages,
+  which holds back this peer alone. A peer that sends notices faster for a minute loses its session.
 * **In turns**: the work gives way to everything else every few milliseconds.
 
 | Protocol | Message | Elements | Answer | At once | Messages | Bytes | In turns |
