@@ -1,5 +1,7 @@
 // The tables of goals and results in docs/performance.md (bench/report).
+import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { readAccepted } from '../../bench/report/accepted-run.ts';
 import { atLeast, type Goal, type Level } from '../../bench/report/result.ts';
 import { goalSeen, goalsSection, resultsSection } from '../../bench/report/results-section.ts';
 
@@ -62,6 +64,20 @@ t.test('neighbours without a ratio share a line, in their order', async (t) => {
       '|  | p99: 5 ms (H 4 ms) |  |  |  |  |  |',
     ],
   );
+});
+
+t.test('the page has the results that the repository keeps', async (t) => {
+  const page = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+  const part = (name: string) => page.split(`<!-- ${name} -->`)[1]?.split(`<!-- /${name} -->`)[0];
+  const { rows } = readAccepted();
+  const names = [...(part('goals') ?? '').matchAll(/^\| ([\w-]+) \|/gm)]
+    .map(([, name = '']) => name)
+    .slice(1)
+    .filter((name) => name !== '---');
+  const kept = rows.filter(({ series }) => series === undefined);
+  t.same(names.toSorted(), kept.map(({ row }) => row).toSorted());
+  t.equal(part('goals')?.trim(), goalsSection(rows, names));
+  t.equal(part('results')?.trim(), resultsSection(rows, names));
 });
 
 function row(name: string) {
