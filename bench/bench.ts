@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SizeName } from './chain/kept-chains.ts';
 import type { Anvil } from './denominators/anvil.ts';
 import type { Postgres } from './denominators/postgres.ts';
 import { type HttpLoad, startHttpLoad } from './load/http.ts';
@@ -21,8 +20,8 @@ export interface BenchOptions {
   readonly profile?: string | undefined;
   /** A folder of chains that stays (kept-chains.ts); by default they are made for this run. */
   readonly chains?: string | undefined;
-  /** Lengths of the chains of row `growth`. */
-  readonly sizes: readonly SizeName[];
+  /** Transfers in the chains of row `growth`. */
+  readonly sizes: readonly number[];
 }
 
 export interface Bench extends BenchOptions {

@@ -16,11 +16,12 @@ import { assert } from '../../src/base/assert.ts';
 import type { Blockchain } from '../../src/chain/blockchain.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type DevFolder, makeDevFolder } from '../node/dev-folder.ts';
-import { createSenders, type Sender } from '../transfers/senders.ts';
+import { createSenders } from '../transfers/senders.ts';
 import { fundingTransfers, nthTransfer } from '../transfers/transfers.ts';
 
 const SENDERS = 512;

@@ -23,7 +23,6 @@ import { benchSenders, type GeneratedChain, growChain, timestampBefore } from '.
 import { exportChain } from './importer.ts';
 
 export const SIZES = { '10k': 10_000, '100k': 100_000, '1m': 1_000_000, '10m': 10_000_000 };
-export type SizeName = keyof typeof SIZES;
 
 /** How a node starts on a kept chain: its miner would append empty blocks. */
 export const UNCHANGED = 'miner.enable=no';

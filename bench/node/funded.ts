@@ -2,8 +2,10 @@
  * A network whose senders have funds and whose miners have their role; a node of the network makes
  * it.
  */
+
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { Bench } from '../bench.ts';
-import { createSenders, type Sender } from '../transfers/senders.ts';
+import { createSenders } from '../transfers/senders.ts';
 import { broadcastBody, fundingTransfers, minerPermits } from '../transfers/transfers.ts';
 import { type DevFolder, makeDevFolder } from './dev-folder.ts';
 import { type NodeProcess, startNode } from './node-process.ts';

@@ -2,12 +2,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { Bench } from '../bench.ts';
 import type { Contender } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
 import { sumOfTimes, threadTimes, timesEach } from '../measure/thread-times.ts';
 import { createPosting, type Posting } from '../transfers/posting.ts';
-import type { Sender } from '../transfers/senders.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { makeFunded } from './funded.ts';
 import { connected, type Member, makeMembers, settled, tipOf } from './members.ts';

@@ -1,6 +1,13 @@
 /** The results of the last accepted runs as the table of performance.md. */
-import type { AcceptedRow } from './accepted-run.ts';
-import { type Figure, type Goal, isReached, LEVELS, type Level, number } from './result.ts';
+import {
+  type AcceptedRow,
+  type Figure,
+  type Goal,
+  isReached,
+  LEVELS,
+  type Level,
+  number,
+} from './result.ts';
 
 const HEAD = ['Row', 'Figure', 'Measured', 'Against', 'Ratio (range)', 'Goal seen', 'At'];
 

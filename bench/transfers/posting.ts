@@ -1,8 +1,8 @@
 /** Transfers from funded senders as requests; each is sent only once. */
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { HttpLoad, LoadResult } from '../load/http.ts';
 import { batch, type RequestBatch } from '../load/requests.ts';
-import type { Sender } from './senders.ts';
 import { broadcastRequest, nthTransfer } from './transfers.ts';
 
 export interface Posting {
