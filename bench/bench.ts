@@ -55,6 +55,8 @@ interface RoundSize {
   readonly countsOthers: boolean;
 }
 
+/** Longer runs need no longer warm-up. */
+const WARM_UP_MS_MAX = 3000;
 const FULL: RoundSize = { rounds: 5, ms: 3000, warmUp: true, countsOthers: false };
 const QUICK: RoundSize = { ...FULL, rounds: 2, ms: 1500 };
 
@@ -89,7 +91,7 @@ export function createBench(options: BenchOptions): Bench {
       const size = { ...(quick ? QUICK : FULL), ...own };
       for (const contender of size.warmUp ? present : []) {
         say(`  ${contender.name}: warming up`);
-        await contender.run(size.ms);
+        await contender.run(Math.min(size.ms, WARM_UP_MS_MAX));
       }
       say(`  measuring ${present.map(({ name }) => name).join(', ')}`);
       const rounds = await interleave(present, {

@@ -13,6 +13,7 @@ import type { HttpLoad } from '../load/http.ts';
 import { batch } from '../load/requests.ts';
 import { type Contender, NotInstalledError } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
+import { cpuSecondsOf } from '../measure/cpu.ts';
 import { freePort } from '../measure/free-port.ts';
 import { type Account, accountOf, hex, signTransfer } from './ethereum.ts';
 
@@ -87,9 +88,12 @@ export async function startAnvil(load: HttpLoad): Promise<Anvil> {
   );
   const reads: Contender = {
     name: 'A_r',
-    run(ms) {
+    async run(ms) {
+      const before = cpuSecondsOf(child.pid!);
       const job = { ports: [port], connections: CONNECTIONS, durationMs: ms, once: false };
-      return withCost(() => load.run({ ...job, requests: balances }));
+      const result = await load.run({ ...job, polls: true, requests: balances });
+      const cost = (cpuSecondsOf(child.pid!) - before) / result.answers;
+      return { ...result, costPerOperation: cost };
     },
   };
   return { accepted, reads, stop };
