@@ -19,8 +19,8 @@ export async function acceptedSeries(
   const nodes: Accepting[] = [];
   for (const chain of chains) {
     const folder = copyFolder(chain.folder, bench.folder('accepted'));
-    const funded = { folder, senders: chain.senders };
-    nodes.push(await startAccepting(bench, { set: [OLD_TIP] }, funded));
+    const funded = { folder, senders: chain.senders, others: [] };
+    nodes.push(await startAccepting(bench, { set: [OLD_TIP], funded }));
   }
   const echo = await startEcho(bench.load);
   const contenders = chains.map((chain, i) => ({

@@ -102,6 +102,13 @@ export function number(value: number): string {
 
 export const perSecond = (spread: Spread | undefined): string => withUnit(spread, '/s');
 
+export const percent = (spread: Spread | undefined): string => {
+  const of = (share: number): number => 100 * share;
+  if (spread === undefined) return 'not measured';
+  const { median, low, high, count } = spread;
+  return withUnit({ median: of(median), low: of(low), high: of(high), count }, ' %');
+};
+
 export function withUnit(spread: Spread | undefined, unit: string): string {
   if (spread === undefined) return 'not measured';
   const { median, low, high, count } = spread;

@@ -12,12 +12,14 @@ export interface Posting {
   post(ports: readonly number[], ms: number, requests: RequestBatch): Promise<LoadResult>;
 }
 
+/** By default. */
 const CONNECTIONS = 32;
 
 export function createPosting(
   load: HttpLoad,
   senders: readonly Sender[],
   scheme: ChainScheme,
+  connections = CONNECTIONS,
 ): Posting {
   let sent = 0;
   return {
@@ -30,7 +32,7 @@ export function createPosting(
       );
     },
     async post(ports, ms, requests) {
-      const job = { ports, connections: CONNECTIONS, durationMs: ms, once: true, requests };
+      const job = { ports, connections, durationMs: ms, once: true, requests };
       const result = await load.run(job);
       sent += result.answers;
       if (result.refused > 0) throw new Error(`the node refused a transfer: ${result.sample}`);
