@@ -26,7 +26,9 @@ import { fundingTransfers, nthTransfer } from '../transfers/transfers.ts';
 
 const SENDERS = 512;
 const ROUND_MS = 1000;
-/** Less than a block of 1 MiB holds. */
+/** Of a block, also where the network allows more. */
+const BLOCK_BYTES = 1024 * 1024;
+/** Less than a block holds. */
 const BLOCK_TRANSFERS_MIN = 5000;
 const SPARE_ROUNDS = 10;
 
@@ -117,7 +119,7 @@ export async function forge(
     let bytes = 0;
     for (const tx of source(slot.from)) {
       bytes += tx.bytes.length;
-      if (bytes > bytesMax || draft.txs.length >= countMax) break;
+      if (bytes > Math.min(bytesMax, BLOCK_BYTES) || draft.txs.length >= countMax) break;
       draft.replay(tx);
     }
     packed = draft.txs;

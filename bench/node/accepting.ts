@@ -8,7 +8,7 @@ import { idleShare, readCpu } from '../measure/cpu.ts';
 import { countInstructions } from '../measure/instructions.ts';
 import { threadTimes } from '../measure/thread-times.ts';
 import { createPosting, type Posting } from '../transfers/posting.ts';
-import type { DevFolder } from './dev-folder.ts';
+import { BLOCK_BYTES_OF_FULL_LOAD, type DevFolder } from './dev-folder.ts';
 import { drained, type Funded, makeFunded, poolSize, until } from './funded.ts';
 import { committedPerSecond, headersAbove, tipOf } from './headers.ts';
 import { type NodeOptions, type NodeProcess, startNode } from './node-process.ts';
@@ -37,11 +37,6 @@ export interface Accepting {
   stop(): Promise<void>;
 }
 
-/**
- * A block holds what a round of a second may bring, 25,000 transfers. With the default of 1 MiB the
- * pool would grow from 6,470/s on, and its rest would be packed after the run.
- */
-const BLOCK_BYTES = `miner.max-block-size-in-bytes=${4 * 1024 * 1024}`;
 /** More than the node accepts; the rest is never sent. */
 const PREPARED_PER_SECOND = 18_000;
 const FILL_MS_MAX = 300_000;
@@ -50,15 +45,18 @@ const READ_PAUSE_MS = 10;
 /** So much later the load ends. */
 const MARGIN_MS = 500;
 
+/** A new network whose blocks hold all that a node accepts. */
+export const fundedForLoad = (bench: Bench, others = 0): Promise<Funded> =>
+  makeFunded(bench, 'accepting', { roundMs: 1000, blockBytes: BLOCK_BYTES_OF_FULL_LOAD, others });
+
 export async function startAccepting(
   bench: Bench,
   options: AcceptingOptions = {},
 ): Promise<Accepting> {
-  const { set = [], connections, countsInstructions = false } = options;
-  const { folder, senders, others } =
-    options.funded ?? (await makeFunded(bench, 'accepting', { roundMs: 1000 }));
+  const { connections, countsInstructions = false } = options;
+  const { folder, senders, others } = options.funded ?? (await fundedForLoad(bench));
   const { scheme } = folder;
-  const node = await startNode(folder, { ...options, set: [BLOCK_BYTES, ...set] });
+  const node = await startNode(folder, options);
   const posting = createPosting(bench.load, senders, scheme, connections);
   const postingOfOthers = createPosting(bench.load, others, scheme, connections);
   const preparedFor = (ms: number, from = posting): RequestBatch =>

@@ -14,6 +14,8 @@ export interface FundedOptions {
   readonly roundMs: number;
   /** Members who make blocks; by default the owner alone. */
   readonly miners?: number;
+  /** As in DevFolderOptions. */
+  readonly blockBytes?: number;
   /** Senders beside the usual ones, with money for a few transfers each. */
   readonly others?: number;
 }
@@ -34,10 +36,15 @@ const WAIT_MS_MAX = 180_000;
 export async function makeFunded(
   bench: Bench,
   name: string,
-  { roundMs, miners = 1, others: count = 0 }: FundedOptions,
+  { roundMs, blockBytes, miners = 1, others: count = 0 }: FundedOptions,
 ): Promise<Funded> {
   const dir = bench.folder(name);
-  const folder = await makeDevFolder({ dir, roundMs, genesisTimestamp: Date.now() - roundMs });
+  const folder = await makeDevFolder({
+    dir,
+    roundMs,
+    blockBytes,
+    genesisTimestamp: Date.now() - roundMs,
+  });
   const { scheme, owner, members } = folder;
   const senders = createSenders(SENDERS, scheme);
   const others = createSenders(count, scheme, 'another bench sender');

@@ -3,8 +3,7 @@ import { anvilFor, type Bench, postgresFor } from '../bench.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
 import { startLibsodium } from '../denominators/libsodium.ts';
 import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
-import { startAccepting } from '../node/accepting.ts';
-import { makeFunded } from '../node/funded.ts';
+import { fundedForLoad, startAccepting } from '../node/accepting.ts';
 import {
   atLeast,
   atMost,
@@ -24,7 +23,7 @@ export async function accepted(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const others = OTHERS[bench.quick ? 'quick' : 'full'];
   bench.say(`  ${others} more senders`);
-  const funded = await makeFunded(bench, 'accepting', { roundMs: 1000, others });
+  const funded = await fundedForLoad(bench, others);
   const node = await startAccepting(bench, { execArgv: bench.nodeFlags, funded });
   const libsodium = startLibsodium();
   const echo = await startEcho(bench.load);
