@@ -23,7 +23,7 @@ const LOAD = [
   ...['--client', String(CLIENTS), '--jobs', '1'],
   ...['--no-vacuum', '--protocol', 'prepared'],
 ];
-/** Its data fit, and a run of a minute does not write pages twice. */
+/** Its data fit into memory, and checkpoints are few. */
 const SETTINGS = ['shared_buffers=2GB', 'max_wal_size=4GB'];
 
 const run = promisify(execFile);

@@ -14,7 +14,7 @@ import {
   withUnit,
 } from '../report/result.ts';
 
-/** Half a thousand accounts, whose rows and keys stay in caches; and as many as a large network has. */
+/** Senders of a large network; caches hold the rows and keys of the few that are usual here. */
 const OTHERS = { full: 100_000, quick: 10_000 };
 /** Two whole rounds lie within a run, whose blocks can be counted. */
 const RUN_MS = 3000;
