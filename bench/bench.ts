@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SizeName } from './chain/kept-chains.ts';
 import type { Anvil } from './denominators/anvil.ts';
 import type { Postgres } from './denominators/postgres.ts';
 import { type HttpLoad, startHttpLoad } from './load/http.ts';
@@ -21,8 +20,8 @@ export interface BenchOptions {
   readonly profile?: string | undefined;
   /** A folder of chains that stays (kept-chains.ts); by default they are made for this run. */
   readonly chains?: string | undefined;
-  /** Lengths of the chains of row `growth`. */
-  readonly sizes: readonly SizeName[];
+  /** Transfers in the chains of row `growth`. */
+  readonly sizes: readonly number[];
 }
 
 export interface Bench extends BenchOptions {
@@ -56,6 +55,8 @@ interface RoundSize {
   readonly countsOthers: boolean;
 }
 
+/** Longer runs need no longer warm-up. */
+const WARM_UP_MS_MAX = 3000;
 const FULL: RoundSize = { rounds: 5, ms: 3000, warmUp: true, countsOthers: false };
 const QUICK: RoundSize = { ...FULL, rounds: 2, ms: 1500 };
 
@@ -90,7 +91,7 @@ export function createBench(options: BenchOptions): Bench {
       const size = { ...(quick ? QUICK : FULL), ...own };
       for (const contender of size.warmUp ? present : []) {
         say(`  ${contender.name}: warming up`);
-        await contender.run(size.ms);
+        await contender.run(Math.min(size.ms, WARM_UP_MS_MAX));
       }
       say(`  measuring ${present.map(({ name }) => name).join(', ')}`);
       const rounds = await interleave(present, {

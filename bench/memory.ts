@@ -108,7 +108,7 @@ async function start(set: readonly string[]) {
   const port = await freePort();
   const execArgv = [`--inspect=${port}`, values.flags];
   const funded = await makeFunded(bench, 'accepting', { roundMs: Number(values['round-ms']) });
-  const accepting = await startAccepting(bench, { execArgv, set }, funded);
+  const accepting = await startAccepting(bench, { execArgv, set, funded });
   return { ...accepting, inspector: await openInspector(port) };
 }
 

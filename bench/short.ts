@@ -5,6 +5,9 @@
  * The ratios are of processor time, measured in the same round, and the best round counts: what
  * else runs on the machine then changes them by far less than half. A ratio that fails is measured
  * once more.
+ *
+ * Import and accepted transfers count all processes, the load included, and the packing of the last
+ * block; reads count the servers alone, since their load never sleeps.
  */
 import { parseArgs } from 'node:util';
 import { type Bench, createBench } from './bench.ts';

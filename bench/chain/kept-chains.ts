@@ -18,12 +18,16 @@ import {
 } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { FORMAT } from '../../src/adapters/lmdb/check.ts';
-import { type DevFolder, makeDevFolder, openDevFolder } from '../node/dev-folder.ts';
+import {
+  BLOCK_BYTES_OF_FULL_LOAD,
+  type DevFolder,
+  makeDevFolder,
+  openDevFolder,
+} from '../node/dev-folder.ts';
 import { benchSenders, type GeneratedChain, growChain, timestampBefore } from './generate.ts';
 import { exportChain } from './importer.ts';
 
 export const SIZES = { '10k': 10_000, '100k': 100_000, '1m': 1_000_000, '10m': 10_000_000 };
-export type SizeName = keyof typeof SIZES;
 
 /** How a node starts on a kept chain: its miner would append empty blocks. */
 export const UNCHANGED = 'miner.enable=no';
@@ -34,8 +38,9 @@ const ROUND_MS = 1000;
 const ID_BYTES = 32;
 
 interface Complete {
-  /** Of the rows; a chain of another format is made again. */
+  /** Of the rows; a chain of another format or limit is made again. */
   readonly format: string;
+  readonly blockBytes: number;
   readonly transfers: number;
   readonly height: number;
   /** Where it was made: paths in its configuration begin with this. */
@@ -57,7 +62,9 @@ export async function keptChain(
   const from = base?.transfers ?? 0;
   const grown = await growChain(folder, benchSenders(folder), { from, to: transfers });
   writeFileSync(join(dir, 'ids'), Buffer.concat([...(base?.ids ?? []), ...grown.ids]));
-  const complete: Complete = { format: FORMAT, transfers, height: grown.height, dir };
+  const blockBytes = BLOCK_BYTES_OF_FULL_LOAD;
+  const { height } = grown;
+  const complete: Complete = { format: FORMAT, blockBytes, transfers, height, dir };
   writeFileSync(join(dir, 'chain.json'), JSON.stringify(complete));
   return opened(dir, complete);
 }
@@ -96,7 +103,9 @@ function completeIn(dir: string): Complete | undefined {
   const file = join(dir, 'chain.json');
   if (!existsSync(file)) return undefined;
   const complete = JSON.parse(readFileSync(file, 'utf8')) as Complete;
-  return complete.format === FORMAT ? complete : undefined;
+  const { format, blockBytes } = complete;
+  const isUsable = format === FORMAT && blockBytes === BLOCK_BYTES_OF_FULL_LOAD;
+  return isUsable ? complete : undefined;
 }
 
 function opened(dir: string, complete: Complete): GeneratedChain {
@@ -125,6 +134,7 @@ const emptyFolder = (dir: string): Promise<DevFolder> =>
   makeDevFolder({
     dir,
     roundMs: ROUND_MS,
+    blockBytes: BLOCK_BYTES_OF_FULL_LOAD,
     genesisTimestamp: timestampBefore(SIZES['10m'] + NEXT_TRANSFERS),
   });
 

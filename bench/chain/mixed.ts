@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { assert } from '../../src/base/assert.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -26,7 +27,7 @@ import {
 } from '../../test/generators/actions.ts';
 import { Rng } from '../../test/generators/random.ts';
 import { type DevFolder, makeDevFolder } from '../node/dev-folder.ts';
-import { createSenders, type Sender } from '../transfers/senders.ts';
+import { createSenders } from '../transfers/senders.ts';
 import { fundingTransfers, nthTransfer } from '../transfers/transfers.ts';
 import { forge, openChain } from './generate.ts';
 

@@ -8,10 +8,12 @@ import { existsSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { post } from '../../src/cli/load/requests.ts';
 import type { HttpLoad } from '../load/http.ts';
-import { batch, post } from '../load/requests.ts';
+import { batch } from '../load/requests.ts';
 import { type Contender, NotInstalledError } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
+import { cpuSecondsOf } from '../measure/cpu.ts';
 import { freePort } from '../measure/free-port.ts';
 import { type Account, accountOf, hex, signTransfer } from './ethereum.ts';
 
@@ -86,9 +88,12 @@ export async function startAnvil(load: HttpLoad): Promise<Anvil> {
   );
   const reads: Contender = {
     name: 'A_r',
-    run(ms) {
+    async run(ms) {
+      const before = cpuSecondsOf(child.pid!);
       const job = { ports: [port], connections: CONNECTIONS, durationMs: ms, once: false };
-      return withCost(() => load.run({ ...job, requests: balances }));
+      const result = await load.run({ ...job, polls: true, requests: balances });
+      const cost = (cpuSecondsOf(child.pid!) - before) / result.answers;
+      return { ...result, costPerOperation: cost };
     },
   };
   return { accepted, reads, stop };

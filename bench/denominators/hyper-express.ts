@@ -6,8 +6,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type HyperExpress from 'hyper-express';
+import { post } from '../../src/cli/load/requests.ts';
 import type { HttpLoad } from '../load/http.ts';
-import { batch, get, post } from '../load/requests.ts';
+import { batch, get } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
 import { cpuSecondsOf } from '../measure/cpu.ts';
@@ -22,24 +23,31 @@ const CONNECTIONS = 32;
 /** As long as the JSON of a transfer. */
 const BODY = JSON.stringify({ data: 'x'.repeat(465 - '{"data":""}'.length) });
 
-/** GET /hello answers `hello`; POST /echo answers the body. */
+/**
+ * GET /hello answers `hello`; POST /echo answers the body. As in the rows that they belong to, the
+ * load of the first never sleeps, and only the second pays for its load.
+ */
 export async function startEcho(load: HttpLoad): Promise<Echo> {
   const child = fork(fileURLToPath(import.meta.url), ['serve'], { stdio: 'inherit' });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const [port] = (await once(child, 'message')) as [number];
   const { pid = 0 } = child;
-  const contender = (name: string, request: Uint8Array): Contender => ({
+  const contender = (name: string, request: Uint8Array, polls: boolean): Contender => ({
     name,
     async run(ms) {
       const before = cpuSecondsOf(pid);
-      const job = { ports: [port], connections: CONNECTIONS, durationMs: ms, once: false };
-      const result = await withCost(() => load.run({ ...job, requests: batch([request]) }));
-      return { ...result, cpuPerOperation: (cpuSecondsOf(pid) - before) / result.answers };
+      const requests = batch([request]);
+      const connections = CONNECTIONS;
+      const job = { ports: [port], connections, durationMs: ms, once: false, polls, requests };
+      const result = await withCost(() => load.run(job));
+      const cpu = (cpuSecondsOf(pid) - before) / result.answers;
+      const cost = polls ? cpu : result.costPerOperation;
+      return { ...result, cpuPerOperation: cpu, costPerOperation: cost };
     },
   });
   return {
-    get: contender('H', get('/hello')),
-    post: contender('E', post('/echo', BODY)),
+    get: contender('H', get('/hello'), true),
+    post: contender('E', post('/echo', BODY), false),
     stop() {
       child.kill();
       return ended;

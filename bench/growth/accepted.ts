@@ -5,7 +5,8 @@ import type { GeneratedChain } from '../chain/generate.ts';
 import { copyFolder } from '../chain/kept-chains.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
 import { type Accepting, startAccepting } from '../node/accepting.ts';
-import { contenderName, type Series, seriesOfRates } from './series.ts';
+import type { Series } from '../report/result.ts';
+import { contenderName, seriesOfRates } from './series.ts';
 
 /** The end of a kept chain may be long ago. */
 const OLD_TIP = 'miner.interval-after-last-block-then-generation-is-allowed=1000 days';
@@ -18,8 +19,8 @@ export async function acceptedSeries(
   const nodes: Accepting[] = [];
   for (const chain of chains) {
     const folder = copyFolder(chain.folder, bench.folder('accepted'));
-    const funded = { folder, senders: chain.senders };
-    nodes.push(await startAccepting(bench, { set: [OLD_TIP] }, funded));
+    const funded = { folder, senders: chain.senders, others: [] };
+    nodes.push(await startAccepting(bench, { set: [OLD_TIP], funded }));
   }
   const echo = await startEcho(bench.load);
   const contenders = chains.map((chain, i) => ({

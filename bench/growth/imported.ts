@@ -7,8 +7,9 @@ import { importer } from '../chain/importer.ts';
 import { isLock, nextBlocks } from '../chain/kept-chains.ts';
 import { startLibsodium } from '../denominators/libsodium.ts';
 import type { Contender } from '../measure/contender.ts';
+import type { Series } from '../report/result.ts';
 import { storeFile } from '../rows/chain.ts';
-import { contenderName, type Series, seriesOfRates } from './series.ts';
+import { contenderName, seriesOfRates } from './series.ts';
 
 const ROUNDS = { full: 3, quick: 2 };
 

@@ -5,8 +5,9 @@ import { UNCHANGED } from '../chain/kept-chains.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
 import type { Contender } from '../measure/contender.ts';
 import { type NodeProcess, startNode } from '../node/node-process.ts';
+import type { Series } from '../report/result.ts';
 import { readers } from '../rows/readers.ts';
-import { contenderName, type Series, seriesOfRates } from './series.ts';
+import { contenderName, seriesOfRates } from './series.ts';
 
 export async function readSeries(
   bench: Bench,

@@ -2,29 +2,8 @@
 import type { GeneratedChain } from '../chain/generate.ts';
 import { SIZES } from '../chain/kept-chains.ts';
 import type { Sample } from '../measure/contender.ts';
-import { figureOf, type Rounds, ratioOf, type Spread } from '../measure/rounds.ts';
-import { withUnit } from '../report/result.ts';
-
-export interface Series {
-  /** Letter of the row and what it measures. */
-  readonly name: string;
-  /** True for what a node does for each transaction or request. */
-  readonly isHotPath: boolean;
-  /** The shortest chain first. */
-  readonly points: readonly Point[];
-}
-
-export interface Point {
-  readonly transfers: number;
-  readonly value: string;
-  /** The cost of an operation, in units of that with the shortest chain. */
-  readonly cost: number;
-  readonly low: number;
-  readonly high: number;
-  /** The denominator of the same run and the ratio to it. */
-  readonly against?: string;
-  readonly ratio?: Spread | undefined;
-}
+import { figureOf, type Rounds, ratioOf } from '../measure/rounds.ts';
+import { type Point, type Series, withUnit } from '../report/result.ts';
 
 export const sizeName = (transfers: number): string =>
   Object.entries(SIZES).find(([, size]) => size === transfers)?.[0] ?? String(transfers);

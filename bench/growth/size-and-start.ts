@@ -7,9 +7,9 @@ import type { GeneratedChain } from '../chain/generate.ts';
 import { UNCHANGED } from '../chain/kept-chains.ts';
 import type { Contender } from '../measure/contender.ts';
 import { startNode } from '../node/node-process.ts';
-import { number } from '../report/result.ts';
+import { number, type Series } from '../report/result.ts';
 import { storeFile } from '../rows/chain.ts';
-import { contenderName, type Series, seriesOfRates } from './series.ts';
+import { contenderName, seriesOfRates } from './series.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,8 @@
 /** The process of http.ts: takes a job as a message, answers with its result. */
 import { isOk } from '../../src/cli/load/answers.ts';
-import { type Due, exchange } from '../../src/cli/load/connection.ts';
+import type { Due, Exchange } from '../../src/cli/load/connection.ts';
 import { Latencies } from '../../src/cli/load/latencies.ts';
+import { drive } from '../../src/cli/load/traffic.ts';
 import type { LoadJob, LoadResult } from './http.ts';
 import { split } from './requests.ts';
 
@@ -16,30 +17,27 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const start = performance.now();
   const until = start + job.durationMs;
 
-  async function drive(port: number): Promise<void> {
+  /** Each connection rests before every request but its first. */
+  function exchange(): Exchange<Due> {
     let pauseMs = 0;
-    await exchange<Due>(
-      { host: '127.0.0.1', port, tls: false },
-      {
-        /** Undefined when the job is over. */
-        next(now) {
-          const at = now + pauseMs;
-          pauseMs = job.pauseMs ?? 0;
-          if (at >= until || (job.once && next >= requests.length)) return undefined;
-          return { bytes: requests[next++ % requests.length]!, at };
-        },
-        answered({ at }, answer, now) {
-          latencies.add(now - at);
-          if (isOk(answer)) return;
-          refused++;
-          sample ??= answer.toString();
-        },
-        lost(_request, why) {
-          lost++;
-          sample ??= why;
-        },
+    return {
+      next(now) {
+        const at = now + pauseMs;
+        pauseMs = job.pauseMs ?? 0;
+        if (at >= until || (job.once && next >= requests.length)) return undefined;
+        return { bytes: requests[next++ % requests.length]!, at };
       },
-    );
+      answered({ at }, answer, now) {
+        latencies.add(now - at);
+        if (isOk(answer)) return;
+        refused++;
+        sample ??= answer.toString();
+      },
+      lost(_request, why) {
+        lost++;
+        sample ??= why;
+      },
+    };
   }
 
   let isOver = false;
@@ -47,8 +45,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
     if (!isOver) setImmediate(stayAwake);
   };
   if (job.polls === true) stayAwake();
-  const { ports, connections } = job;
-  await Promise.all(Array.from({ length: connections }, (_, i) => drive(ports[i % ports.length]!)));
+  const places = job.ports.map((port) => ({ host: '127.0.0.1', port, tls: false }));
+  await drive(places, exchange, { connections: job.connections, failuresMax: 1 });
   isOver = true;
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);

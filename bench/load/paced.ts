@@ -2,47 +2,49 @@
  * Requests at a fixed rate, however long the answers take, so that a slow server cannot slow down
  * the measurement.
  */
-import { Pool } from 'undici';
-
-export interface PacedRequest {
-  /** Origin such as http://127.0.0.1:6862. */
-  readonly origin: string;
-  readonly path: string;
-  readonly body: string;
-}
+import { isOk } from '../../src/cli/load/answers.ts';
+import type { Due, Place } from '../../src/cli/load/connection.ts';
+import { drive } from '../../src/cli/load/traffic.ts';
 
 const CONNECTIONS = 16;
-const HEADERS = { 'content-type': 'application/json' };
 
-/** Gives the time of each answer by `performance.now()`. Rejects where one is not a 200. */
+/** The requests go to the ports in turn. Gives the time of each answer by `performance.now()`. */
 export async function postPaced(
-  requests: readonly PacedRequest[],
+  ports: readonly number[],
+  requests: readonly Uint8Array[],
   perSecond: number,
-): Promise<number[]> {
-  const pools = new Map<string, Pool>();
-  const poolOf = (origin: string): Pool => {
-    const pool = pools.get(origin) ?? new Pool(origin, { connections: CONNECTIONS });
-    pools.set(origin, pool);
-    return pool;
-  };
-  async function send({ origin, path, body }: PacedRequest): Promise<number> {
-    const answer = await poolOf(origin).request({ path, method: 'POST', headers: HEADERS, body });
-    const at = performance.now();
-    const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`POST ${path}: ${answer.statusCode} ${text}`);
-    return at;
-  }
-
+): Promise<readonly number[]> {
   const start = performance.now();
-  const answers: Promise<number>[] = [];
-  for (const [i, request] of requests.entries()) {
-    const wait = start + (i * 1000) / perSecond - performance.now();
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    answers.push(send(request));
+  const answers: number[] = [];
+  let wrong: string | undefined;
+  const places = ports.map((port): Place => ({ host: '127.0.0.1', port, tls: false }));
+  const sent = ports.map((_, i) => i);
+
+  function exchangeOf(place: Place) {
+    const turn = places.indexOf(place);
+    return {
+      next() {
+        const n = sent[turn]!;
+        const bytes = requests[n];
+        if (bytes === undefined || wrong !== undefined) return undefined;
+        sent[turn] = n + ports.length;
+        return { n, bytes, at: start + (n * 1000) / perSecond };
+      },
+      answered({ n }: Paced, answer: Buffer, now: number) {
+        answers[n] = now;
+        if (!isOk(answer)) wrong ??= answer.toString();
+      },
+      lost(_request: Paced | undefined, why: string) {
+        wrong ??= why;
+      },
+    };
   }
-  try {
-    return await Promise.all(answers);
-  } finally {
-    await Promise.all(Array.from(pools.values(), (pool) => pool.close()));
-  }
+  const connections = CONNECTIONS * ports.length;
+  await drive<Paced>(places, exchangeOf, { connections, failuresMax: 1 });
+  if (wrong !== undefined) throw new Error(`a request was not answered with 200: ${wrong}`);
+  return answers;
+}
+
+interface Paced extends Due {
+  readonly n: number;
 }

@@ -10,12 +10,6 @@ export interface RequestBatch {
 export const get = (path: string): Buffer =>
   Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 'latin1');
 
-export const post = (path: string, body: string): Buffer =>
-  Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-
 export function batch(requests: readonly Uint8Array[]): RequestBatch {
   const ends = new Uint32Array(requests.length);
   let length = 0;

@@ -1,4 +1,5 @@
 /** A program whose speed is measured beside others, any number of times. */
+import type { Instructions } from './instructions.ts';
 import type { ThreadTimes } from './thread-times.ts';
 
 export interface Sample {
@@ -11,14 +12,18 @@ export interface Sample {
   readonly mainPerOperation?: number | undefined;
   /** The same by kind of thread. */
   readonly threadsPerOperation?: ThreadTimes | undefined;
-  /** The same of all processes that took part (cost.ts). */
+  /** The same of all processes that took part (cost.ts), without a load that never sleeps. */
   readonly costPerOperation?: number | undefined;
+  /** Operations that were in a block, where `perSecond` counts those that were accepted. */
+  readonly committedPerSecond?: number | undefined;
+  /** The part of the machine that nobody used, 0 to 1. */
+  readonly idleShare?: number | undefined;
+  /** Where the processor counts them. */
+  readonly instructionsPerOperation?: Instructions | undefined;
 }
 
 export interface Contender {
   readonly name: string;
-  /** How long its runs last, where that differs from the others'. */
-  readonly ms?: number;
   run(ms: number): Promise<Sample>;
 }
 

@@ -32,6 +32,12 @@ export function foreignShare(before: CpuReading, after: CpuReading): number {
   return Math.max(0, foreign) / (seconds * availableParallelism());
 }
 
+/** The part of the machine that nobody used between two readings, 0 to 1. */
+export function idleShare(before: CpuReading, after: CpuReading): number {
+  const seconds = (after.at - before.at) / 1000;
+  return Math.max(0, 1 - (after.machine - before.machine) / (seconds * availableParallelism()));
+}
+
 /** Seconds that a process and all its descendants have used. */
 export function cpuSecondsOf(root: number): number {
   const all = processes();

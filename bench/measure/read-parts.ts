@@ -53,15 +53,15 @@ async function main([root, transfers = String(SIZES['1m'])]: readonly string[]):
   if (root === undefined) throw new Error('usage: read-parts.ts FOLDER-OF-CHAINS [TRANSFERS]');
   const chain = await keptChain(root, Number(transfers), say);
   const load = startHttpLoad();
-  const awake: HttpLoad = { ...load, run: (job) => load.run({ ...job, polls: true }) };
+  const asleep: HttpLoad = { ...load, run: (job) => load.run({ ...job, polls: false }) };
   const started = performance.now();
   const node = await startNode(chain.folder, {
     set: [UNCHANGED],
     execArgv: ['--perf-basic-prof'],
   });
-  const [echo, awakeEcho] = [await startEcho(load), await startEcho(awake)];
-  const [, transaction, header] = readers({ load }, node, chain);
-  const [, awakeTransaction, awakeHeader] = readers({ load: awake }, node, chain);
+  const [echo, awakeEcho] = [await startEcho(asleep), await startEcho(load)];
+  const [, transaction, header] = readers({ load: asleep }, node, chain);
+  const [, awakeTransaction, awakeHeader] = readers({ load }, node, chain);
   const contenders = {
     transaction: transaction!,
     header: header!,

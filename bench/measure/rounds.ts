@@ -44,7 +44,7 @@ export async function interleave(
     for (const contender of contenders) {
       if (!evenBusy) await quietMoment();
       const before = readCpu();
-      const sample = await contender.run(contender.ms ?? ms);
+      const sample = await contender.run(ms);
       const busy = !evenBusy && foreignShare(before, readCpu()) > FOREIGN_SHARE_MAX;
       if (busy) dropped++;
       samples.get(contender.name)?.push(busy ? undefined : sample);

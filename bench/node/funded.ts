@@ -2,8 +2,10 @@
  * A network whose senders have funds and whose miners have their role; a node of the network makes
  * it.
  */
+
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { Bench } from '../bench.ts';
-import { createSenders, type Sender } from '../transfers/senders.ts';
+import { createSenders } from '../transfers/senders.ts';
 import { broadcastBody, fundingTransfers, minerPermits } from '../transfers/transfers.ts';
 import { type DevFolder, makeDevFolder } from './dev-folder.ts';
 import { type NodeProcess, startNode } from './node-process.ts';
@@ -12,14 +14,21 @@ export interface FundedOptions {
   readonly roundMs: number;
   /** Members who make blocks; by default the owner alone. */
   readonly miners?: number;
+  /** As in DevFolderOptions. */
+  readonly blockBytes?: number;
+  /** Senders beside the usual ones, with money for a few transfers each. */
+  readonly others?: number;
 }
 
 export interface Funded {
   readonly folder: DevFolder;
   readonly senders: readonly Sender[];
+  readonly others: readonly Sender[];
 }
 
 const SENDERS = 512;
+/** Enough for a thousand transfers. */
+const OTHERS_FUNDS = 10_00000000n;
 const WAIT_MS = 50;
 const WAIT_MS_MAX = 180_000;
 
@@ -27,20 +36,32 @@ const WAIT_MS_MAX = 180_000;
 export async function makeFunded(
   bench: Bench,
   name: string,
-  { roundMs, miners = 1 }: FundedOptions,
+  { roundMs, blockBytes, miners = 1, others: count = 0 }: FundedOptions,
 ): Promise<Funded> {
   const dir = bench.folder(name);
-  const folder = await makeDevFolder({ dir, roundMs, genesisTimestamp: Date.now() - roundMs });
+  const folder = await makeDevFolder({
+    dir,
+    roundMs,
+    blockBytes,
+    genesisTimestamp: Date.now() - roundMs,
+  });
   const { scheme, owner, members } = folder;
   const senders = createSenders(SENDERS, scheme);
+  const others = createSenders(count, scheme, 'another bench sender');
   const node = await startNode(folder);
   const permits = minerPermits(members.slice(1, miners), owner, Date.now(), scheme);
-  for (const tx of [...fundingTransfers(senders, owner, Date.now(), scheme), ...permits]) {
+  const now = Date.now();
+  const funding = [
+    ...fundingTransfers(senders, owner, now, scheme),
+    // Their timestamps grow with the number of senders, and none may lie far ahead.
+    ...fundingTransfers(others, owner, now - count, scheme, OTHERS_FUNDS),
+  ];
+  for (const tx of [...funding, ...permits]) {
     await submit(node.port, broadcastBody(tx, scheme));
   }
   await drained(node);
   await node.stop();
-  return { folder, senders };
+  return { folder, senders, others };
 }
 
 export async function submit(port: number, body: string): Promise<void> {

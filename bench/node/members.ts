@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '../measure/free-port.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { until } from './funded.ts';
+import { tipOf } from './headers.ts';
 import { type NodeOptions, type NodeProcess, startNode } from './node-process.ts';
 
 export interface Member {
@@ -60,14 +61,6 @@ export const connected = (nodes: readonly NodeProcess[]): Promise<void> =>
     );
     return counts.every((count) => count >= nodes.length - 1);
   });
-
-export interface TipSeen {
-  readonly height: number;
-  readonly signature: string;
-}
-
-export const tipOf = async (node: NodeProcess): Promise<TipSeen> =>
-  (await node.get('/blocks/headers/last')) as TipSeen;
 
 /** Resolves when all have the same newest block and nothing unconfirmed. */
 export const settled = (nodes: readonly NodeProcess[]): Promise<void> =>

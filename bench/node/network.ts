@@ -2,15 +2,16 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { Bench } from '../bench.ts';
 import type { Contender } from '../measure/contender.ts';
 import { withCost } from '../measure/cost.ts';
 import { sumOfTimes, threadTimes, timesEach } from '../measure/thread-times.ts';
 import { createPosting, type Posting } from '../transfers/posting.ts';
-import type { Sender } from '../transfers/senders.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { makeFunded } from './funded.ts';
-import { connected, type Member, makeMembers, settled, tipOf } from './members.ts';
+import { headersAbove, tipOf, transactionsIn } from './headers.ts';
+import { connected, type Member, makeMembers, settled } from './members.ts';
 import type { NodeProcess } from './node-process.ts';
 
 export interface BenchNetwork {
@@ -33,13 +34,11 @@ const run = promisify(execFile);
 
 export interface NetworkOptions {
   readonly roundMs: number;
-  /** Length of a run of the contender. */
-  readonly runMs?: number;
 }
 
 export async function startNetwork(
   bench: Bench,
-  { roundMs, runMs = 0 }: NetworkOptions,
+  { roundMs }: NetworkOptions,
 ): Promise<BenchNetwork> {
   const { folder, senders } = await makeFunded(bench, 'network', { roundMs, miners: NODES });
   const members = await makeMembers(folder, NODES);
@@ -60,7 +59,6 @@ export async function startNetwork(
     posting,
     committed: {
       name: 'committed',
-      ms: runMs,
       async run(ms) {
         // Preparing takes so long that nodes close the connections of before.
         const first = (await tipOf(nodes[0]!)).height;
@@ -74,7 +72,7 @@ export async function startNetwork(
           return sent;
         });
         const seconds = (performance.now() - start) / 1000;
-        const mined = await transactionsAbove(nodes[0]!, first);
+        const mined = transactionsIn(await headersAbove(nodes[0]!, first));
         if (mined !== answers) throw new Error(`${answers} accepted, but ${mined} in blocks`);
         return {
           perSecond: answers / seconds,
@@ -92,21 +90,6 @@ export async function startNetwork(
       return hashes.every((hash) => hash !== null && hash === hashes[0]);
     },
   };
-}
-
-const HEADERS_MAX = 100;
-
-async function transactionsAbove(node: NodeProcess, height: number): Promise<number> {
-  const last = (await tipOf(node)).height;
-  let sum = 0;
-  for (let from = height + 1; from <= last; from += HEADERS_MAX) {
-    const to = Math.min(last, from + HEADERS_MAX - 1);
-    const headers = await node.get(`/blocks/headers/seq/${from}/${to}`);
-    for (const { transactionCount } of headers as { transactionCount: number }[]) {
-      sum += transactionCount;
-    }
-  }
-  return sum;
 }
 
 async function stateHash(

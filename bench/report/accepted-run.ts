@@ -7,27 +7,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { exponentOf, type Series } from '../growth/series.ts';
+import { exponentOf } from '../growth/series.ts';
 import { growthPicture } from './growth-picture.ts';
-import { number, type RowResult } from './result.ts';
+import { type AcceptedRow, type Measured, number, type RowResult, type Series } from './result.ts';
 import { goalsSection, resultsSection } from './results-section.ts';
 
 export interface AcceptedRun {
   readonly rows: readonly AcceptedRow[];
   /** By name, what the short form measured. */
   readonly short: Readonly<Record<string, number>>;
-}
-
-export interface AcceptedRow extends RowResult {
-  readonly measured: Measured;
-}
-
-/** When, of what, and where. */
-interface Measured {
-  readonly date: string;
-  readonly commit: string;
-  readonly processors: string;
-  readonly node: string;
 }
 
 const FILE = fileURLToPath(new URL('../results.json', import.meta.url));

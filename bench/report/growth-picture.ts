@@ -2,7 +2,8 @@
  * The series of row `growth` as an SVG: length of the chain across, cost of an operation upward,
  * both logarithmic. It has no background, and colours for light and dark pages.
  */
-import { exponentOf, type Series } from '../growth/series.ts';
+import { exponentOf } from '../growth/series.ts';
+import type { Series } from './result.ts';
 
 const WIDTH = 880;
 const PLOT = { left: 60, right: 590, top: 48, bottom: 400 };

@@ -1,5 +1,4 @@
 /** The result of a row of the benchmark, and its comparison with the goals. */
-import type { Series } from '../growth/series.ts';
 import type { Spread } from '../measure/rounds.ts';
 
 export interface RowResult {
@@ -14,6 +13,18 @@ export interface RowResult {
   readonly series?: readonly Series[];
 }
 
+export interface AcceptedRow extends RowResult {
+  readonly measured: Measured;
+}
+
+/** When, of what, and where. */
+export interface Measured {
+  readonly date: string;
+  readonly commit: string;
+  readonly processors: string;
+  readonly node: string;
+}
+
 export interface Figure {
   readonly what: string;
   readonly value: string;
@@ -24,6 +35,28 @@ export interface Figure {
   readonly perCpu?: Spread | undefined;
   /** True: shown by the run, and not in performance.md. */
   readonly isDetail?: boolean;
+}
+
+/** How the cost of an operation depends on the length of the chain. */
+export interface Series {
+  /** Letter of the row and what it measures. */
+  readonly name: string;
+  /** True for what a node does for each transaction or request. */
+  readonly isHotPath: boolean;
+  /** The shortest chain first. */
+  readonly points: readonly Point[];
+}
+
+export interface Point {
+  readonly transfers: number;
+  readonly value: string;
+  /** The cost of an operation, in units of that with the shortest chain. */
+  readonly cost: number;
+  readonly low: number;
+  readonly high: number;
+  /** The denominator of the same run and the ratio to it. */
+  readonly against?: string;
+  readonly ratio?: Spread | undefined;
 }
 
 /** From the lowest. */
@@ -68,6 +101,13 @@ export function number(value: number): string {
 }
 
 export const perSecond = (spread: Spread | undefined): string => withUnit(spread, '/s');
+
+export const percent = (spread: Spread | undefined): string => {
+  const of = (share: number): number => 100 * share;
+  if (spread === undefined) return 'not measured';
+  const { median, low, high, count } = spread;
+  return withUnit({ median: of(median), low: of(low), high: of(high), count }, ' %');
+};
 
 export function withUnit(spread: Spread | undefined, unit: string): string {
   if (spread === undefined) return 'not measured';

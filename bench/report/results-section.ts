@@ -1,6 +1,13 @@
 /** The goals and the results of the last accepted runs as the tables of performance.md. */
-import type { AcceptedRow } from './accepted-run.ts';
-import { type Figure, type Goal, isReached, LEVELS, type Level, number } from './result.ts';
+import {
+  type AcceptedRow,
+  type Figure,
+  type Goal,
+  isReached,
+  LEVELS,
+  type Level,
+  number,
+} from './result.ts';
 
 const GOALS_HEAD = ['Row', 'What it measures', ...LEVELS];
 const RESULTS_HEAD = ['Row', 'Figure', 'Measured', 'Against', 'Ratio (range)', 'Goal seen', 'At'];

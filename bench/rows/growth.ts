@@ -1,13 +1,13 @@
 /** Rows a, c, d, g and h with chains of several lengths, and how fast each of them grows. */
 import type { Bench } from '../bench.ts';
 import type { GeneratedChain } from '../chain/generate.ts';
-import { keptChain, SIZES } from '../chain/kept-chains.ts';
+import { keptChain } from '../chain/kept-chains.ts';
 import { acceptedSeries } from '../growth/accepted.ts';
 import { importSeries } from '../growth/imported.ts';
 import { readSeries } from '../growth/reads.ts';
-import { exponentOf, logarithmicGrowth, type Series, sizeName } from '../growth/series.ts';
+import { exponentOf, logarithmicGrowth, sizeName } from '../growth/series.ts';
 import { diskSeries, startSeries } from '../growth/size-and-start.ts';
-import { atMost, type Figure, number, type RowResult } from '../report/result.ts';
+import { atMost, type Figure, number, type RowResult, type Series } from '../report/result.ts';
 
 /** What the noise of a row may add. */
 const TOLERANCE = 1.1;
@@ -15,7 +15,7 @@ const TOLERANCE = 1.1;
 export async function growth(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const chains: GeneratedChain[] = [];
-  for (const transfers of bench.sizes.map((name) => SIZES[name]).sort((a, b) => a - b)) {
+  for (const transfers of bench.sizes.toSorted((a, b) => a - b)) {
     chains.push(await keptChain(bench.chains, transfers, bench.say));
   }
   const series = [

@@ -6,12 +6,11 @@ import { settled } from '../node/members.ts';
 import { type BenchNetwork, startNetwork } from '../node/network.ts';
 import { hadAt, watchTips } from '../node/watch-tips.ts';
 import { atMost, number, type RowResult } from '../report/result.ts';
-import { broadcastBody, nthTransfer } from '../transfers/transfers.ts';
+import { broadcastRequest, nthTransfer } from '../transfers/transfers.ts';
 
 const PER_SECOND = 200;
 const SECONDS = { full: 30, quick: 5 };
 const POLL_MS = 5;
-const PATH = '/transactions/broadcast';
 
 interface Latency {
   readonly p50Ms: number;
@@ -74,11 +73,8 @@ async function latencies(network: BenchNetwork, count: number, from: number): Pr
   );
   const watch = watchTips(nodes, POLL_MS);
   const answered = await postPaced(
-    txs.map((tx, i) => ({
-      origin: `http://127.0.0.1:${nodes[i % nodes.length]!.port}`,
-      path: PATH,
-      body: broadcastBody(tx, folder.scheme),
-    })),
+    nodes.map(({ port }) => port),
+    txs.map((tx) => broadcastRequest(tx, folder.scheme)),
     PER_SECOND,
   );
   await settled(nodes);

@@ -23,7 +23,7 @@ export async function memory(bench: Bench): Promise<RowResult> {
 
   bench.say('  under load');
   const loaded = await startAccepting(bench);
-  const { perSecond: rate } = await loaded.accepted.run(LOAD_MS[size]);
+  const { perSecond: rate, committedPerSecond } = await loaded.accepted.run(LOAD_MS[size]);
   const { rssMb: loadedMb, mappedMb, peakMb } = loaded.node.memory();
   await loaded.stop();
 
@@ -51,6 +51,11 @@ export async function memory(bench: Bench): Promise<RowResult> {
       { what: `idle, ${transfers} transfers`, value: value(idleMb) },
       { what: 'the most while starting', value: value(startPeakMb) },
       { what: `after the load of row a, ${number(rate)}/s`, value: value(loadedMb) },
+      {
+        what: 'committed meanwhile',
+        value:
+          committedPerSecond === undefined ? 'not measured' : `${number(committedPerSecond)}/s`,
+      },
       { what: 'of it pages of files', value: value(mappedMb) },
       { what: 'the most under that load', value: value(peakMb) },
       { what: `${inPool} transactions in the pool`, value: `+ ${value(poolMb)}` },

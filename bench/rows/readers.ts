@@ -4,7 +4,6 @@ import type { Bench } from '../bench.ts';
 import type { GeneratedChain } from '../chain/generate.ts';
 import { batch, get } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';
-import { withCost } from '../measure/cost.ts';
 import type { NodeProcess } from '../node/node-process.ts';
 
 const CONNECTIONS = 32;
@@ -33,7 +32,10 @@ export function readers(bench: Loading, node: NodeProcess, chain: GeneratedChain
   ];
 }
 
-/** Reads these paths of the node in turn. */
+/**
+ * Reads these paths of the node in turn. The load never sleeps, so that the node does not have to
+ * wake it; what the load takes is no cost of a read.
+ */
 export function readerOf(
   bench: Loading,
   node: NodeProcess,
@@ -46,10 +48,11 @@ export function readerOf(
     async run(ms) {
       const before = node.cpuSeconds();
       const ports = [node.port];
-      const job = { ports, connections: CONNECTIONS, durationMs: ms, once: false };
-      const result = await withCost(() => bench.load.run({ ...job, requests }));
+      const job = { ports, connections: CONNECTIONS, durationMs: ms, once: false, polls: true };
+      const result = await bench.load.run({ ...job, requests });
       if (result.refused > 0) throw new Error(`the node refused a read: ${result.sample}`);
-      return { ...result, cpuPerOperation: (node.cpuSeconds() - before) / result.answers };
+      const cost = (node.cpuSeconds() - before) / result.answers;
+      return { ...result, cpuPerOperation: cost, costPerOperation: cost };
     },
   };
 }

@@ -9,7 +9,8 @@ import { exportChain, importer } from '../chain/importer.ts';
 import type { Contender } from '../measure/contender.ts';
 import { figureOf, ratioOf, type Spread } from '../measure/rounds.ts';
 import { until } from '../node/funded.ts';
-import { connected, type Member, makeMembers, tipOf } from '../node/members.ts';
+import { tipOf } from '../node/headers.ts';
+import { connected, type Member, makeMembers } from '../node/members.ts';
 import type { NodeProcess } from '../node/node-process.ts';
 import { perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
 

@@ -1,11 +1,10 @@
 /** Signed transactions of contracts: 103 of version 1 and 104 of version 1. */
+import { type Sender, type Signer, signed } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { planOf } from '../../src/tx/plan.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { callContract } from '../../src/tx/types/104-call-contract.ts';
-import type { Sender } from './senders.ts';
-import { sealed } from './transfers.ts';
 
 const CREATE_FEE = 100_000_000n;
 const CALL_FEE = 10_000_000n;
@@ -23,7 +22,7 @@ const entries = (params: readonly Param[]) =>
 export const creation = (
   image: { readonly image: string; readonly imageHash: string },
   name: string,
-  from: Pick<Sender, 'publicKey' | 'sign'>,
+  from: Signer,
   timestamp: number,
   scheme: ChainScheme,
 ): Tx => {
@@ -35,7 +34,7 @@ export const creation = (
     fee: CREATE_FEE,
     timestamp,
   };
-  return sealed(createPlan, values, from, scheme);
+  return signed(createPlan, values, from, scheme);
 };
 
 /** The n-th call; senders take turns. */
@@ -55,5 +54,5 @@ export const nthCall = (
     fee: CALL_FEE,
     timestamp,
   };
-  return sealed(callPlan, values, sender, scheme);
+  return signed(callPlan, values, sender, scheme);
 };

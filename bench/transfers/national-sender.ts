@@ -1,9 +1,9 @@
 /** A sender of senders.ts in the national family, which also signs everything with the same nonce. */
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
 import { Q } from '../../src/crypto/gost/wasm/scalars.ts';
-import type { Sender } from './senders.ts';
 
 export const NATIONAL_KEY_BYTES = 64;
 const NUMBER_BYTES = 32;

@@ -1,8 +1,8 @@
 /** Transfers from funded senders as requests; each is sent only once. */
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { HttpLoad, LoadResult } from '../load/http.ts';
 import { batch, type RequestBatch } from '../load/requests.ts';
-import type { Sender } from './senders.ts';
 import { broadcastRequest, nthTransfer } from './transfers.ts';
 
 export interface Posting {
@@ -12,12 +12,14 @@ export interface Posting {
   post(ports: readonly number[], ms: number, requests: RequestBatch): Promise<LoadResult>;
 }
 
+/** By default. */
 const CONNECTIONS = 32;
 
 export function createPosting(
   load: HttpLoad,
   senders: readonly Sender[],
   scheme: ChainScheme,
+  connections = CONNECTIONS,
 ): Posting {
   let sent = 0;
   return {
@@ -30,7 +32,7 @@ export function createPosting(
       );
     },
     async post(ports, ms, requests) {
-      const job = { ports, connections: CONNECTIONS, durationMs: ms, once: true, requests };
+      const job = { ports, connections, durationMs: ms, once: true, requests };
       const result = await load.run(job);
       sent += result.answers;
       if (result.refused > 0) throw new Error(`the node refused a transfer: ${result.sample}`);

@@ -5,17 +5,12 @@
  */
 import sodium from 'sodium-native';
 import { concat } from '../../src/base/bytes.ts';
+import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { fromInteger, toInteger } from '../../src/crypto/curve25519/field.ts';
 import { sha512 } from '../../src/crypto/curve25519/hashes.ts';
 import { clamp, keyPairFromPhrase } from '../../src/crypto/curve25519/keys.ts';
 import { createNationalSender, NATIONAL_KEY_BYTES } from './national-sender.ts';
-
-export interface Sender {
-  readonly publicKey: Uint8Array;
-  readonly address: Uint8Array;
-  sign(message: Uint8Array): Uint8Array;
-}
 
 /** Order of the base point. */
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;

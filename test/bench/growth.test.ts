@@ -1,8 +1,9 @@
 // What row `growth` of the benchmark calculates and draws (bench/growth, bench/report).
 import t from 'tap';
-import { exponentOf, logarithmicGrowth, type Series } from '../../bench/growth/series.ts';
+import { exponentOf, logarithmicGrowth } from '../../bench/growth/series.ts';
 import { growthSentence } from '../../bench/report/accepted-run.ts';
 import { growthPicture } from '../../bench/report/growth-picture.ts';
+import type { Series } from '../../bench/report/result.ts';
 
 const series = (name: string, costs: readonly number[]): Series => ({
   name,

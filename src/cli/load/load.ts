@@ -15,10 +15,11 @@ import { type Interruption, onInterruption } from '../interruption.ts';
 import { readAll } from '../lines.ts';
 import { printJson, say } from '../output.ts';
 import { watchBlocks } from './confirmations.ts';
-import { type Due, exchange, type Place } from './connection.ts';
+import type { Due, Exchange, Place } from './connection.ts';
 import { feeOf, fund, senderOf } from './senders.ts';
 import { type SignedTransfers, signTransfers } from './signed-transfers.ts';
 import { Tally } from './tally.ts';
+import { drive } from './traffic.ts';
 
 export interface LoadOptions {
   readonly urls: readonly string[];
@@ -46,7 +47,6 @@ interface Transfer extends Due {
 const FLAT_OUT_PER_SECOND = 10_000;
 export const TRANSFERS_IN_MEMORY_MAX = 2_000_000;
 const CONFIRMATION_POLL_MS = 50;
-const REOPEN_MS = 100;
 /** A connection that ends so often without an answer is given up. */
 const FAILURES_MAX = 20;
 
@@ -120,7 +120,7 @@ async function prepared(
   const onProgress = (done: number): void => {
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Ksigned ${done}/${count}`);
   };
-  const transfers = signTransfers({ count, senders, fee, host, onProgress }, of);
+  const transfers = signTransfers({ count, senders, fee, host, onProgress }, of.scheme);
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   return { transfers, first };
 }
@@ -152,30 +152,17 @@ async function sendAll(
     return { n, bytes: transfers.bytes(n), at };
   }
 
-  async function drive(place: Place): Promise<void> {
-    let failures = 0;
-    let isLost = true;
-    while (isLost && failures < FAILURES_MAX) {
-      isLost = false;
-      await exchange<Transfer>(place, {
-        next,
-        answered({ n, at }, answer, now) {
-          failures = 0;
-          tally.answered(transfers.id(n), at, answer, now);
-        },
-        lost(request) {
-          isLost = true;
-          failures++;
-          if (request !== undefined) tally.loses();
-        },
-      });
-      if (isLost) await new Promise((resolve) => setTimeout(resolve, REOPEN_MS));
-    }
-    if (isLost) say(`a connection to ${place.host}:${place.port} was given up`);
-  }
-
-  const lanes = Array.from({ length: connections }, (_, i) => places[i % places.length]!);
-  await Promise.all(lanes.map(drive));
+  const exchange = (): Exchange<Transfer> => ({
+    next,
+    answered({ n, at }, answer, now) {
+      tally.answered(transfers.id(n), at, answer, now);
+    },
+    lost(request) {
+      if (request !== undefined) tally.loses();
+    },
+  });
+  const givenUp = await drive(places, exchange, { connections, failuresMax: FAILURES_MAX });
+  for (const { host, port } of givenUp) say(`a connection to ${host}:${port} was given up`);
 }
 
 function placeOf(url: string): Place {

@@ -9,20 +9,13 @@ import { transactions } from '../../api/routes/transactions.ts';
 import { base58 } from '../../base/base58.ts';
 import { isObject } from '../../base/json.ts';
 import { txToJson } from '../../tx/json/encode.ts';
-import { planOf } from '../../tx/plan.ts';
-import { messageOf, seal } from '../../tx/seal.ts';
-import type { Fields, Layout, Tx, TxType, Values } from '../../tx/transaction.ts';
+import type { Tx } from '../../tx/transaction.ts';
 import { massTransfer, TRANSFERS_MAX } from '../../tx/types/011-mass-transfer.ts';
 import type { Cryptography } from '../cryptography.ts';
 import { CliError } from '../exit.ts';
 import { say } from '../output.ts';
 import { confirmed } from '../tx-send.ts';
-
-export interface Sender {
-  readonly publicKey: Uint8Array;
-  readonly address: Uint8Array;
-  sign(message: Uint8Array): Uint8Array;
-}
+import { massTransferOf, type Sender } from './transfers.ts';
 
 export function senderOf(phrase: string, nonce: number, { family, scheme }: Cryptography): Sender {
   const { privateKey, publicKey } = family.keyPairFromPhrase(phrase, nonce);
@@ -31,18 +24,6 @@ export function senderOf(phrase: string, nonce: number, { family, scheme }: Cryp
     address: scheme.addressOf(publicKey),
     sign: (message) => family.sign(privateKey, message, systemRandom),
   };
-}
-
-/** Signs values that the caller knows to be those of the layout. */
-export function signed(
-  { def, layout }: { readonly def: TxType; readonly layout: Layout },
-  values: Readonly<Record<string, unknown>>,
-  { sign }: Sender,
-  { scheme }: Cryptography,
-): Tx {
-  const plan = planOf(def, layout);
-  const typed = values as Values<Fields>;
-  return seal(plan, typed, [sign(messageOf(plan, typed, scheme))], scheme);
 }
 
 /** The minimum fee of such a transaction. */
@@ -104,21 +85,8 @@ async function massTransferTo(
     const address = scheme.addressToText(payer.address);
     throw new CliError(`${address} owns ${owns}, and ${sum} are needed; take fewer transfers`);
   }
-  const values = {
-    senderPublicKey: payer.publicKey,
-    assetId: undefined,
-    transfers: poor.map(({ sender, lacks }) => ({
-      recipient: { kind: 'address', bytes: sender.address },
-      amount: lacks,
-    })),
-    timestamp: Date.now(),
-    fee,
-    attachment: new Uint8Array(0),
-    feeAssetId: undefined,
-    atomicBadge: undefined,
-  };
-  const layout = massTransfer.layouts[0]!;
-  return signed({ def: massTransfer as unknown as TxType, layout }, values, payer, of);
+  const payments = poor.map(({ sender, lacks }) => ({ address: sender.address, amount: lacks }));
+  return massTransferOf({ payments, timestamp: Date.now(), fee }, payer, scheme);
 }
 
 async function balanceOf(

@@ -3,8 +3,9 @@
  * that nobody signed follow, with later times than that which removes the script. So what is in the
  * journal when the node dies is good, or good no longer.
  */
-import type { Sender } from '../../../bench/transfers/senders.ts';
+
 import { broadcastBody } from '../../../bench/transfers/transfers.ts';
+import type { Sender } from '../../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../../src/codec/codec.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { accountScripts, anyProofs, garbage, ScriptedSender } from '../../generators/scripted.ts';

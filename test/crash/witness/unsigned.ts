@@ -2,8 +2,9 @@
  * Transactions of accounts whose scripts permit what nobody has signed with the key of the account.
  * As soon as its script is gone, they are forgeries.
  */
-import type { Sender } from '../../../bench/transfers/senders.ts';
+
 import { base58 } from '../../../src/base/base58.ts';
+import type { Sender } from '../../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../../src/codec/codec.ts';
 import { type Order, orderFromJson, orderToJson } from '../../../src/tx/fields/order.ts';
 import type { Fields, Input, Tx, TxType } from '../../../src/tx/transaction.ts';

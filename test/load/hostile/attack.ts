@@ -4,8 +4,8 @@
  * dear questions.
  */
 import { nthCall } from '../../../bench/transfers/contract-calls.ts';
-import type { Sender } from '../../../bench/transfers/senders.ts';
 import { base58 } from '../../../src/base/base58.ts';
+import type { Sender } from '../../../src/cli/load/transfers.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import type { Engine } from '../../containers/engine.ts';
 import type { TestImage } from '../../containers/images.ts';
