@@ -21,7 +21,8 @@ import { type FinalBlock, Tracker } from './tracker.ts';
 import type { Checkpoint, SignedVote } from './vote.ts';
 import { VotePool } from './vote-pool.ts';
 import { Voter } from './voter.ts';
-import { isQuorumOfEach } from './voter-set.ts';
+import { isQuorumOfEach, type VoterSet } from './voter-set.ts';
+import type { VoterSets } from './voter-sets.ts';
 import { decodeVotes, encodeVotes, VOTES_OF_MESSAGE_MAX } from './votes-message.ts';
 
 export interface FinalityOptions {
@@ -268,18 +269,18 @@ export class Finality {
     const { height } = parent.checkpoint;
     const connected = new Set<string>(voter && [latin1(voter.publicKey)]);
     for (const peer of this.ports.peers()) if (peer.voter) connected.add(latin1(peer.voter));
-    const deciding = this.tracker.deciding(parent.leaves);
     const { kept } = this.pool;
-    const isQuorum = (has: (name: string) => boolean): boolean =>
-      isQuorumOfEach(deciding, rules.quorum, has);
+    const isQuorum = (sets: VoterSets<VoterSet>, has: (name: string) => boolean): boolean =>
+      isQuorumOfEach(this.tracker.deciding(sets), rules.quorum, has);
     return (
       isWaitingLifted ||
       rules.mayMakeBlock({
         height: height + 1,
         final: this.tracker.final.height,
         maxRollback,
-        isQuorumConnected: isQuorum((name) => connected.has(name)),
-        hasQuorumVoted: isQuorum((name) => kept.highestOf(name) >= height),
+        isQuorumConnected: isQuorum(parent.leaves, (name) => connected.has(name)),
+        // Who decides on the block alone could not vote for its parent, and nobody would go on.
+        hasQuorumVoted: isQuorum(parent.deciding, (name) => kept.highestOf(name) >= height),
         carriesJustification: this.tracker.toCarry(parent) !== undefined,
       })
     );

@@ -50,7 +50,7 @@ function proofsOf(
     const { carried: justification } = at;
     const target = justification && ancestorAt(at, justification.target.height, blocks);
     const made = target && madeFinal(target);
-    if (target === undefined || made === undefined || made.height < height) continue;
+    if (target === undefined || made === undefined) continue;
     const sets = target.deciding;
     const link = voteFor(target, decidingOn(sets, scheme), genesis);
     proofs.unshift({ link, justification: justification!, sets });
