@@ -130,6 +130,7 @@ export class Finality {
     const { vote } = this.ports.voter?.note ?? {};
     if (vote !== undefined) this.pool.own(vote);
     this.nextRound();
+    this.voter?.final(this.tracker.final.height);
     this.settle();
   }
 

@@ -56,10 +56,11 @@ function proofsOf(
     proofs.unshift({ link, justification: justification!, sets });
   }
   const { proof } = final;
-  const target = proof && blocks.get(latin1(proof.link.target.id));
+  // Its child need not be in this chain.
+  const sets = blocks.get(latin1(final.id))?.leaves;
   const highest = proofs.at(-1)?.link.source.height ?? 0;
-  if (proof !== undefined && target !== undefined && final.height > highest) {
-    proofs.push({ ...proof, sets: target.deciding });
+  if (proof !== undefined && sets !== undefined && final.height > highest) {
+    proofs.push({ ...proof, sets });
   }
   return proofs;
 }

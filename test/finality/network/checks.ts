@@ -50,7 +50,7 @@ export class Checks {
   }
 
   say(kind: Kind, what: string): void {
-    if (this.problems.length < 20) this.problems.push({ kind, what });
+    if (this.problems.length < 200) this.problems.push({ kind, what });
   }
 
   /** A node has this block in its index. */

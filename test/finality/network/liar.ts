@@ -20,12 +20,15 @@ export class Liar {
   private readonly network: Network;
   private readonly clock: NodeClock;
   private readonly dice: Dice;
+  /** Share of its votes that it shows to a node only if others pass them on. */
+  private readonly hidden: number;
 
   constructor(member: Member, network: Network, clock: NodeClock, dice: Dice) {
     this.member = member;
     this.network = network;
     this.clock = clock;
     this.dice = dice;
+    this.hidden = dice.pick([0.2, 0.6]);
   }
 
   saw(block: ToyBlock): void {
@@ -57,7 +60,7 @@ export class Liar {
   private show(vote: SignedVote): void {
     const bytes = encodeVotes([vote], scheme);
     for (const to of this.network.members) {
-      if (to === this.member || this.dice.happens(0.2)) continue;
+      if (to === this.member || this.dice.happens(this.hidden)) continue;
       this.later(() => this.network.send(this.member, to, { kind: 'votes', bytes }));
     }
   }

@@ -253,7 +253,8 @@ export class Network {
   blockOn(parent: ToyBlock, { account }: Member, node: ToyNode): ToyBlock {
     const { sets } = this.settings;
     const entitled = this.made.happens(this.changes) ? this.made.pick(sets) : parent.entitled;
-    const carried = node.engine.tracker.toCarry(node.tracked(parent));
+    const isCarrying = !this.settings.isWild || this.made.happens(0.6);
+    const carried = isCarrying ? node.engine.tracker.toCarry(node.tracked(parent)) : undefined;
     const content = { timestamp: this.world.now, entitled, carried };
     const block = makeBlock(parent, account, content, this.made);
     this.log.push(

@@ -7,7 +7,7 @@ import { type Rules, rules } from '../../../src/finality/rules.ts';
 import { decidingOn, type VoterSet } from '../../../src/finality/voter-set.ts';
 import { Dice } from '../../sim/random.ts';
 import { scheme } from '../vectors.ts';
-import type { Problem } from './checks.ts';
+import type { Kind, Problem } from './checks.ts';
 import { type Member, Network } from './network.ts';
 import { chainOf } from './node.ts';
 import { accounts, setOf, trackedRoot } from './toy-chain.ts';
@@ -42,7 +42,7 @@ export interface SeedOptions {
   readonly rounds?: number;
   readonly isWild?: boolean;
   readonly kind?: number;
-  readonly sets?: readonly VoterSet[];
+  readonly kinds?: readonly Kind[];
 }
 
 export interface SeedResult {
@@ -67,9 +67,9 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
     rules: { ...rules, ...options.changed },
     isWild,
   });
-  network.changes = kind.sets.length > 1 ? 0.15 : 0;
+  network.changes = kind.sets.length > 1 ? (isWild ? 0.3 : 0.15) : 0;
   const rounds = options.rounds ?? 30;
-  for (let done = 0; done < rounds && network.checks.problems.length === 0; ) {
+  for (let done = 0; done < rounds && !isOver(network, options.kinds); ) {
     const next = Math.min(rounds - done, dice.between(1, 4));
     happen(network, dice);
     await network.run(next);
@@ -91,14 +91,20 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   };
 }
 
+/** Where some kinds of problems are looked for, others are no reason to stop. */
+const isOver = ({ checks }: Network, kinds: readonly Kind[] | undefined): boolean =>
+  checks.problems.some(({ kind }) => kinds?.includes(kind) ?? true);
+
 const honest = (network: Network): Member[] =>
   network.members.filter((member) => !network.isLiar(member));
 
 function happen(network: Network, dice: Dice): void {
   const { members } = network;
+  const { isWild } = network.settings;
   const what = dice.below(10);
   if (what < 3) network.divide(members.map(() => dice.below(2)));
   else if (what === 3) network.divide(members.map(() => dice.below(3)));
+  else if (what < 6 && isWild) network.divide(members.map((_, i) => i));
   else if (what < 6) network.divide(members.map(() => 0));
   network.slowness = dice.happens(0.3) ? 0.1 : 0;
   for (const member of members) {
@@ -113,13 +119,14 @@ function happen(network: Network, dice: Dice): void {
     network.world.after(dice.below(3000), () => {
       if (member.node !== node || !network.areLiarsActive) return;
       network.kill(member);
-      if (mayLose(network) && dice.happens(0.15)) lose(network, member);
+      if (mayLose(network) && dice.happens(0.2)) lose(network, member);
     });
   }
 }
 
 /** With more lost notes no quorum may be left, and an operator has to decide. */
 function mayLose(network: Network): boolean {
+  if (network.settings.isWild) return true;
   const lost = network.members.filter((one) => network.isLiar(one) || !one.hasKeptNote).length;
   return lost < Math.floor((network.members.length - 1) / 3) && network.settings.sets.length === 1;
 }
