@@ -70,22 +70,20 @@ t.test('unknown targets give way to higher ones', async (t) => {
   const { toy, at, pool } = fresh();
   const heights = [3, 4, 5, 6, 7, 8, 9];
   await toy.offer(...heights.map((height) => at(2, height, height)), at(2, 3, 99));
-  t.equal(pool.kept.of(accounts1()).length, UNKNOWN_MAX);
+  t.equal(pool.kept.of(secondVoter()).length, UNKNOWN_MAX);
   t.equal(pool.place(at(2, 2, 50)), 'unknown-targets');
   await toy.offer(at(2, 10, 10));
-  const kept = pool.kept.of(accounts1()).map(({ target }) => target.height);
+  const kept = pool.kept.of(secondVoter()).map(({ target }) => target.height);
   t.strictSame(kept, [3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-const accounts1 = () => Buffer.from(accounts[1]!.publicKey).toString('latin1');
+const secondVoter = () => Buffer.from(accounts[1]!.publicKey).toString('latin1');
 
 t.test('a chain that moves during a check', async (t) => {
   const { toy, a, pool } = fresh();
   const late = voteOf(4, toy.tracked(a), toy.root);
   const under = toy.offer(late);
   t.equal(pool.kept.newest(9).length, 0);
-  const before = pool.kept.dropTo.bind(pool.kept);
-  before(0);
   const b = toy.block(a);
   toy.engine.tracker.final = { height: b.height, id: b.id };
   t.notOk(await under, 'no offence');
@@ -102,7 +100,7 @@ t.test('votes in all', async (t) => {
   );
   kept.dropTo(4);
   t.equal(kept.newest(9).length, 2);
-  t.equal(kept.highestOf(accounts1()), 6);
+  t.equal(kept.highestOf(secondVoter()), 6);
 });
 
 t.test('messages', async (t) => {
