@@ -85,6 +85,22 @@ export function encodeVote(vote: SignedVote, scheme: ChainScheme): Uint8Array {
 /** Reads all of the bytes; those of the result are views. Throws CodecError. */
 export function decodeVote(bytes: Uint8Array, scheme: ChainScheme): SignedVote {
   const src = new Reader(bytes, scheme);
+  const vote = readSigned(src);
+  const voter = src.bytes(scheme.publicKeySize);
+  const signature = src.bytes(SIGNATURE_BYTES);
+  src.finish();
+  return { ...vote, voter, signature };
+}
+
+/** Reads what a voter signs, and nothing else. Throws CodecError. */
+export function readVote(bytes: Uint8Array, scheme: ChainScheme): Vote {
+  const src = new Reader(bytes, scheme);
+  const vote = readSigned(src);
+  src.finish();
+  return vote;
+}
+
+function readSigned(src: Reader): Vote {
   const prefix = src.bytes(PREFIX.length);
   if (!PREFIX.every((byte, i) => byte === prefix[i])) throw new CodecError('vote', 'no vote');
   const genesis = src.bytes(BLOCK_ID_BYTES);
@@ -93,10 +109,7 @@ export function decodeVote(bytes: Uint8Array, scheme: ChainScheme): SignedVote {
   const target = readCheckpoint(src);
   if (target.height <= source.height)
     throw new CodecError('vote', 'the target is above the source');
-  const voter = src.bytes(scheme.publicKeySize);
-  const signature = src.bytes(SIGNATURE_BYTES);
-  src.finish();
-  return { genesis, ruleHash, source, target, voter, signature };
+  return { genesis, ruleHash, source, target };
 }
 
 export const voteCheck = (vote: SignedVote, scheme: ChainScheme): SignatureCheck => ({

@@ -1,0 +1,84 @@
+/**
+ * Whether a block may carry a justification (finality.md#votes). The rule looks at the chain of the
+ * parent alone, so all nodes judge alike.
+ */
+import { equal, latin1 } from '../base/bytes.ts';
+import { apiError } from '../base/errors.ts';
+import type { SignatureCheck, Verifier } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { type Justification, justificationChecks } from './justification.ts';
+import { mayCarry } from './links.ts';
+import type { Rules } from './rules.ts';
+import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
+import type { Vote } from './vote.ts';
+import { type Deciding, decidingOn, isQuorumOfEach } from './voter-set.ts';
+
+export interface CarriedPorts {
+  readonly blocks: BlockIndex;
+  readonly genesis: Uint8Array;
+  readonly scheme: ChainScheme;
+  readonly rules: Pick<Rules, 'quorum' | 'decidingSets'>;
+}
+
+/** The vote that justifies a block, whoever gives it. */
+export const voteFor = (
+  { source, checkpoint }: TrackedBlock,
+  { ruleHash }: Deciding,
+  genesis: Uint8Array,
+): Vote => ({ genesis, ruleHash, source, target: checkpoint });
+
+/** Throws Refusal where no child of `parent` may carry it. The signatures remain to be checked. */
+export function checksOfCarried(
+  justification: Justification,
+  parent: TrackedBlock,
+  { blocks, genesis, scheme, rules }: CarriedPorts,
+): SignatureCheck[] {
+  const { target, votes } = justification;
+  if (!mayCarry(parent.source.height, target.height)) {
+    throw apiError('Invalid', 'The justification is not above that of the chain');
+  }
+  const block = ancestorAt(parent, target.height, blocks);
+  if (block === undefined || block.id !== latin1(target.id)) {
+    throw apiError('Invalid', 'The justification is of a block of another chain');
+  }
+  const deciding = decidingOn(block.deciding, scheme, rules.decidingSets);
+  const { keys } = deciding.members;
+  if (votes.length !== keys.length) {
+    throw apiError('Invalid', 'The justification is of other voters');
+  }
+  const voted = new Set(keys.filter((_, i) => votes[i] !== undefined).map(latin1));
+  if (!isQuorumOfEach(deciding, rules.quorum, (name) => voted.has(name))) {
+    throw apiError('Invalid', 'The justification lacks votes');
+  }
+  return justificationChecks(justification, voteFor(block, deciding, genesis), keys, scheme);
+}
+
+/** Rejects with Refusal where the block is invalid. */
+export async function judgeCarried(
+  justification: Justification,
+  parent: TrackedBlock,
+  ports: CarriedPorts & { readonly verifier: Verifier },
+): Promise<void> {
+  const verdicts = await ports.verifier.verify(checksOfCarried(justification, parent, ports));
+  if (!verdicts.every((isGood) => isGood)) {
+    throw apiError('Invalid', 'The justification has a wrong signature');
+  }
+}
+
+/** The votes that match a block, as a justification, or undefined where they are no quorum. */
+export function justificationOf(
+  block: TrackedBlock,
+  deciding: Deciding,
+  votes: ReadonlyMap<string, { readonly signature: Uint8Array }>,
+  quorum: Rules['quorum'],
+): Justification | undefined {
+  if (!isQuorumOfEach(deciding, quorum, (name) => votes.has(name))) return undefined;
+  const signatures = deciding.members.keys.map((key) => votes.get(latin1(key))?.signature);
+  return { target: block.checkpoint, votes: signatures };
+}
+
+/** Whether a vote for this block says what every vote for it must say. */
+export const isVoteFor = (vote: Vote, { source }: TrackedBlock, { ruleHash }: Deciding): boolean =>
+  vote.source.height === source.height &&
+  equal(vote.source.id, source.id) &&
+  equal(vote.ruleHash, ruleHash);

@@ -1,0 +1,42 @@
+/**
+ * The proof of a final block: the link from it to its child, and the votes for this link
+ * (finality.md#proofs). It is stored, so that a node that showed a block as final knows it after a
+ * restart, and it is what an offline check reads.
+ *
+ *   237 bytes    of the vote that was signed
+ *       bytes    of the justification
+ */
+import { equal } from '../base/bytes.ts';
+import { type ChainScheme, CodecError } from '../codec/codec.ts';
+import { decodeJustification, encodeJustification, type Justification } from './justification.ts';
+import { makesSourceFinal } from './links.ts';
+import { readVote, VOTE_BYTES, type Vote, voteBytes } from './vote.ts';
+
+export interface FinalProof {
+  /** Its source is the final block. */
+  readonly link: Vote;
+  readonly justification: Justification;
+}
+
+export function encodeFinalProof({ link, justification }: FinalProof, scheme: ChainScheme) {
+  const head = voteBytes(link, scheme);
+  const tail = encodeJustification(justification, scheme);
+  const bytes = new Uint8Array(head.length + tail.length);
+  bytes.set(head);
+  bytes.set(tail, head.length);
+  return bytes;
+}
+
+/** Reads all of the bytes; those of the result are views. Throws CodecError. */
+export function decodeFinalProof(bytes: Uint8Array, scheme: ChainScheme): FinalProof {
+  const link = readVote(bytes.subarray(0, VOTE_BYTES), scheme);
+  const justification = decodeJustification(bytes.subarray(VOTE_BYTES), scheme);
+  const { source, target } = link;
+  const isOfTarget =
+    target.height === justification.target.height && equal(target.id, justification.target.id);
+  if (!isOfTarget) throw new CodecError('proof', 'the votes are for another block');
+  if (!makesSourceFinal({ source: source.height, target: target.height })) {
+    throw new CodecError('proof', 'the link is not to the next block');
+  }
+  return { link, justification };
+}

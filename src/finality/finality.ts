@@ -1,0 +1,301 @@
+/**
+ * The engine of finality (finality.md): it keeps votes, sees what is justified and final, votes for this
+ * node, says which branch is better and whether a block may be made, and what it carries. The chain, the
+ * network, the clock and the disk are ports.
+ *
+ * Invariants: a block is shown as final only once its proof is on disk; the engine changes nothing of the
+ * chain; all that peers can make it keep is bounded.
+ */
+import { unlessOurs } from '../base/assert.ts';
+import { equal, latin1 } from '../base/bytes.ts';
+import type { Misconduct } from '../base/misconduct.ts';
+import type { Clock, Log, Verifier } from '../base/ports.ts';
+import { type ChainScheme, CodecError } from '../codec/codec.ts';
+import type { Contradiction } from './evidence.ts';
+import { encodeFinalProof } from './final-proof.ts';
+import type { Justification } from './justification.ts';
+import type { Note, NoteDisk } from './note-file.ts';
+import type { Rules } from './rules.ts';
+import type { BlockIndex, TrackedBlock } from './tracked-block.ts';
+import { type FinalBlock, Tracker } from './tracker.ts';
+import type { Checkpoint, SignedVote } from './vote.ts';
+import { VotePool } from './vote-pool.ts';
+import { Voter } from './voter.ts';
+import { isQuorumOfEach, type VoterSet } from './voter-set.ts';
+import type { VoterSets } from './voter-sets.ts';
+import { decodeVotes, encodeVotes, VOTES_OF_MESSAGE_MAX } from './votes-message.ts';
+
+export interface FinalityOptions {
+  /** Id of the genesis block. */
+  readonly genesis: Uint8Array;
+  readonly maxRollback: number;
+  /** Own votes are sent again each round. */
+  readonly roundMs: number;
+  /** Blocks are made however far the final block is behind. */
+  readonly isWaitingLifted: boolean;
+}
+
+/** A connected node. */
+export interface Peer {
+  /** Key of the voter that it is, if it is one. */
+  readonly voter: Uint8Array | undefined;
+  send(message: Uint8Array): void;
+}
+
+export interface FinalityPorts {
+  readonly scheme: ChainScheme;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly verifier: Pick<Verifier, 'verify'>;
+  readonly rules: Rules;
+  readonly blocks: BlockIndex;
+  /** The last block of this node's chain, which is on disk. */
+  readonly head: () => TrackedBlock;
+  readonly peers: () => Iterable<Peer>;
+  /** Absent on a node that does not vote. */
+  readonly voter: VoterKey | undefined;
+  /** Resolves once the proof of the highest final block is on disk. */
+  readonly saveProof: (proof: Uint8Array) => Promise<void>;
+  /** Something is known that may make another branch the better one. */
+  readonly onChange: () => void;
+}
+
+export interface VoterKey {
+  readonly publicKey: Uint8Array;
+  readonly sign: (message: Uint8Array) => Uint8Array;
+  readonly disk: NoteDisk;
+  /** What the disk had at the start. */
+  readonly note: Note | undefined;
+}
+
+export class Finality {
+  readonly tracker: Tracker;
+  readonly pool: VotePool;
+  readonly voter: Voter | undefined;
+  private readonly options: FinalityOptions;
+  private readonly ports: FinalityPorts;
+  private savedFinal: FinalBlock;
+  private isSaving = false;
+  private isStopped = false;
+  private cancelRound = (): void => {};
+
+  /** `final` is the block whose proof is on disk, or the root. */
+  constructor(final: FinalBlock, options: FinalityOptions, ports: FinalityPorts) {
+    const { scheme, blocks, rules, verifier } = ports;
+    const { genesis } = options;
+    this.options = options;
+    this.ports = ports;
+    this.savedFinal = final;
+    const votesFor = (id: string): Iterable<SignedVote> => this.pool.kept.for(id);
+    this.tracker = new Tracker(final, { blocks, votesFor, genesis, scheme, rules });
+    this.pool = new VotePool({
+      genesis,
+      scheme,
+      verifier,
+      onEvidence: (pair) => this.found(pair),
+      view: {
+        final: () => this.tracker.final.height,
+        tip: () => ports.head().checkpoint.height,
+        membersOn: (id) => {
+          const block = blocks.get(id);
+          return block && this.tracker.deciding(block.deciding).members;
+        },
+        membersNext: () => this.tracker.deciding(ports.head().leaves).members,
+      },
+    });
+    this.voter = ports.voter && this.createVoter(ports.voter);
+  }
+
+  private createVoter({ publicKey: voter, sign, disk, note }: VoterKey): Voter {
+    const { scheme, clock, log, rules } = this.ports;
+    const { genesis, maxRollback, roundMs } = this.options;
+    return new Voter(
+      note,
+      { genesis, voter, maxRollback, roundMs },
+      {
+        scheme,
+        clock,
+        log,
+        rules,
+        disk,
+        sign,
+        deciding: (block) => this.tracker.deciding(block.deciding),
+        finalHeightAt: (time) => this.finalHeightAt(time),
+        send: (vote) => this.cast(vote),
+      },
+    );
+  }
+
+  start(): void {
+    const { vote } = this.ports.voter?.note ?? {};
+    if (vote !== undefined) this.pool.own(vote);
+    this.nextRound();
+    this.voter?.final(this.tracker.final.height);
+    this.settle();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.cancelRound();
+    this.voter?.stop();
+  }
+
+  private nextRound(): void {
+    const { clock } = this.ports;
+    this.cancelRound = clock.after(this.options.roundMs, () => {
+      this.nextRound();
+      this.voter?.round();
+      this.save();
+      const own = this.voter?.repeated(this.tracker.final.height) ?? [];
+      this.tell(own);
+    });
+  }
+
+  /** The block came into the index, on whichever branch; parents come first. */
+  added(block: TrackedBlock): void {
+    this.tracker.added(block);
+    this.settle();
+  }
+
+  /** The head is another block, and on disk. */
+  moved(): void {
+    this.count(this.pool.moved());
+    this.voter?.head(this.ports.head());
+  }
+
+  /** Messages of votes from a peer. What it returns is held against the peer. */
+  async receive(message: Uint8Array, from: Peer): Promise<Misconduct | CodecError | undefined> {
+    let votes: readonly SignedVote[];
+    try {
+      votes = decodeVotes(message, this.ports.scheme);
+    } catch (cause) {
+      if (cause instanceof CodecError) return cause;
+      throw cause;
+    }
+    const { taken, offence } = await this.pool.offer(votes);
+    if (this.isStopped) return offence;
+    for (const vote of taken) this.compareWithOwn(vote);
+    this.tell(taken, from);
+    this.count(taken);
+    return offence;
+  }
+
+  private compareWithOwn(vote: SignedVote): void {
+    const key = this.ports.voter?.publicKey;
+    if (key !== undefined && equal(key, vote.voter)) this.voter?.seen(vote);
+  }
+
+  /** A peer is connected: it may have missed what was sent before. */
+  joined(peer: Peer): void {
+    const votes = this.pool.kept.newest(VOTES_OF_MESSAGE_MAX);
+    if (votes.length > 0) peer.send(encodeVotes(votes, this.ports.scheme));
+  }
+
+  private cast(vote: SignedVote): void {
+    if (this.isStopped) return;
+    this.pool.own(vote);
+    this.tell([vote]);
+    this.count([vote]);
+  }
+
+  private tell(votes: readonly SignedVote[], except?: Peer): void {
+    for (let at = 0; at < votes.length; at += VOTES_OF_MESSAGE_MAX) {
+      const message = encodeVotes(votes.slice(at, at + VOTES_OF_MESSAGE_MAX), this.ports.scheme);
+      for (const peer of this.ports.peers()) if (peer !== except) peer.send(message);
+    }
+  }
+
+  private count(votes: readonly SignedVote[]): void {
+    for (const id of new Set(votes.map(({ target }) => latin1(target.id)))) this.tracker.voted(id);
+    if (votes.length > 0) this.settle();
+  }
+
+  /** Whatever is known now has its effects. */
+  private settle(): void {
+    const { height } = this.tracker.final;
+    if (height > this.savedFinal.height) {
+      this.count(this.pool.moved());
+      this.voter?.final(height);
+      this.save();
+    }
+    this.ports.onChange();
+  }
+
+  private save(): void {
+    const { final } = this.tracker;
+    const { scheme, saveProof, log } = this.ports;
+    if (this.isSaving || final.proof === undefined || final === this.savedFinal) return;
+    this.isSaving = true;
+    saveProof(encodeFinalProof(final.proof, scheme))
+      .then(() => {
+        this.savedFinal = final;
+        this.isSaving = false;
+        if (!this.isStopped) this.save();
+      })
+      .catch(
+        unlessOurs((cause) => {
+          this.isSaving = false;
+          log.error('finality.proof-failed', { why: String(cause) });
+        }),
+      );
+  }
+
+  private found([first, second]: Contradiction): void {
+    this.ports.log.warn('finality.contradiction', {
+      first: first.target.height,
+      second: second.target.height,
+    });
+  }
+
+  /** The highest final block that may be shown: its proof is on disk. */
+  final(): Checkpoint {
+    return this.savedFinal;
+  }
+
+  /** Whether a chain with this last block may be followed at all. */
+  mayFollow(block: TrackedBlock): boolean {
+    return this.tracker.isAboveFinal(block);
+  }
+
+  /** The justification that this node's next block carries. */
+  toCarry(): Justification | undefined {
+    return this.tracker.toCarry(this.ports.head());
+  }
+
+  /** Whether this node may make the next block. */
+  mayMakeBlock(): boolean {
+    const { maxRollback, isWaitingLifted } = this.options;
+    const { rules, head, voter } = this.ports;
+    const parent = head();
+    const { height } = parent.checkpoint;
+    const connected = new Set<string>(voter && [latin1(voter.publicKey)]);
+    for (const peer of this.ports.peers()) if (peer.voter) connected.add(latin1(peer.voter));
+    const { kept } = this.pool;
+    const isQuorum = (sets: VoterSets<VoterSet>, has: (name: string) => boolean): boolean =>
+      isQuorumOfEach(this.tracker.deciding(sets), rules.quorum, has);
+    return (
+      isWaitingLifted ||
+      rules.mayMakeBlock({
+        height: height + 1,
+        final: this.tracker.final.height,
+        maxRollback,
+        isQuorumConnected: isQuorum(parent.leaves, (name) => connected.has(name)),
+        // Who decides on the block alone could not vote for its parent, and nobody would go on.
+        hasQuorumVoted: isQuorum(parent.deciding, (name) => kept.highestOf(name) >= height),
+        carriesJustification: this.tracker.toCarry(parent) !== undefined,
+      })
+    );
+  }
+
+  /** Where the index ends above that time, the height below its last block: too high is safe. */
+  private finalHeightAt(time: number): number {
+    const { blocks } = this.ports;
+    let { height } = this.tracker.final;
+    let at = blocks.get(latin1(this.tracker.final.id));
+    while (at !== undefined && at.timestamp > time) {
+      height = at.checkpoint.height - 1;
+      at = blocks.get(at.parent);
+    }
+    return height;
+  }
+}

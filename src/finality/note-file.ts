@@ -1,0 +1,116 @@
+/**
+ * The note of a voter as bytes, and its file (finality.md#notes):
+ *
+ *   u1  1                         version of the format
+ *   b64 genesis                   id of the genesis block
+ *       key                       of the voter
+ *   u4  source, u4 target         heights of the last vote; 0 and 0 where there is none
+ *   u1  1 if the vote follows, else 0
+ *       vote                      as it is sent: with key and signature
+ *   b32 checksum                  fast hash of everything before it
+ *
+ * A damaged note is no lost note. A voter that took it for one might have votes about that are younger
+ * than the final block from which it would go on, so the node does not start until somebody decides.
+ */
+import { equal } from '../base/bytes.ts';
+import { BLOCK_ID_BYTES, DIGEST_BYTES } from '../base/sizes.ts';
+import { StartError } from '../base/start-error.ts';
+import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
+import { scratch } from '../codec/scratch.ts';
+import type { Link } from './links.ts';
+import { decodeVote, encodeVote, type SignedVote, signedVoteBytes } from './vote.ts';
+
+export interface Note {
+  readonly link: Link;
+  /** The last vote itself, so that it can be sent again after a restart. */
+  readonly vote: SignedVote | undefined;
+}
+
+/** Of a key that has never voted. */
+export const FIRST_NOTE: Note = { link: { source: 0, target: 0 }, vote: undefined };
+
+/** Whose note it is. */
+export interface NoteOwner {
+  readonly genesis: Uint8Array;
+  /** Public key. */
+  readonly voter: Uint8Array;
+}
+
+/** One small file. A promise resolves once the disk has it. */
+export interface NoteDisk {
+  read(): Uint8Array | undefined;
+  /** All of it or nothing. */
+  replace(bytes: Uint8Array): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const VERSION = 1;
+
+export function encodeNote(
+  { link, vote }: Note,
+  { genesis, voter }: NoteOwner,
+  scheme: ChainScheme,
+): Uint8Array {
+  const signed = vote && encodeVote(vote, scheme);
+  const out = scratch(scheme);
+  out.u8(VERSION);
+  out.bytes(genesis);
+  out.bytes(voter);
+  out.u32(link.source);
+  out.u32(link.target);
+  out.u8(signed === undefined ? 0 : 1);
+  if (signed !== undefined) out.bytes(signed);
+  const body = out.take();
+  const bytes = new Uint8Array(body.length + DIGEST_BYTES);
+  bytes.set(body);
+  bytes.set(scheme.fastHash(body), body.length);
+  return bytes;
+}
+
+/** Reads all of the bytes. Throws CodecError. */
+export function decodeNote(bytes: Uint8Array, owner: NoteOwner, scheme: ChainScheme): Note {
+  const end = bytes.length - DIGEST_BYTES;
+  if (end < 0 || !equal(scheme.fastHash(bytes.subarray(0, end)), bytes.subarray(end))) {
+    throw new CodecError('note', 'its checksum is wrong');
+  }
+  const src = new Reader(bytes, scheme, 0, end);
+  const version = src.u8();
+  if (version !== VERSION) throw new CodecError('note', `version ${version} is unknown`);
+  if (!equal(src.bytes(BLOCK_ID_BYTES), owner.genesis)) {
+    throw new CodecError('note', 'it is of another network');
+  }
+  if (!equal(src.bytes(scheme.publicKeySize), owner.voter)) {
+    throw new CodecError('note', 'it is of another key');
+  }
+  const link = { source: src.u32(), target: src.u32() };
+  const vote = src.u8() === 0 ? undefined : readVoteOf(src, link);
+  src.finish();
+  return { link, vote };
+}
+
+function readVoteOf(src: Reader, link: Link): SignedVote {
+  const { scheme } = src;
+  const vote = decodeVote(src.bytes(signedVoteBytes(scheme)).slice(), scheme);
+  if (vote.source.height !== link.source || vote.target.height !== link.target) {
+    throw new CodecError('note', 'its vote is another one');
+  }
+  return vote;
+}
+
+/** The note on disk; undefined where there is none. `path` is for the message. Throws StartError. */
+export function readNote(
+  disk: Pick<NoteDisk, 'read'>,
+  path: string,
+  owner: NoteOwner,
+  scheme: ChainScheme,
+): Note | undefined {
+  try {
+    const bytes = disk.read();
+    return bytes && decodeNote(bytes, owner, scheme);
+  } catch (cause) {
+    const remedy =
+      'move it away: the node then votes again once a block is final that is far enough above those ' +
+      'of today';
+    throw new StartError(`note of the voter ${path}`, 'data-directory', cause, remedy);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The proof that a block is final, for somebody who has no chain (finality.md#proofs): justifications and
+ * headers, from the genesis block or from a trusted checkpoint on.
+ *
+ * Why it needs no state: voters sign the hash of the sets that decide. So where a quorum of the known set
+ * has signed, the set of the change is known too; and a direct link that both sets decided on proves a
+ * final block at or above the beginning of the change, which completes it.
+ */
+import { equal, latin1 } from '../base/bytes.ts';
+import type { SignatureCheck } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { FinalProof } from './final-proof.ts';
+import { justificationChecks } from './justification.ts';
+import { makesSourceFinal } from './links.ts';
+import type { Checkpoint } from './vote.ts';
+import { decidingOn, isQuorumOfEach, type VoterSet } from './voter-set.ts';
+import { quorum, type VoterSets } from './voter-sets.ts';
+
+/** What the verifier believes: a block, and the sets that it leaves, by their hash. */
+export interface TrustedCheckpoint {
+  /** Id of the genesis block. */
+  readonly genesis: Uint8Array;
+  readonly height: number;
+  readonly ruleHash: Uint8Array;
+}
+
+export interface ProofStep extends FinalProof {
+  /** That decided on the target. */
+  readonly sets: VoterSets<VoterSet>;
+}
+
+export interface LinkedHeader {
+  readonly id: Uint8Array;
+  /** Id of the parent. */
+  readonly reference: Uint8Array;
+  /** Its id is the signature of its generator. */
+  readonly check: SignatureCheck;
+}
+
+export interface OfflineProof {
+  /** One for each change that was completed in between, then that of the final block. */
+  readonly steps: readonly ProofStep[];
+  /** From the block in question to the final block, both included. */
+  readonly headers: readonly LinkedHeader[];
+}
+
+export type Verdict =
+  | { readonly isProved: true; readonly block: Checkpoint; readonly final: Checkpoint }
+  | { readonly isProved: false; readonly why: string };
+
+const refuted = (why: string): Verdict => ({ isProved: false, why });
+
+/** Pure: the same answer everywhere, however old the proof is. */
+export function verifyOffline(
+  { steps, headers }: OfflineProof,
+  trusted: TrustedCheckpoint,
+  scheme: ChainScheme,
+): Verdict {
+  let { ruleHash } = trusted;
+  let height = 0;
+  let final: Checkpoint | undefined;
+  for (const step of steps) {
+    if (step.link.source.height < height) return refuted('a step is below the one before');
+    const why = problemOf(step, { ...trusted, ruleHash }, scheme);
+    if (why !== undefined) return refuted(why);
+    final = step.link.source;
+    height = final.height;
+    ruleHash = hashAfter(step.sets, scheme);
+  }
+  if (final === undefined) return refuted('the proof has no step');
+  const [first] = headers;
+  const last = headers.at(-1);
+  if (first === undefined || last === undefined) return refuted('the proof has no header');
+  if (!equal(last.id, final.id)) return refuted('the last header is not that of the final block');
+  for (const [i, { id, reference, check }] of headers.entries()) {
+    const { publicKey, message, signature } = check;
+    const isOwn = equal(signature, id) && scheme.verify(publicKey, message, signature);
+    if (!isOwn) return refuted('a header has a wrong signature');
+    const parent = headers[i - 1];
+    if (parent !== undefined && !equal(reference, parent.id)) {
+      return refuted('the headers do not follow each other');
+    }
+  }
+  const block = { height: final.height - headers.length + 1, id: first.id };
+  return block.height < 1
+    ? refuted('there are too many headers')
+    : { isProved: true, block, final };
+}
+
+function problemOf(
+  { link, justification, sets }: ProofStep,
+  { genesis, ruleHash }: TrustedCheckpoint,
+  scheme: ChainScheme,
+): string | undefined {
+  const { source, target } = link;
+  if (!equal(link.genesis, genesis)) return 'it is of another network';
+  if (!makesSourceFinal({ source: source.height, target: target.height })) {
+    return 'a link is not to the next block';
+  }
+  const deciding = decidingOn(sets, scheme);
+  const isBegunLater =
+    sets.next !== undefined &&
+    equal(decidingOn({ ...sets, next: undefined }, scheme).ruleHash, ruleHash);
+  if (!equal(deciding.ruleHash, ruleHash) && !isBegunLater) return 'the voters are not known';
+  if (!equal(link.ruleHash, deciding.ruleHash)) return 'the votes are of other voters';
+  const { keys } = deciding.members;
+  if (justification.votes.length !== keys.length) return 'the votes are of other voters';
+  const voted = new Set(
+    keys.filter((_, i) => justification.votes[i] !== undefined).map((key) => latin1(key)),
+  );
+  if (!isQuorumOfEach(deciding, quorum, (name) => voted.has(name))) return 'votes are missing';
+  const isSigned = justificationChecks(justification, link, keys, scheme).every(
+    ({ publicKey, message, signature }) => scheme.verify(publicKey, message, signature),
+  );
+  return isSigned ? undefined : 'a vote has a wrong signature';
+}
+
+/** Of the sets that are known once a direct link, on which `sets` decided, is justified. */
+const hashAfter = ({ change, current, next }: VoterSets<VoterSet>, scheme: ChainScheme) =>
+  next === undefined
+    ? decidingOn({ change, current, next }, scheme).ruleHash
+    : decidingOn({ change: change + 1, current: next.voters, next: undefined }, scheme).ruleHash;

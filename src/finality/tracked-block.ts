@@ -1,0 +1,84 @@
+/**
+ * What finality knows of a block: a port to the block index, and the step from a parent to its child.
+ *
+ * Invariant: everything here is a function of the block and its ancestors, so that it can be stored with
+ * the block, and all nodes that have the block agree on it.
+ */
+import { latin1 } from '../base/bytes.ts';
+import { type BlockOfVoters, voterSetsAfter } from './entitled-voters.ts';
+import type { Justification } from './justification.ts';
+import { makesSourceFinal } from './links.ts';
+import type { Checkpoint } from './vote.ts';
+import type { VoterSet } from './voter-set.ts';
+import type { VoterSets } from './voter-sets.ts';
+
+export interface TrackedBlock {
+  /** `checkpoint.id` as a text of one character for each byte. */
+  readonly id: string;
+  readonly checkpoint: Checkpoint;
+  readonly parent: string;
+  readonly timestamp: number;
+  /** Of the chain that the block ends. */
+  readonly score: bigint;
+  /** Of votes for this block. */
+  readonly source: Checkpoint;
+  /** Left by its parent: who decides on it. */
+  readonly deciding: VoterSets<VoterSet>;
+  /** Left by this block. */
+  readonly leaves: VoterSets<VoterSet>;
+  /** The justification in its body. */
+  readonly carried: Justification | undefined;
+}
+
+/** Applied blocks, at least those from the final block on. */
+export interface BlockIndex {
+  get(id: string): TrackedBlock | undefined;
+}
+
+/** What a block itself says, and the state after it. */
+export interface BlockContent
+  extends Pick<TrackedBlock, 'checkpoint' | 'timestamp' | 'score' | 'carried'>,
+    Pick<BlockOfVoters, 'entitled'> {}
+
+/** A child of a known block. Its justification, if it carries one, was judged (carried.ts). */
+export function childOf(
+  parent: TrackedBlock,
+  { entitled, ...content }: BlockContent,
+  blocks: BlockIndex,
+): TrackedBlock {
+  const { checkpoint, carried } = content;
+  const proved = carried && provenFinal(carried.target, blocks);
+  return {
+    ...content,
+    id: latin1(checkpoint.id),
+    parent: parent.id,
+    source: carried?.target ?? parent.source,
+    deciding: parent.leaves,
+    leaves: voterSetsAfter(parent.leaves, {
+      height: checkpoint.height,
+      entitled,
+      provenFinal: proved?.height,
+    }),
+  };
+}
+
+/** The block that is final once the block `target` is justified, or undefined. */
+function provenFinal(target: Checkpoint, blocks: BlockIndex): Checkpoint | undefined {
+  const block = blocks.get(latin1(target.id));
+  return block && madeFinal(block);
+}
+
+/** The block that is final once this one is justified: its parent, if that is the source. */
+export const madeFinal = ({ source, checkpoint }: TrackedBlock): Checkpoint | undefined =>
+  makesSourceFinal({ source: source.height, target: checkpoint.height }) ? source : undefined;
+
+/** The ancestor at a height not above the block; the block itself at its own height. */
+export function ancestorAt(
+  block: TrackedBlock,
+  height: number,
+  blocks: BlockIndex,
+): TrackedBlock | undefined {
+  let at: TrackedBlock | undefined = block;
+  while (at !== undefined && at.checkpoint.height > height) at = blocks.get(at.parent);
+  return at;
+}

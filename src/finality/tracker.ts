@@ -1,0 +1,164 @@
+/**
+ * What is justified and what is final, as this node knows it: from the votes that it keeps, and from the
+ * justifications that blocks carry (finality.md#votes, #fork-choice).
+ *
+ * Invariants: the final block only moves to descendants of itself; what would contradict it is kept as a
+ * conflict and changes nothing. Nothing below the final block is kept.
+ */
+import { assert } from '../base/assert.ts';
+import { compare, equal, latin1 } from '../base/bytes.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { isVoteFor, justificationOf, voteFor } from './carried.ts';
+import type { FinalProof } from './final-proof.ts';
+import type { Justification } from './justification.ts';
+import { mayCarry } from './links.ts';
+import type { Rules } from './rules.ts';
+import { ancestorAt, type BlockIndex, madeFinal, type TrackedBlock } from './tracked-block.ts';
+import type { Checkpoint, SignedVote } from './vote.ts';
+import { type Deciding, decidingOn, type VoterSet } from './voter-set.ts';
+import type { VoterSets } from './voter-sets.ts';
+
+export interface TrackerPorts {
+  readonly blocks: BlockIndex;
+  /** Votes for a block whose signatures are good; what else is wrong with them is judged here. */
+  readonly votesFor: (id: string) => Iterable<SignedVote>;
+  readonly genesis: Uint8Array;
+  readonly scheme: ChainScheme;
+  readonly rules: Rules;
+}
+
+/** `proof` is absent at the root. */
+export interface FinalBlock extends Checkpoint {
+  readonly proof?: FinalProof;
+}
+
+export class Tracker {
+  private readonly ports: TrackerPorts;
+  private readonly justifications = new Map<string, Justification>();
+  private readonly decidings = new WeakMap<VoterSets<VoterSet>, Deciding>();
+  /** The highest final block that this node knows. */
+  final: FinalBlock;
+  /** The highest justified block. */
+  justified: Checkpoint;
+  /** Two proofs of final blocks of which neither is above the other: a third of the voters lies. */
+  conflict: readonly [own: FinalBlock, other: FinalBlock] | undefined;
+
+  /** Blocks above `final` are added afterwards, in the order of their heights. */
+  constructor(final: FinalBlock, ports: TrackerPorts) {
+    this.ports = ports;
+    this.final = final;
+    this.justified = final;
+    const child = final.proof && ports.blocks.get(latin1(final.proof.link.target.id));
+    if (child !== undefined && final.proof !== undefined) {
+      this.justify(child, final.proof.justification);
+    }
+  }
+
+  /** Who decides on a child of the block that left these sets. */
+  deciding(sets: VoterSets<VoterSet>): Deciding {
+    const known = this.decidings.get(sets);
+    if (known !== undefined) return known;
+    const { scheme, rules } = this.ports;
+    const made = decidingOn(sets, scheme, rules.decidingSets);
+    this.decidings.set(sets, made);
+    return made;
+  }
+
+  /** A block came into the index; its justification was judged. */
+  added(block: TrackedBlock): void {
+    const { carried } = block;
+    const target = carried && this.ports.blocks.get(latin1(carried.target.id));
+    if (target !== undefined && carried !== undefined) this.justify(target, carried);
+    this.recount(block);
+  }
+
+  /** There are more votes for the block, if it is known. */
+  voted(id: string): void {
+    const block = this.ports.blocks.get(id);
+    if (block !== undefined) this.recount(block);
+  }
+
+  private recount(block: TrackedBlock): void {
+    if (block.checkpoint.height <= this.final.height || this.justifications.has(block.id)) return;
+    const deciding = this.deciding(block.deciding);
+    const counted = new Map<string, SignedVote>();
+    for (const vote of this.ports.votesFor(block.id)) {
+      if (isVoteFor(vote, block, deciding)) counted.set(latin1(vote.voter), vote);
+    }
+    const { quorum } = this.ports.rules;
+    const justification = justificationOf(block, deciding, counted, quorum);
+    if (justification !== undefined) this.justify(block, justification);
+  }
+
+  private justify(block: TrackedBlock, justification: Justification): void {
+    const { id, checkpoint } = block;
+    if (this.justifications.has(id) || checkpoint.height < this.final.height) return;
+    this.justifications.set(id, justification);
+    if (checkpoint.height > this.justified.height) this.justified = checkpoint;
+    const made = madeFinal(block);
+    if (made === undefined) return;
+    const { genesis } = this.ports;
+    const link = voteFor(block, this.deciding(block.deciding), genesis);
+    this.finalise({ ...made, proof: { link, justification } });
+  }
+
+  private finalise(block: FinalBlock): void {
+    const { final } = this;
+    const [low, high] = block.height > final.height ? [final, block] : [block, final];
+    if (!this.isBelow(low, high)) {
+      this.conflict ??= [final, block];
+      return;
+    }
+    if (high === final) return;
+    this.final = block;
+    for (const [id, { target }] of this.justifications) {
+      if (target.height < block.height) this.justifications.delete(id);
+    }
+  }
+
+  private isBelow(low: Checkpoint, high: Checkpoint): boolean {
+    const { blocks } = this.ports;
+    const block = blocks.get(latin1(high.id));
+    const at = block && ancestorAt(block, low.height, blocks);
+    return at !== undefined && equal(at.checkpoint.id, low.id);
+  }
+
+  isJustified(id: string): boolean {
+    return this.justifications.has(id);
+  }
+
+  /** Whether a chain with this last block keeps the final block. */
+  isAboveFinal(block: TrackedBlock): boolean {
+    return this.isBelow(this.final, block.checkpoint);
+  }
+
+  /** Positive where the chain that ends with `a` is the better one of two that differ. */
+  compare(a: TrackedBlock, b: TrackedBlock): number {
+    const byJustified = this.highestJustified(a) - this.highestJustified(b);
+    if (byJustified !== 0) return byJustified;
+    if (a.score !== b.score) return a.score > b.score ? 1 : -1;
+    return compare(b.checkpoint.id, a.checkpoint.id);
+  }
+
+  private highestJustified(block: TrackedBlock): number {
+    let at: TrackedBlock | undefined = block;
+    while (at !== undefined && at.checkpoint.height > this.final.height) {
+      if (this.justifications.has(at.id)) return at.checkpoint.height;
+      at = this.ports.blocks.get(at.parent);
+    }
+    return this.final.height;
+  }
+
+  /** The highest justification that a child of the block may carry. */
+  toCarry(parent: TrackedBlock): Justification | undefined {
+    const { height } = parent.source;
+    let at: TrackedBlock | undefined = parent;
+    while (at !== undefined && mayCarry(height, at.checkpoint.height)) {
+      const found = this.justifications.get(at.id);
+      if (found !== undefined) return found;
+      at = this.ports.blocks.get(at.parent);
+    }
+    assert(at !== undefined, 'a chain has its source');
+    return undefined;
+  }
+}

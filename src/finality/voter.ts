@@ -1,0 +1,207 @@
+/**
+ * The votes of this node (finality.md#votes, #notes).
+ *
+ * Invariants: a vote leaves this node only after its note is on disk; what was written, or may have been,
+ * binds the voter even where the disk has refused it; without a note nothing is signed.
+ */
+import { unlessOurs } from '../base/assert.ts';
+import { latin1 } from '../base/bytes.ts';
+import type { Clock, Log } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { voteFor } from './carried.ts';
+import { areContradictory } from './evidence.ts';
+import type { Link } from './links.ts';
+import { encodeNote, type Note, type NoteDisk, type NoteOwner } from './note-file.ts';
+import type { Rules } from './rules.ts';
+import type { TrackedBlock } from './tracked-block.ts';
+import { type SignedVote, voteBytes } from './vote.ts';
+import type { Deciding } from './voter-set.ts';
+
+export interface VoterOptions extends NoteOwner {
+  readonly maxRollback: number;
+  /** A node listens so long before its first vote. */
+  readonly roundMs: number;
+}
+
+export interface VoterPorts {
+  readonly scheme: ChainScheme;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly log: Log;
+  readonly rules: Rules;
+  readonly disk: NoteDisk;
+  readonly sign: (message: Uint8Array) => Uint8Array;
+  readonly deciding: (block: TrackedBlock) => Deciding;
+  /** Of the highest final block that is dated at or before a time. */
+  readonly finalHeightAt: (time: number) => number;
+  /** A vote whose note is on disk. */
+  readonly send: (vote: SignedVote) => void;
+}
+
+export type VoterState = 'listening' | 'voting' | 'without-note' | 'note-not-written';
+
+/** Own votes that are sent again, besides the last one. */
+const REPEATED_MAX = 8;
+
+/** Without a note since `since`; an operator may name the height above which a block must be final. */
+interface Loss {
+  readonly since: number;
+  readonly above: number | undefined;
+}
+
+export class Voter {
+  private readonly options: VoterOptions;
+  private readonly ports: VoterPorts;
+  private note: Note | undefined;
+  private loss: Loss | undefined;
+  private isListening = true;
+  /** The disk has the note, or has none where there is none. */
+  private isWritten = true;
+  private isWriting = false;
+  private wanted: TrackedBlock | undefined;
+  private sent: SignedVote[];
+  private readonly cancel: () => void;
+
+  constructor(note: Note | undefined, options: VoterOptions, ports: VoterPorts) {
+    this.options = options;
+    this.ports = ports;
+    this.note = note;
+    this.sent = note?.vote === undefined ? [] : [note.vote];
+    if (note === undefined) this.loss = { since: ports.clock.now(), above: undefined };
+    this.cancel = ports.clock.after(options.roundMs, () => {
+      this.isListening = false;
+      this.work();
+    });
+  }
+
+  state(): VoterState {
+    if (this.loss !== undefined) return 'without-note';
+    if (!this.isWritten && !this.isWriting) return 'note-not-written';
+    return this.isListening ? 'listening' : 'voting';
+  }
+
+  /** The last vote, which need not be on disk. */
+  last(): Link | undefined {
+    return this.note?.link;
+  }
+
+  /** The block is the head, and on disk. */
+  head(block: TrackedBlock): void {
+    this.wanted = block;
+    this.work();
+  }
+
+  /** A round has passed: what the disk refused is tried again. */
+  round(): void {
+    this.work();
+  }
+
+  /** Own votes that others may have missed. */
+  repeated(final: number): readonly SignedVote[] {
+    this.sent = this.sent.filter(({ target }) => target.height > final).slice(-REPEATED_MAX);
+    return this.sent;
+  }
+
+  /** The final block has moved. */
+  final(height: number): void {
+    const { loss } = this;
+    if (loss === undefined) return;
+    const finalAtStart = loss.above ?? this.ports.finalHeightAt(loss.since);
+    const maxRollback = loss.above === undefined ? this.options.maxRollback : 0;
+    const link = this.ports.rules.noteAfterLoss({ finalAtStart, maxRollback }, height);
+    if (link === undefined) return;
+    this.ports.log.info('finality.voting-again', { ...link });
+    this.loss = undefined;
+    this.become({ link, vote: undefined });
+    this.work();
+  }
+
+  /** An operator says that whatever was signed has no target above this height. */
+  resume(height: number, final: number): void {
+    if (this.loss === undefined) return;
+    this.loss = { ...this.loss, above: height };
+    this.final(final);
+  }
+
+  /** A vote with this key came from outside, and its signature is good. */
+  seen(vote: SignedVote): void {
+    const { note } = this;
+    if (note === undefined || !this.isForeign(vote, note)) return;
+    const { source, target } = vote;
+    this.ports.log.error('finality.own-vote-unknown', {
+      source: source.height,
+      target: target.height,
+    });
+    this.loss = { since: this.ports.clock.now(), above: undefined };
+    this.sent = [];
+    this.become(undefined);
+    this.work();
+  }
+
+  private isForeign(vote: SignedVote, { link, vote: last }: Note): boolean {
+    if (vote.target.height > link.target) return true;
+    return last !== undefined && areContradictory(vote, last);
+  }
+
+  stop(): void {
+    this.cancel();
+    this.wanted = undefined;
+  }
+
+  private become(note: Note | undefined): void {
+    this.note = note;
+    this.isWritten = false;
+  }
+
+  private work(): void {
+    if (this.isWriting) return;
+    const { log } = this.ports;
+    this.write().catch(
+      unlessOurs((cause) => log.error('finality.note-failed', { why: String(cause) })),
+    );
+  }
+
+  /** Until the note is on disk and there is nothing to vote for. Rejects where the disk fails. */
+  private async write(): Promise<void> {
+    this.isWriting = true;
+    try {
+      while (!this.isWritten || this.takesVote()) await this.writeNote();
+    } finally {
+      this.isWriting = false;
+    }
+  }
+
+  private async writeNote(): Promise<void> {
+    const { note } = this;
+    const { disk, scheme } = this.ports;
+    if (note === undefined) await disk.remove();
+    else await disk.replace(encodeNote(note, this.options, scheme));
+    // It may have become another one meanwhile, which is not on disk.
+    if (this.note !== note) return;
+    this.isWritten = true;
+    if (note?.vote === undefined) return;
+    this.sent.push(note.vote);
+    this.ports.send(note.vote);
+  }
+
+  /** Whether there is a vote to be written and sent: from now on it binds. */
+  private takesVote(): boolean {
+    const next = this.wanted && this.noteFor(this.wanted);
+    if (next === undefined) return false;
+    this.wanted = undefined;
+    this.become(next);
+    return true;
+  }
+
+  private noteFor(block: TrackedBlock): Note | undefined {
+    const { note, isListening, loss } = this;
+    if (note === undefined || isListening || loss !== undefined) return undefined;
+    const { voter, genesis } = this.options;
+    const { rules, scheme, sign, deciding } = this.ports;
+    const link = { source: block.source.height, target: block.checkpoint.height };
+    const by = deciding(block);
+    if (!by.members.names.has(latin1(voter)) || link.source >= link.target) return undefined;
+    if (!rules.mayVote(note.link, link)) return undefined;
+    const vote = voteFor(block, by, genesis);
+    return { link, vote: { ...vote, voter, signature: sign(voteBytes(vote, scheme)) } };
+  }
+}

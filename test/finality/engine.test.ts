@@ -1,0 +1,124 @@
+// The engine as a whole (finality.md): what it shows, carries, refuses and waits for.
+import t from 'tap';
+import { decodeFinalProof } from '../../src/finality/final-proof.ts';
+import { setOf } from './network/toy-chain.ts';
+import { ROUND_MS, ToyEngine, voteOf } from './toy-engine.ts';
+import { scheme } from './vectors.ts';
+
+const four = setOf(1, 2, 3, 4);
+const seven = setOf(1, 2, 3, 4, 5, 6, 7);
+
+t.test('votes make a block justified, its child makes it final', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 1, 2);
+  t.equal(toy.engine.toCarry(), undefined);
+  await toy.votes(a, 3);
+  t.strictSame(toy.engine.toCarry()?.target.id, a.id);
+  const b = toy.follow(toy.block(a));
+  t.equal(toy.engine.tracker.final.height, 1, 'the root, once its child is justified');
+  await toy.votes(b, 1, 2, 4);
+  await toy.world.runUntil(toy.world.now + 1);
+  t.strictSame(toy.engine.final().id, a.id);
+  t.strictSame(decodeFinalProof(toy.saved.at(-1)!, scheme).link.target.id, b.id);
+  const other = toy.block(toy.root);
+  t.notOk(toy.engine.mayFollow(toy.tracked(other)));
+  t.ok(toy.engine.mayFollow(toy.tracked(toy.block(a))));
+});
+
+t.test('a final block is shown once its proof is on disk', async (t) => {
+  const toy = new ToyEngine(four);
+  toy.canSave = false;
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 1, 2, 3);
+  const b = toy.follow(toy.block(a));
+  await toy.votes(b, 1, 2, 3);
+  await toy.world.runUntil(toy.world.now + 1);
+  t.equal(toy.engine.tracker.final.height, 2);
+  t.equal(toy.engine.final().height, 1);
+  toy.canSave = true;
+  await toy.world.runUntil(toy.world.now + ROUND_MS);
+  t.equal(toy.engine.final().height, 2);
+});
+
+t.test('the better branch: justified, then score, then id', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.block(toy.root);
+  const long = toy.block(toy.block(toy.root));
+  const { tracker } = toy.engine;
+  t.ok(tracker.compare(toy.tracked(long), toy.tracked(a)) > 0);
+  await toy.votes(a, 1, 2, 3);
+  t.ok(tracker.compare(toy.tracked(a), toy.tracked(long)) > 0);
+  const twins = [toy.block(a), toy.block(a)].sort((x, y) => Buffer.compare(x.id, y.id));
+  t.ok(tracker.compare(toy.tracked(twins[0]!), toy.tracked(twins[1]!)) > 0);
+});
+
+t.test('what is held against a peer', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.follow(toy.block(toy.root));
+  const good = voteOf(2, toy.tracked(a), toy.root);
+  const { engine } = toy;
+  t.ok(await engine.receive(Uint8Array.of(1, 2, 3), toy.peer(1)), 'bytes that are no votes');
+  t.ok(await toy.offer({ ...good, signature: new Uint8Array(64) }), 'a wrong signature');
+  t.notOk(await toy.offer(good));
+  const none = [
+    voteOf(7, toy.tracked(a), toy.root),
+    voteOf(2, toy.tracked(a), toy.root, { genesis: new Uint8Array(64) }),
+    voteOf(2, toy.tracked(a), toy.root, { target: { height: 3, id: new Uint8Array(64) } }),
+  ];
+  for (const vote of none) t.notOk(await toy.offer(vote));
+});
+
+t.test('new votes are passed on once, and shown to who joins', async (t) => {
+  const toy = new ToyEngine(four);
+  toy.connected = [2, 3];
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 2);
+  t.equal(toy.sent.length, 2);
+  await toy.votes(a, 2);
+  t.equal(toy.sent.length, 2);
+  toy.engine.joined(toy.peer(4));
+  t.equal(toy.sent.length, 3);
+});
+
+/**
+ * At final + R half of the voters have voted for a block that begins a change to seven, and half for its
+ * sibling. Voters 5 to 7 do not decide on that block, so they have no vote at its height.
+ */
+t.test('waiting asks those who decide on the parent', async (t) => {
+  const toy = new ToyEngine(four);
+  toy.connected = [1, 2, 3, 4, 5, 6, 7];
+  const below = toy.follow(toy.block(toy.root));
+  const [a, b] = [toy.block(below, seven), toy.block(below)];
+  toy.follow(a);
+  t.notOk(toy.engine.mayMakeBlock());
+  await toy.votes(a, 1, 2);
+  await toy.votes(b, 3, 4);
+  t.ok(toy.engine.mayMakeBlock());
+  toy.connected = [1, 2, 3, 4];
+  t.notOk(toy.engine.mayMakeBlock(), 'of the new set a quorum is connected too');
+});
+
+/** All follow a short branch for its justification, after they have voted far above it. */
+t.test('votes far above the tip count for waiting', async (t) => {
+  const toy = new ToyEngine(four);
+  toy.connected = [1, 2, 3, 4];
+  const a = toy.block(toy.root);
+  const b = toy.follow(toy.block(a));
+  t.equal(b.height, 3);
+  const block = toy.tracked(toy.block(b));
+  for (const [name, height] of [
+    [1, 40],
+    [2, 41],
+    [3, 42],
+  ] as const) {
+    t.notOk(toy.engine.mayMakeBlock());
+    const id = new Uint8Array(64).fill(name);
+    await toy.offer(voteOf(name, block, toy.root, { target: { height, id } }));
+  }
+  t.ok(toy.engine.mayMakeBlock());
+  const { checks } = toy;
+  const id = new Uint8Array(64).fill(9);
+  await toy.offer(voteOf(3, block, toy.root, { target: { height: 50, id } }));
+  t.equal(toy.checks, checks, 'one of each voter is enough');
+});

@@ -1,0 +1,264 @@
+/**
+ * A node of the toy network: the engine of src/finality with a chain, a disk and connections of its own. It
+ * lives once; its disk goes to its next life.
+ */
+import { equal, latin1 } from '../../../src/base/bytes.ts';
+import { Refusal } from '../../../src/base/errors.ts';
+import type { Log, LogFields, Verifier } from '../../../src/base/ports.ts';
+import { judgeCarried } from '../../../src/finality/carried.ts';
+import { decodeFinalProof } from '../../../src/finality/final-proof.ts';
+import { Finality, type Peer } from '../../../src/finality/finality.ts';
+import { readNote } from '../../../src/finality/note-file.ts';
+import type { Rules } from '../../../src/finality/rules.ts';
+import type { TrackedBlock } from '../../../src/finality/tracked-block.ts';
+import type { FinalBlock } from '../../../src/finality/tracker.ts';
+import type { SignedVote } from '../../../src/finality/vote.ts';
+import { family } from '../../family.ts';
+import type { Dice } from '../../sim/random.ts';
+import type { NodeClock } from '../../sim/world.ts';
+import { scheme } from '../vectors.ts';
+import type { Checks } from './checks.ts';
+import type { Content, Disk } from './disk.ts';
+import { type Account, type ToyBlock, trackedChild, trackedRoot } from './toy-chain.ts';
+
+export const ROUND_MS = 1000;
+
+export interface NodeSettings {
+  readonly account: Account;
+  readonly genesis: ToyBlock;
+  readonly maxRollback: number;
+  readonly rules: Rules;
+  /** Follows whatever branch, and makes blocks without waiting: only safety can hold. */
+  readonly isWild: boolean;
+}
+
+export interface NodePorts {
+  readonly clock: NodeClock;
+  readonly dice: Dice;
+  readonly disk: Disk;
+  readonly verifier: Verifier;
+  readonly checks: Checks;
+  readonly peers: () => Iterable<Peer>;
+  /** A block came that this node did not have; `isOwnHead`: it follows it now. */
+  readonly onBlock: (block: ToyBlock) => void;
+  readonly onHead: (block: ToyBlock) => void;
+  readonly onLog: (event: string, fields: LogFields) => void;
+}
+
+export class ToyNode {
+  readonly settings: NodeSettings;
+  readonly ports: NodePorts;
+  readonly engine: Finality;
+  readonly index = new Map<string, TrackedBlock>();
+  readonly toys = new Map<string, ToyBlock>();
+  isAlive = true;
+  head: ToyBlock;
+  /** The best block that is known, which may still be on its way to the disk. */
+  private isMoving = false;
+  private lane: Promise<void> = Promise.resolve();
+
+  constructor(settings: NodeSettings, ports: NodePorts) {
+    this.settings = settings;
+    this.ports = ports;
+    const { genesis, rules, maxRollback, account } = settings;
+    const { content } = ports.disk;
+    this.head = content.head;
+    const chain = chainOf(content.head);
+    for (const block of chain) this.put(block);
+    this.engine = new Finality(
+      this.storedFinal(content),
+      { genesis: genesis.id, maxRollback, roundMs: ROUND_MS, isWaitingLifted: settings.isWild },
+      {
+        scheme,
+        clock: ports.clock,
+        log: this.log(),
+        verifier: ports.verifier,
+        rules,
+        blocks: this.index,
+        head: () => this.tracked(this.head),
+        peers: ports.peers,
+        voter: {
+          publicKey: account.publicKey,
+          sign: (message) => family.sign(account.privateKey, message, ports.dice),
+          disk: {
+            read: () => content.note,
+            replace: (bytes) =>
+              ports.disk.write(() => {
+                content.note = bytes;
+              }),
+            remove: () =>
+              ports.disk.write(() => {
+                content.note = undefined;
+              }),
+          },
+          note: readNote({ read: () => content.note }, 'note', this.owner, scheme),
+        },
+        saveProof: (bytes) =>
+          ports.disk.write(() => {
+            content.proof = bytes;
+          }),
+        onChange: () => this.choose(),
+      },
+    );
+    for (const block of chain) this.engine.added(this.tracked(block));
+  }
+
+  get owner() {
+    return { genesis: this.settings.genesis.id, voter: this.settings.account.publicKey };
+  }
+
+  start(): void {
+    this.engine.start();
+    this.engine.moved();
+  }
+
+  kill(): void {
+    this.isAlive = false;
+    this.ports.clock.kill();
+    this.ports.disk.crash();
+    this.engine.stop();
+  }
+
+  private storedFinal({ proof }: Content): FinalBlock {
+    const { genesis } = this.settings;
+    if (proof === undefined) return { height: 1, id: genesis.id };
+    const decoded = decodeFinalProof(proof, scheme);
+    return { ...decoded.link.source, proof: decoded };
+  }
+
+  tracked(block: ToyBlock): TrackedBlock {
+    return this.index.get(latin1(block.id))!;
+  }
+
+  private put(block: ToyBlock): void {
+    const id = latin1(block.id);
+    const parent = block.parent && this.index.get(latin1(block.parent.id));
+    const tracked =
+      parent === undefined ? trackedRoot(block) : trackedChild(block, parent, this.index);
+    this.index.set(id, tracked);
+    this.toys.set(id, block);
+    this.ports.checks.block(tracked, block);
+  }
+
+  /** Takes a block with its ancestors, in the order of arrival. */
+  take(block: ToyBlock): void {
+    this.lane = this.lane.then(async () => {
+      const missing: ToyBlock[] = [];
+      for (let at: ToyBlock | undefined = block; at !== undefined; at = at.parent) {
+        if (this.index.has(latin1(at.id))) break;
+        missing.unshift(at);
+      }
+      for (const one of missing) if (!(await this.accept(one))) return;
+    });
+  }
+
+  private async accept(block: ToyBlock): Promise<boolean> {
+    const parent = this.index.get(latin1(block.parent!.id));
+    if (parent === undefined || !this.isAlive) return false;
+    if (block.carried !== undefined) {
+      const { rules, genesis } = this.settings;
+      const { verifier } = this.ports;
+      try {
+        await judgeCarried(block.carried, parent, {
+          blocks: this.index,
+          genesis: genesis.id,
+          scheme,
+          rules,
+          verifier,
+        });
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return false;
+      }
+      if (!this.isAlive) return false;
+    }
+    this.put(block);
+    this.engine.added(this.tracked(block));
+    this.ports.onBlock(block);
+    return true;
+  }
+
+  /** Moves to the best chain, once that is on disk. */
+  private choose(): void {
+    if (this.engine === undefined || this.isMoving || !this.isAlive) return;
+    const best = this.settings.isWild ? this.anyBranch() : this.bestBranch();
+    if (best === this.head) return;
+    this.isMoving = true;
+    const { disk } = this.ports;
+    const written = disk.write(() => {
+      disk.content.head = best;
+    });
+    void written
+      .then(
+        () => this.follow(best),
+        () => undefined,
+      )
+      .then(() => {
+        this.isMoving = false;
+        if (this.isAlive) this.ports.clock.after(10, () => this.choose());
+      });
+  }
+
+  private follow(best: ToyBlock): void {
+    // A block may have become final meanwhile; the next choice looks again.
+    if (!this.isAlive || !this.engine.mayFollow(this.tracked(best))) return;
+    this.head = best;
+    this.engine.moved();
+    this.ports.onHead(best);
+  }
+
+  private leaves(): ToyBlock[] {
+    const parents = new Set([...this.index.values()].map(({ parent }) => parent));
+    return [...this.toys]
+      .filter(([id]) => !parents.has(id) && this.engine.mayFollow(this.index.get(id)!))
+      .map(([, block]) => block);
+  }
+
+  private bestBranch(): ToyBlock {
+    let best = this.engine.mayFollow(this.tracked(this.head)) ? this.head : undefined;
+    for (const leaf of this.leaves()) {
+      const isBetter =
+        best === undefined ||
+        this.engine.tracker.compare(this.tracked(leaf), this.tracked(best)) > 0;
+      if (isBetter) best = leaf;
+    }
+    return best ?? this.head;
+  }
+
+  private anyBranch(): ToyBlock {
+    const leaves = this.leaves();
+    const isLost = !this.engine.mayFollow(this.tracked(this.head));
+    return leaves.length > 0 && (isLost || this.ports.dice.happens(0.3))
+      ? this.ports.dice.pick(leaves)
+      : this.head;
+  }
+
+  isOwn(vote: SignedVote): boolean {
+    return equal(vote.voter, this.settings.account.publicKey);
+  }
+
+  /** Height of the target of the note on disk. */
+  noteHeight(): number | undefined {
+    const { note } = this.ports.disk.content;
+    return readNote({ read: () => note }, 'note', this.owner, scheme)?.link.target;
+  }
+
+  private log(): Log {
+    const tell = (event: string, fields: LogFields = {}) => {
+      if (this.isAlive) this.ports.onLog(event, fields);
+    };
+    return { debug: tell, info: tell, warn: tell, error: tell };
+  }
+}
+
+export function chainOf(head: ToyBlock): ToyBlock[] {
+  const chain: ToyBlock[] = [];
+  for (let at: ToyBlock | undefined = head; at !== undefined; at = at.parent) chain.unshift(at);
+  return chain;
+}
+
+export const isAncestor = (low: ToyBlock, high: ToyBlock): boolean => {
+  let at: ToyBlock | undefined = high;
+  while (at !== undefined && at.height > low.height) at = at.parent;
+  return at === low;
+};

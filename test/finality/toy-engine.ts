@@ -1,0 +1,124 @@
+/** An engine on a toy chain, with one peer that keeps what it is sent. */
+import { latin1 } from '../../src/base/bytes.ts';
+import { voteFor } from '../../src/finality/carried.ts';
+import { Finality, type Peer } from '../../src/finality/finality.ts';
+import { rules } from '../../src/finality/rules.ts';
+import type { TrackedBlock } from '../../src/finality/tracked-block.ts';
+import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
+import { decidingOn, type VoterSet } from '../../src/finality/voter-set.ts';
+import { decodeVotes, encodeVotes } from '../../src/finality/votes-message.ts';
+import { family } from '../family.ts';
+import { Dice } from '../sim/random.ts';
+import { nodeClock, World } from '../sim/world.ts';
+import {
+  accounts,
+  genesisOf,
+  makeBlock,
+  type ToyBlock,
+  trackedChild,
+  trackedRoot,
+} from './network/toy-chain.ts';
+import { silent } from './schedule.ts';
+import { scheme } from './vectors.ts';
+
+const dice = new Dice(11);
+export const ROUND_MS = 1000;
+
+/** A vote with the key of the account, for a block or for what `changed` says. */
+export function voteOf(
+  name: number,
+  block: TrackedBlock,
+  genesis: ToyBlock,
+  changed: Partial<SignedVote> = {},
+): SignedVote {
+  const { publicKey: voter, privateKey } = accounts[name - 1]!;
+  const vote = {
+    ...voteFor(block, decidingOn(block.deciding, scheme), genesis.id),
+    ...changed,
+  };
+  return { ...vote, voter, signature: family.sign(privateKey, voteBytes(vote, scheme), dice) };
+}
+
+export class ToyEngine {
+  readonly world = new World(1_000_000);
+  readonly root: ToyBlock;
+  readonly index = new Map<string, TrackedBlock>();
+  readonly engine: Finality;
+  readonly sent: SignedVote[] = [];
+  readonly saved: Uint8Array[] = [];
+  /** Accounts that are connected. */
+  connected: readonly number[] = [];
+  canSave = true;
+  headBlock: ToyBlock;
+  checks = 0;
+
+  constructor(set: VoterSet, maxRollback = 2) {
+    this.root = genesisOf(set);
+    this.headBlock = this.root;
+    const tracked = trackedRoot(this.root);
+    this.index.set(tracked.id, tracked);
+    this.engine = new Finality(
+      { height: 1, id: this.root.id },
+      { genesis: this.root.id, maxRollback, roundMs: ROUND_MS, isWaitingLifted: false },
+      {
+        scheme,
+        clock: nodeClock(this.world, 0),
+        log: silent,
+        verifier: {
+          verify: async (items) => {
+            this.checks += items.length;
+            return items.map((one) => scheme.verify(one.publicKey, one.message, one.signature));
+          },
+        },
+        rules,
+        blocks: this.index,
+        head: () => this.tracked(this.headBlock),
+        peers: () => this.connected.map((name) => this.peer(name)),
+        voter: undefined,
+        saveProof: async (bytes) => {
+          if (!this.canSave) throw new Error('the disk is full');
+          this.saved.push(bytes);
+        },
+        onChange: () => {},
+      },
+    );
+    this.engine.start();
+  }
+
+  peer(name: number): Peer {
+    return {
+      voter: accounts[name - 1]!.publicKey,
+      send: (bytes) => void this.sent.push(...decodeVotes(bytes, scheme)),
+    };
+  }
+
+  tracked(block: ToyBlock): TrackedBlock {
+    return this.index.get(latin1(block.id))!;
+  }
+
+  /** A block that is known; it carries what it may. */
+  block(parent: ToyBlock, entitled = parent.entitled): ToyBlock {
+    const carried = this.engine.tracker.toCarry(this.tracked(parent));
+    const content = { timestamp: this.world.now, entitled, carried };
+    const block = makeBlock(parent, accounts[0]!, content, dice);
+    const tracked = trackedChild(block, this.tracked(parent), this.index);
+    this.index.set(tracked.id, tracked);
+    this.engine.added(tracked);
+    return block;
+  }
+
+  follow(block: ToyBlock): ToyBlock {
+    this.headBlock = block;
+    this.engine.moved();
+    return block;
+  }
+
+  /** These accounts vote for the block. */
+  async votes(block: ToyBlock, ...names: readonly number[]): Promise<void> {
+    for (const name of names) await this.offer(voteOf(name, this.tracked(block), this.root));
+  }
+
+  offer(...votes: readonly SignedVote[]) {
+    return this.engine.receive(encodeVotes(votes, scheme), this.peer(1));
+  }
+}
