@@ -74,6 +74,9 @@ export const contractLimits = {
     'part of the memory of the machine that all together get: one of so many',
   ),
   perProcessor: limit(8, '', 'processors of all together, for each that the machine has'),
+  stay: limit(10_000, 'ms', 'before a container gives way to another one of its creator'),
+  perStart: limit(2, '', 'processors of the machine for each container that starts at a time'),
+  startTurn: limit(2_000, 'ms', 'after which the next one starts beside a slow one'),
   cpuShares: limit(1024, '', 'weight of all together, where a group of other processes has 1,024'),
 
   images: limit(1000, '', 'images that are known to be asked for, with what went wrong'),

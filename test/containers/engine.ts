@@ -79,21 +79,24 @@ interface Scope {
   teardown(action: () => Promise<void>): void;
 }
 
-/** An engine that only this test uses; with a size, on a disk that it has alone. Rejects where none can start: ask whyNoDaemon first. */
+/**
+ * An engine that only this test uses; with a size, on a disk that it has alone. Rejects where none can
+ * start: ask whyNoDaemon first.
+ */
 export async function privateEngine(
   scope: Scope,
-  { diskSize }: { readonly diskSize?: string } = {},
+  { diskSize, givesWay }: { readonly diskSize?: string; readonly givesWay?: boolean } = {},
 ): Promise<PrivateEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'));
   if (diskSize !== undefined) giveDisk(folder, diskSize);
-  let child = await startDaemon(folder);
+  let child = await startDaemon(folder, givesWay);
   scope.teardown(() => removeDaemon(child, folder));
   return {
     ...engineAt(socketIn(folder)),
     stop: () => stopDaemon(child),
     kill: () => killDaemon(child, folder),
     async start() {
-      child = await startDaemon(folder);
+      child = await startDaemon(folder, givesWay);
     },
     hang: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),

@@ -29,6 +29,8 @@ export interface ContainerDeps {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
+  /** Runs what costs the machine of the engine much in its turn. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
   /** What is left of a start that has failed. */
   notRemoved(name: string, cause: unknown): void;
 }
@@ -76,16 +78,19 @@ export async function startContainer(
   const ending = new AbortController();
   const start = new AbortController();
   const both = AbortSignal.any([signal, start.signal, ending.signal]);
-  const cancel = clock.after(options.startupMs, () => {
+  let cancel = (): void => {};
+  const tooLong = (): void => {
     start.abort(new Failed(ofContract(`Container of image '${plan.image.image}' startup timeout`)));
-  });
+  };
   let session: ContainerSession | undefined;
   const removeAll = async (): Promise<void> => {
     await session?.close();
     await engine.remove(plan.name);
     if (needsNetwork(plan, options)) await engine.removeNetwork(plan.name);
   };
-  try {
+  async function begin(): Promise<{ readonly id: string; readonly session: ContainerSession }> {
+    both.throwIfAborted();
+    cancel = clock.after(options.startupMs, tooLong);
     const isConnected = needsNetwork(plan, options);
     const network = isConnected ? await makeNetwork(plan, options, engine, both) : undefined;
     const { connectionId, image, info, labels, capacity } = plan;
@@ -96,6 +101,10 @@ export async function startContainer(
     };
     const id = await engine.create(plan.name, containerDefinition(definition), both);
     await engine.start(id, both);
+    return { id, session };
+  }
+  try {
+    const { id, session } = await deps.inTurn(begin);
     const ended = endOf(id, session, deps, ending);
     const early = ended.then((end) => {
       throw new Failed(ofContract(`Container '${id.slice(0, ID_CHARS)}' ${endText(end)}`));
