@@ -26,11 +26,18 @@ export function whyNoDaemon(): string | undefined {
 
 export const socketIn = (folder: string): string => join(folder, 'docker.sock');
 
-/**
- * Resolves once the engine answers. Its output is in `dockerd.log` of the folder. `givesWay`: the
- * processors go to others first, as the guide wants it (container-engine.md#the-machine).
- */
-export async function startDaemon(folder: string, givesWay = false): Promise<ChildProcess> {
+export interface DaemonOptions {
+  /** The processors go to others first, as the guide wants it (container-engine.md#the-machine). */
+  readonly givesWay?: boolean;
+  /** Of all its networks; each gets 64. */
+  readonly addresses?: string;
+}
+
+/** Resolves once the engine answers. Its output is in `dockerd.log` of the folder. */
+export async function startDaemon(
+  folder: string,
+  { givesWay = false, addresses = '10.219.0.0/16' }: DaemonOptions = {},
+): Promise<ChildProcess> {
   mkdirSync(folder, { recursive: true });
   mountControlGroups();
   const log = openSync(join(folder, 'dockerd.log'), 'a');
@@ -43,7 +50,7 @@ export async function startDaemon(folder: string, givesWay = false): Promise<Chi
       '--iptables=false',
       '--bridge=none',
       // The pools of the default hold 31 networks, which all engines of the machine share.
-      '--default-address-pool=base=10.219.0.0/16,size=26',
+      `--default-address-pool=base=${addresses},size=26`,
       `--data-root=${join(folder, 'data')}`,
       `--exec-root=${join(folder, 'exec')}`,
       `--host=unix://${socketIn(folder)}`,

@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../child-environment.ts';
 import { answers } from './api.ts';
 import {
+  type DaemonOptions,
   giveDisk,
   killDaemon,
   processesOf,
@@ -85,18 +86,18 @@ interface Scope {
  */
 export async function privateEngine(
   scope: Scope,
-  { diskSize, givesWay }: { readonly diskSize?: string; readonly givesWay?: boolean } = {},
+  { diskSize, ...options }: DaemonOptions & { readonly diskSize?: string } = {},
 ): Promise<PrivateEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'));
   if (diskSize !== undefined) giveDisk(folder, diskSize);
-  let child = await startDaemon(folder, givesWay);
+  let child = await startDaemon(folder, options);
   scope.teardown(() => removeDaemon(child, folder));
   return {
     ...engineAt(socketIn(folder)),
     stop: () => stopDaemon(child),
     kill: () => killDaemon(child, folder),
     async start() {
-      child = await startDaemon(folder, givesWay);
+      child = await startDaemon(folder, options);
     },
     hang: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),

@@ -25,7 +25,7 @@ import type { ContainerInterface } from './container-interface.ts';
 import type { Engine } from './engine.ts';
 import type { ImageInfo } from './engine-answers.ts';
 import { EngineAway } from './engine-client.ts';
-import { Failed, ofContract, passing, whyOf } from './failures.ts';
+import { EngineShort, Failed, ofContract, passing, whyOf } from './failures.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { PullsBusy } from './images/pull-turns.ts';
 import { createPlaces, hasServed, type Place, postpone } from './places.ts';
@@ -179,6 +179,10 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       deps.onAway();
       return;
     }
+    if (cause instanceof EngineShort) {
+      deps.log.error('engine.short', { why: cause.message, remedy: REMEDY });
+      return;
+    }
     place.failure = cause instanceof Failed ? cause.failure : NOT_STARTED;
     deps.log.warn('container.not-started', { image: place.image.image, why: whyOf(cause) });
   }
@@ -296,6 +300,7 @@ async function startFor(
   return container;
 }
 
+const REMEDY = 'more default-address-pools, or more space on the disk of the engine';
 const NOT_STARTED = passing('The container does not start');
 const NOT_READY = passing('The container is not ready');
 const NOT_WANTED = passing('The call is no longer wanted');

@@ -14,7 +14,8 @@ import type {
 } from './container-interface.ts';
 import type { ContainerEnd, Engine } from './engine.ts';
 import type { ImageInfo } from './engine-answers.ts';
-import { Failed, ofContract, reasonOf } from './failures.ts';
+import { EngineRefusal } from './engine-client.ts';
+import { EngineShort, Failed, ofContract, reasonOf } from './failures.ts';
 import { readOutput } from './output-frames.ts';
 
 export interface ContainerOptions {
@@ -65,7 +66,7 @@ const LOG_SHOWN_CHARS = 2000;
 const LOG_MS = 5000;
 
 /**
- * Resolves once calls may begin. Rejects with Failed or EngineAway, or with the reason of the signal;
+ * Resolves once calls may begin. Rejects with Failed, EngineAway or EngineShort, or with the reason of the signal;
  * then nothing of it is left, as far as the engine answers.
  */
 export async function startContainer(
@@ -116,6 +117,7 @@ export async function startContainer(
   } catch (cause) {
     ending.abort(cause);
     await removeAll().catch((problem: unknown) => deps.notRemoved(plan.name, problem));
+    if (isShortage(cause)) throw new EngineShort(cause.message, { cause });
     throw failureOf(cause);
   } finally {
     cancel();
@@ -200,6 +202,10 @@ function endText(end: ContainerEnd | undefined): string {
   const why = end.outOfMemory ? ', out of memory' : '';
   return `has ended with code ${end.exitCode}${why}`;
 }
+
+/** No image has a say in networks, and none fills the disk when its container is created. */
+const isShortage = (cause: unknown): cause is EngineRefusal =>
+  cause instanceof EngineRefusal && /address pool|no space left on device/.test(cause.message);
 
 const needsNetwork = ({ use }: ContainerPlan, { allowNetAccess }: ContainerOptions): boolean =>
   use.needsNetwork || allowNetAccess;
