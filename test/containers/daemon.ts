@@ -27,7 +27,7 @@ export function whyNoDaemon(): string | undefined {
 export const socketIn = (folder: string): string => join(folder, 'docker.sock');
 
 export interface DaemonOptions {
-  /** The processors go to others first, as the guide wants it (container-engine.md#the-machine). */
+  /** The processors go to others first, as the guide of the engine wants it. */
   readonly givesWay?: boolean;
   /** Of all its networks; each gets 64. */
   readonly addresses?: string;
