@@ -79,6 +79,13 @@ export const contractLimits = {
     '',
     'weight of all containers together, where a group of other processes has 1,024',
   ),
+  stay: limit(
+    10_000,
+    'ms',
+    'time that a container runs before it gives way to another one of its creator',
+  ),
+  perStart: limit(2, '', 'containers that start at a time: one for each of so many processors'),
+  startTurn: limit(2_000, 'ms', 'time after which the next one starts beside a slow one'),
 
   images: limit(1000, '', 'images that are known to be asked for, with what went wrong'),
   searches: limit(16, '', 'images that the engine is asked for at a time, creators in turn'),

@@ -57,6 +57,8 @@ export interface ContractPackerPorts extends Pick<WorkPorts, Given> {
   readonly view: LedgerView;
   /** The owner of the node, who makes the blocks. */
   readonly signer: Signer;
+  /** False where the owner may make no blocks with results at present. */
+  readonly mayExecute: () => boolean;
 }
 
 export interface BlockRoom extends PackLimits {
@@ -116,7 +118,7 @@ export function createContractPacker(
   });
 
   /** True where the block may hold results that this node signs. */
-  const mayExecute = ({ overlay, context }: BlockDraft): boolean =>
+  const maySign = ({ overlay, context }: BlockDraft): boolean =>
     maySend({ sender: owner, timestamp: clock.now() }, overlay, context);
 
   /** A contract ends in any case. What has rested too often is dropped. */
@@ -167,7 +169,7 @@ export function createContractPacker(
       executed = [];
       const packPlain = (selection: Selection): Promise<Room> =>
         pack(pool, limits, applying(draft.add), clock, selection);
-      if (stopped || containers.problem() !== undefined || !mayExecute(draft)) {
+      if (stopped || containers.problem() !== undefined || !maySign(draft)) {
         await packPlain({ takes: (entry) => !isExecutable(entry) });
         return;
       }
@@ -176,7 +178,7 @@ export function createContractPacker(
       const first = await packPlain({ takes: plain, reserved });
       const before = { ...first, bytes: first.bytes + reserved };
       // The first part may have taken the right away.
-      const left = mayExecute(draft) ? await execute(draft, limits, header, before) : before;
+      const left = maySign(draft) ? await execute(draft, limits, header, before) : before;
       if (!first.isFull) return;
       const deadline = limits.contractDeadline + FILL_MS_MAX;
       const remaining = { ...limits, countMax: left.count, deadline };

@@ -34,6 +34,8 @@ export interface WarmUpPorts {
   readonly pool: Pick<Pool, 'decode'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly createVersions: CreateVersions;
+  /** False where this node executes none, so that none of its containers has to be ready. */
+  readonly mayExecute: () => boolean;
   /** The creator of a contract, as Latin-1 text; what is not known yet belongs to the sender. */
   ownerOf(contract: string, entry: PoolEntry): string;
 }
@@ -48,6 +50,7 @@ export function createWarmUp({
   pool,
   clock,
   createVersions,
+  mayExecute,
   ownerOf,
 }: WarmUpPorts): WarmUp {
   const seen = new Recent<string, number>(KNOWN_MAX);
@@ -72,6 +75,7 @@ export function createWarmUp({
       const now = clock.monotonic();
       if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
       seen.set(contract, now);
+      if (!mayExecute()) return;
       const creator = ownerOf(contract, entry);
       if (type === callContract.type) warmCalled(contract, creator);
       else {

@@ -154,6 +154,7 @@ async function startNode(
     ...ports,
     keyFilters: contractKeyFilters,
     blockchain,
+    rules,
     pool,
     owner,
     report,

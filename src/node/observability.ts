@@ -60,6 +60,8 @@ export const events = {
   'engine.disk-unseen':
     'This node cannot see the disk of the container engine, so an image that fills it is noticed late: give the engine a disk of its own.',
   'engine.returned': 'The container engine answers again.',
+  'engine.short':
+    'The container engine has no network addresses or no space left, so contracts without a container wait: give it more default-address-pools, or a larger disk.',
   'feature.unknown-active':
     'A feature that this release does not implement is active: update the release.',
   'feature.unknown-approved':

@@ -6,6 +6,7 @@ import type { Blockchain } from '../chain/blockchain.ts';
 import { type ContractPacker, createContractPacker } from '../contracts/contract-packer.ts';
 import type { Signer } from '../contracts/executed-tx.ts';
 import type { Executions } from '../contracts/executions.ts';
+import { mayExecute } from '../contracts/may-execute.ts';
 import { graceMs, phaseMs, type Round } from '../contracts/phase-length.ts';
 import type { ReportStatus } from '../contracts/status-report.ts';
 import type { Keystore } from '../keystore/keystore.ts';
@@ -24,6 +25,7 @@ export interface ContractsPortsOfNode {
   readonly owner: Signer;
   readonly report: ReportStatus;
   readonly executions: Executions;
+  readonly rules: { readonly senderRoleEnabled: boolean };
   readonly keyFilters: KeyFilters;
   readonly metrics: NodeMetrics;
 }
@@ -42,6 +44,7 @@ export function openContracts(
   const { containers, blockchain, keystore, executions, metrics } = ports;
   if (containers === undefined) return undefined;
   const { dockerEngine } = config;
+  const owner = blockchain.view.scheme.addressOf(ports.owner.publicKey);
   const packer = createContractPacker(
     {
       parallelism: dockerEngine.contractsParallelism,
@@ -56,6 +59,7 @@ export function openContracts(
       keyFilter: ports.keyFilters.open,
       view: blockchain.view,
       signer: ports.owner,
+      mayExecute: () => mayExecute(blockchain.view, owner, ports.clock.now(), ports.rules),
       addresses: () => keystore.addresses(),
       observe(outcome, ms) {
         metrics.contractRuns.add(1, { outcome });

@@ -64,3 +64,14 @@ t.test('of all clients together not many wait', async (t) => {
   for (const { verdicts } of await Promise.all(all)) t.same(verdicts, [true]);
   t.match(await ask(all.length), { verdicts: [true] }, 'afterwards');
 });
+
+t.test('memory that a pattern takes has a limit, and others go on', async (t) => {
+  const thread = createPatternThread({
+    workerUrl: new URL('greedy-worker.ts', import.meta.url),
+    matchMs: 60_000,
+  });
+  t.teardown(() => thread.close());
+  t.match(await thread.match('10', [], 'one'), { verdicts: [true] });
+  await t.rejects(thread.match('300', [], 'one'), { code: 503 });
+  t.match(await thread.match('10', [], 'one'), { verdicts: [true] });
+});

@@ -49,7 +49,8 @@ t.test('the guide of the engine leads to both', async (t) => {
 
 /** Limits that an operator meets in the log, or by the size of a machine or disk. */
 const SHOWN: readonly ContractLimit[] = [
-  ...ofContracts('containers', 'memoryShare', 'perProcessor', 'cpuShares', 'connections'),
+  ...ofContracts('containers', 'memoryShare', 'perProcessor', 'stay'),
+  ...ofContracts('perStart', 'startTurn', 'cpuShares', 'connections'),
   ...ofContracts('tcpConnections', 'refusals', 'newConnections', 'received', 'interval'),
   ...ofContracts('pulls', 'pullsWaiting', 'pullsWaitingOfOne', 'layers', 'manifest'),
   ...ofContracts('registryTime', 'growth', 'growthFiles', 'diskFree', 'pulledImages'),

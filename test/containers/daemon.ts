@@ -5,12 +5,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { answers, containersWith, engineCall } from './api.ts';
 
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 20_000;
 const WAIT_MS = 50;
+const BELOW_NORMAL = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /** Why this machine cannot start an engine; undefined where it can. */
 export function whyNoDaemon(): string | undefined {
@@ -24,18 +26,31 @@ export function whyNoDaemon(): string | undefined {
 
 export const socketIn = (folder: string): string => join(folder, 'docker.sock');
 
+export interface DaemonOptions {
+  /** The processors go to others first, as the guide of the engine wants it. */
+  readonly givesWay?: boolean;
+  /** Of all its networks; each gets 64. */
+  readonly addresses?: string;
+}
+
 /** Resolves once the engine answers. Its output is in `dockerd.log` of the folder. */
-export async function startDaemon(folder: string): Promise<ChildProcess> {
+export async function startDaemon(
+  folder: string,
+  { givesWay = false, addresses = '10.219.0.0/16' }: DaemonOptions = {},
+): Promise<ChildProcess> {
   mkdirSync(folder, { recursive: true });
   mountControlGroups();
   const log = openSync(join(folder, 'dockerd.log'), 'a');
   const child = spawn(
-    'dockerd',
+    'nice',
     [
+      '-n',
+      givesWay ? String(BELOW_NORMAL) : '0',
+      'dockerd',
       '--iptables=false',
       '--bridge=none',
       // The pools of the default hold 31 networks, which all engines of the machine share.
-      '--default-address-pool=base=10.219.0.0/16,size=26',
+      `--default-address-pool=base=${addresses},size=26`,
       `--data-root=${join(folder, 'data')}`,
       `--exec-root=${join(folder, 'exec')}`,
       `--host=unix://${socketIn(folder)}`,

@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../child-environment.ts';
 import { answers } from './api.ts';
 import {
+  type DaemonOptions,
   giveDisk,
   killDaemon,
   processesOf,
@@ -79,21 +80,24 @@ interface Scope {
   teardown(action: () => Promise<void>): void;
 }
 
-/** An engine that only this test uses; with a size, on a disk that it has alone. Rejects where none can start: ask whyNoDaemon first. */
+/**
+ * An engine that only this test uses; with a size, on a disk that it has alone. Rejects where none can
+ * start: ask whyNoDaemon first.
+ */
 export async function privateEngine(
   scope: Scope,
-  { diskSize }: { readonly diskSize?: string } = {},
+  { diskSize, ...options }: DaemonOptions & { readonly diskSize?: string } = {},
 ): Promise<PrivateEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'));
   if (diskSize !== undefined) giveDisk(folder, diskSize);
-  let child = await startDaemon(folder);
+  let child = await startDaemon(folder, options);
   scope.teardown(() => removeDaemon(child, folder));
   return {
     ...engineAt(socketIn(folder)),
     stop: () => stopDaemon(child),
     kill: () => killDaemon(child, folder),
     async start() {
-      child = await startDaemon(folder);
+      child = await startDaemon(folder, options);
     },
     hang: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),

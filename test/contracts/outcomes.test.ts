@@ -1,11 +1,16 @@
 import t from 'tap';
 import { patternsHere } from '../../src/api/key-filter.ts';
-import type { ContractOutcome, DataEntry } from '../../src/base/containers.ts';
+import type {
+  Containers,
+  ContractImage,
+  ContractOutcome,
+  DataEntry,
+} from '../../src/base/containers.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { FAILURES_MAX } from '../../src/contracts/breakers.ts';
-import { createContractPacker } from '../../src/contracts/contract-packer.ts';
+import { type ContractPacker, createContractPacker } from '../../src/contracts/contract-packer.ts';
 import { createExecutions } from '../../src/contracts/executions.ts';
 import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
 import type { NodePorts } from '../../src/node/node.ts';
@@ -173,30 +178,44 @@ t.test('scenario 87: a sender who was banned after the pool had the call', async
   t.equal(isWaiting(node, create), false);
 });
 
-/** Packs a block as this miner, with what an engine runs, and forgets it. */
-function packerOf({ at, containers }: ContractNode, miner: Account, clock: Clock = at.clock) {
-  const { pool, blockchain } = at.node;
-  const signOf =
-    ({ privateKey }: Account) =>
-    (message: Uint8Array) =>
-      at.family.sign(privateKey, message, random);
-  const packer = createContractPacker(
+const signOf =
+  ({ at }: ContractNode, { privateKey }: Account) =>
+  (message: Uint8Array) =>
+    at.family.sign(privateKey, message, random);
+
+function createPacker(
+  node: ContractNode,
+  miner: Account,
+  clock: Clock,
+  mayExecute: boolean,
+  containers: Containers = node.containers,
+): ContractPacker {
+  const { pool, blockchain } = node.at.node;
+  return createContractPacker(
     { parallelism: 1, perContainer: 1, timeoutMs: 1e3, phaseMs: 5e3, graceMs: 0 },
     {
       ...{ containers, pool, clock, view: blockchain.view, addresses: () => [] },
-      signer: { publicKey: miner.publicKey, sign: signOf(miner) },
+      signer: { publicKey: miner.publicKey, sign: signOf(node, miner) },
       executions: createExecutions(1e3, {
         clock,
         random: { bytes: (count) => new Uint8Array(count) },
         hash: (bytes) => bytes,
       }),
       keyFilter: async () => async (keys) => keys.map(() => true),
+      mayExecute: () => mayExecute,
       report: () => undefined,
       observe: () => undefined,
     },
   );
+}
+
+/** Packs a block as this miner, with what an engine runs, and forgets it. */
+function packerOf(node: ContractNode, miner: Account, clock: Clock = node.at.clock) {
+  const { at } = node;
+  const { blockchain } = at.node;
+  const packer = createPacker(node, miner, clock, true);
   const [owner] = at.accounts;
-  const generator = { ...owner, sign: signOf(owner) };
+  const generator = { ...owner, sign: signOf(node, owner) };
   /** Ids of what the block has. */
   return async (contractDeadline = at.clock.now() + 1_000): Promise<readonly string[]> => {
     let ids: readonly string[] = [];
@@ -214,6 +233,25 @@ function packerOf({ at, containers }: ContractNode, miner: Account, clock: Clock
     return ids;
   };
 }
+
+t.test('a node that may not execute starts no containers', async (t) => {
+  const node = await contractNode(t, { sum });
+  const contract = await node.created('sum');
+  for (const mayExecute of [false, true]) {
+    const asked: string[] = [];
+    const containers = {
+      ...node.containers,
+      prepare(image: ContractImage) {
+        asked.push(image.image);
+        return { kind: 'starting' } as const;
+      },
+    };
+    const packer = createPacker(node, node.owner, node.at.clock, mayExecute, containers);
+    await node.call(contract, add(mayExecute ? 1 : 2));
+    packer.stop();
+    t.same(asked, mayExecute ? ['sum'] : []);
+  }
+});
 
 t.test('a miner that is banned executes nothing, and drops no calls', async (t) => {
   let runs = 0;

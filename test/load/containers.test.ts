@@ -17,7 +17,8 @@ import { whyNoBusybox } from '../containers/images.ts';
 import { eventually } from '../e2e/process.ts';
 import { type NetworkNode, processNetwork, scheme } from '../e2e/process-network.ts';
 import { leftOut } from '../left-out.ts';
-import { type Author, create, createHostile, startAttack } from './hostile/attack.ts';
+import { runFirst } from './client-priority.ts';
+import { type Author, create, createHostile, silentImages, startAttack } from './hostile/attack.ts';
 import { startGoodCalls } from './hostile/good-calls.ts';
 import { goodImage } from './hostile/images.ts';
 import {
@@ -40,7 +41,7 @@ const OVER_TCP = 2;
 const LIMITS = { memoryMb: 256, cpus: 1 };
 const NODES = 4;
 const GOOD_SENDERS = 8;
-const HOSTILE_SENDERS = 3;
+const HOSTILE = { name: 'hostile', count: 3 };
 const FUNDS = 50_000_000_000;
 const WAIT_ROUNDS = 3;
 /** So long the good contract is in use before the attack: both executing nodes have had a turn. */
@@ -59,7 +60,7 @@ const skip = reason !== undefined && leftOut(reason);
 
 t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   // With a disk of its own, whose use is then that of images and containers alone.
-  const engine = await privateEngine(t, { diskSize: DISK });
+  const engine = await privateEngine(t, { diskSize: DISK, givesWay: true });
   const registry = await hostileRegistry(t);
   const [port] = await freePorts(1);
   const network = await processNetwork(t, {
@@ -110,7 +111,7 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
     );
 
   const good = createSenders(GOOD_SENDERS, scheme, 'good');
-  const hostile = createSenders(HOSTILE_SENDERS, scheme, 'hostile');
+  const hostile = createSenders(HOSTILE.count, scheme, HOSTILE.name);
   const role = { opType: 'add', role: 'contract_developer' };
   const transfers = [...good, ...hostile].map((one) => ({
     recipient: scheme.addressToText(one.address),
@@ -125,28 +126,44 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   const image = await goodImage(engine);
   const goodId = await send({ type: 103, version: 1, ...image, contractName: 'good', params: [] });
   const contracts = await createHostile(engine, author);
-  await Promise.all([goodId, ...[...contracts.values()].flat()].map(executed));
+  const silent = await silentImages(engine);
+  await Promise.all([goodId, ...Object.values(contracts).flat()].map(executed));
+  // It has missed its turns until then.
+  const isShutOut = async () => {
+    const { body } = await first!.get(`/consensus/bannedMiners/${await first!.height()}`);
+    return ((body as JsonObject)['bannedMiners'] as string[]).includes(banned) || undefined;
+  };
+  await eventually('the rounds of the others alone', isShutOut, SETTLED_MS);
 
   const memory = (): number[] => nodes.map(megabytes);
   const before = memory();
   const diskBefore = await diskUse(engine);
   const machine = await watchMachine(engine, LIMITS);
   const from = await first!.height();
+  runFirst(process.pid);
   const calls = startGoodCalls(rests, goodId, good, from);
   await new Promise((resolve) => setTimeout(resolve, IN_USE_ROUNDS * ROUND_MS));
-  const attack = startAttack(engine, rests, [author, other], contracts, hostile, registry.slow);
+  const attack = startAttack(t, {
+    urls: rests.map(({ url }) => url),
+    apiKey: network.apiKey,
+    authors: [author.address, other.address],
+    contracts,
+    senders: HOSTILE,
+    silent,
+    pulls: registry.slow,
+  });
   const fetched = create(registry.good, { rest: first!, address: owner }).then(executed);
   // A failure is told below.
   fetched.catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
   const during = memory();
-  await Promise.all([attack.end(), fetched]);
+  const [attacked] = await Promise.all([attack.end(), fetched]);
   const refused = await attackMachine(t, engine, nodes, other, registry);
   await Promise.all([calls.end(), machine.end()]);
   const to = await first!.height();
   await calls.settled(SETTLED_MS);
 
-  for (const [kind, count] of Object.entries(attack.counts)) t.comment(`${kind}: ${count}`);
+  for (const [kind, count] of Object.entries(attacked.counts)) t.comment(`${kind}: ${count}`);
   const late = Array.from({ length: calls.sent - calls.waits.length }, () => SETTLED_MS);
   const waits = [...calls.waits, ...late].sort((a, b) => a - b);
   const [p50, p99] = [0.5, 0.99].map((share) => waits[Math.floor(waits.length * share)] ?? 0);
@@ -177,7 +194,7 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   await t.test('what can never succeed leaves all pools', async () => {
     // The banned one will judge for itself, once it may.
     for (const { rest } of nodes.filter((_, i) => i !== BANNED)) {
-      for (const id of [...attack.lost, ...refused]) {
+      for (const id of [...attacked.lost, ...refused]) {
         const hasLeft = async () => {
           const { status } = await rest.get(`/transactions/unconfirmed/info/${id}`);
           return status === 404 || undefined;

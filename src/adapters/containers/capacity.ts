@@ -8,6 +8,8 @@ import type { EngineMachine } from './engine-answers.ts';
 export interface Capacity {
   /** Those included that are being removed. */
   readonly containers: number;
+  /** Those that the engine creates and starts at a time. */
+  readonly starts: number;
   /** Weight of each when processors are short. */
   readonly cpuShares: number;
   /** Processors of each. */
@@ -22,13 +24,14 @@ export function capacityOf(
   { memoryBytes, processors }: Pick<EngineMachine, 'memoryBytes' | 'processors'>,
   limits: { readonly memoryMb: number; readonly cpus: number },
 ): Capacity {
-  const { containers, memoryShare, perProcessor, cpuShares } = contractLimits;
+  const { containers, memoryShare, perProcessor, cpuShares, perStart } = contractLimits;
   const byMemory = memoryBytes / memoryShare.value / (limits.memoryMb * MB);
   const cpus = Math.min(limits.cpus, processors);
   const byProcessors = (processors * perProcessor.value) / cpus;
   const most = Math.max(1, Math.floor(Math.min(containers.value, byMemory, byProcessors)));
   return {
     containers: most,
+    starts: Math.max(1, Math.floor(processors / perStart.value)),
     cpuShares: Math.max(SHARES_MIN, Math.floor(cpuShares.value / most)),
     cpus,
   };

@@ -4,12 +4,14 @@
  * call never runs in a container in which another has failed.
  */
 import { createHash } from 'node:crypto';
+import { createClientTurns } from '../../base/client-turns.ts';
 import type {
   ContractExecution,
   ContractImage,
   ContractOutcome,
   Readiness,
 } from '../../base/containers.ts';
+import { contractLimits } from '../../base/contract-limits.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
 import { roundLimits } from '../../base/round-limits.ts';
 import type { Capacity } from './capacity.ts';
@@ -23,7 +25,7 @@ import type { ContainerInterface } from './container-interface.ts';
 import type { Engine } from './engine.ts';
 import type { ImageInfo } from './engine-answers.ts';
 import { EngineAway } from './engine-client.ts';
-import { Failed, ofContract, passing, whyOf } from './failures.ts';
+import { EngineShort, Failed, ofContract, passing, whyOf } from './failures.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { PullsBusy } from './images/pull-turns.ts';
 import { createPlaces, hasServed, type Place, postpone } from './places.ts';
@@ -68,6 +70,7 @@ export interface ContainerSet {
 
 /** The part of the containers that creators with an equal part leave to others: one of so many. */
 const RESERVE = roundLimits.reserve.value;
+const START_TURN_MS = contractLimits.startTurn.value;
 const SWEEP_MS_MAX = 30_000;
 /** Until an image is asked for again that too many wait before. */
 const BUSY_MS = 500;
@@ -78,6 +81,12 @@ const HASH_LABEL = 'platform-node.image-hash';
 export function containerSet(options: ContainerSetOptions, deps: ContainerSetDeps): ContainerSet {
   const { clock } = deps;
   const places = createPlaces(options.perContainerMax, clock.monotonic);
+  /** All that wait have room for their containers, so there are few. */
+  const starts = createClientTurns({
+    atOnce: options.capacity.starts,
+    waiting: Number.POSITIVE_INFINITY,
+    waitingOfOne: Number.POSITIVE_INFINITY,
+  });
   const removals = createRemovals(options.label.join('='), deps);
   const sweepMs = Math.min(SWEEP_MS_MAX, Math.max(1, options.removeAfterMs / 2));
   let isClosed = false;
@@ -97,6 +106,21 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     const place = removals.leaving === 0 ? places.yielding(creator) : undefined;
     if (place !== undefined) discard(place);
     return false;
+  }
+
+  /** Creators take turns; a start that is slow goes on without holding up others. */
+  async function startTurn<T>(creator: string, work: () => Promise<T>): Promise<T> {
+    const begun = Promise.withResolvers<T>();
+    await starts(creator, async () => {
+      begun.resolve(work());
+      let cancel = (): void => {};
+      const late = new Promise<void>((resolve) => {
+        cancel = clock.after(START_TURN_MS, resolve);
+      });
+      await Promise.race([begun.promise.catch(() => undefined), late]);
+      cancel();
+    });
+    return begun.promise;
   }
 
   async function begin(place: Place, creator: string): Promise<void> {
@@ -120,10 +144,13 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     place.isStarting = true;
     try {
       const { notRemoved } = removals;
-      const container = await startFor(place, name, info, options, { ...deps, notRemoved }, signal);
+      const inTurn = <T>(work: () => Promise<T>): Promise<T> => startTurn(place.creator, work);
+      const more = { ...deps, notRemoved, inTurn };
+      const container = await startFor(place, name, info, options, more, signal);
       place.container = container;
       place.hasServed = false;
       place.usedAt = clock.monotonic();
+      place.readyAt = place.usedAt;
       void container.ended.then((why) => hasEnded(place, container, why));
     } catch (cause) {
       removals.forget(name);
@@ -150,6 +177,10 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     if (cause instanceof EngineAway) {
       // While the engine is away calls wait, as on a node without one.
       deps.onAway();
+      return;
+    }
+    if (cause instanceof EngineShort) {
+      deps.log.error('engine.short', { why: cause.message, remedy: REMEDY });
       return;
     }
     place.failure = cause instanceof Failed ? cause.failure : NOT_STARTED;
@@ -269,6 +300,7 @@ async function startFor(
   return container;
 }
 
+const REMEDY = 'more default-address-pools, or more space on the disk of the engine';
 const NOT_STARTED = passing('The container does not start');
 const NOT_READY = passing('The container is not ready');
 const NOT_WANTED = passing('The call is no longer wanted');

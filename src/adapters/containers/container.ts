@@ -14,7 +14,8 @@ import type {
 } from './container-interface.ts';
 import type { ContainerEnd, Engine } from './engine.ts';
 import type { ImageInfo } from './engine-answers.ts';
-import { Failed, ofContract, reasonOf } from './failures.ts';
+import { EngineRefusal } from './engine-client.ts';
+import { EngineShort, Failed, ofContract, reasonOf } from './failures.ts';
 import { readOutput } from './output-frames.ts';
 
 export interface ContainerOptions {
@@ -29,6 +30,8 @@ export interface ContainerDeps {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
+  /** Runs what costs the machine of the engine much in its turn. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
   /** What is left of a start that has failed. */
   notRemoved(name: string, cause: unknown): void;
 }
@@ -63,7 +66,7 @@ const LOG_SHOWN_CHARS = 2000;
 const LOG_MS = 5000;
 
 /**
- * Resolves once calls may begin. Rejects with Failed or EngineAway, or with the reason of the signal;
+ * Resolves once calls may begin. Rejects with Failed, EngineAway or EngineShort, or with the reason of the signal;
  * then nothing of it is left, as far as the engine answers.
  */
 export async function startContainer(
@@ -76,16 +79,19 @@ export async function startContainer(
   const ending = new AbortController();
   const start = new AbortController();
   const both = AbortSignal.any([signal, start.signal, ending.signal]);
-  const cancel = clock.after(options.startupMs, () => {
+  let cancel = (): void => {};
+  const tooLong = (): void => {
     start.abort(new Failed(ofContract(`Container of image '${plan.image.image}' startup timeout`)));
-  });
+  };
   let session: ContainerSession | undefined;
   const removeAll = async (): Promise<void> => {
     await session?.close();
     await engine.remove(plan.name);
     if (needsNetwork(plan, options)) await engine.removeNetwork(plan.name);
   };
-  try {
+  async function begin(): Promise<{ readonly id: string; readonly session: ContainerSession }> {
+    both.throwIfAborted();
+    cancel = clock.after(options.startupMs, tooLong);
     const isConnected = needsNetwork(plan, options);
     const network = isConnected ? await makeNetwork(plan, options, engine, both) : undefined;
     const { connectionId, image, info, labels, capacity } = plan;
@@ -96,6 +102,10 @@ export async function startContainer(
     };
     const id = await engine.create(plan.name, containerDefinition(definition), both);
     await engine.start(id, both);
+    return { id, session };
+  }
+  try {
+    const { id, session } = await deps.inTurn(begin);
     const ended = endOf(id, session, deps, ending);
     const early = ended.then((end) => {
       throw new Failed(ofContract(`Container '${id.slice(0, ID_CHARS)}' ${endText(end)}`));
@@ -107,6 +117,7 @@ export async function startContainer(
   } catch (cause) {
     ending.abort(cause);
     await removeAll().catch((problem: unknown) => deps.notRemoved(plan.name, problem));
+    if (isShortage(cause)) throw new EngineShort(cause.message, { cause });
     throw failureOf(cause);
   } finally {
     cancel();
@@ -191,6 +202,10 @@ function endText(end: ContainerEnd | undefined): string {
   const why = end.outOfMemory ? ', out of memory' : '';
   return `has ended with code ${end.exitCode}${why}`;
 }
+
+/** No image has a say in networks, and none fills the disk when its container is created. */
+const isShortage = (cause: unknown): cause is EngineRefusal =>
+  cause instanceof EngineRefusal && /address pool|no space left on device/.test(cause.message);
 
 const needsNetwork = ({ use }: ContainerPlan, { allowNetAccess }: ContainerOptions): boolean =>
   use.needsNetwork || allowNetAccess;

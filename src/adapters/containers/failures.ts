@@ -25,6 +25,11 @@ export const lasting = (message: string): ContractFailure => ({
   system: true,
 });
 
+/** The engine lacks what every container needs, so it is no fault of an image: its calls wait. */
+export class EngineShort extends Error {
+  override name = 'EngineShort';
+}
+
 /** The text of an error, for the log and for messages about engines. */
 export const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);

@@ -23,6 +23,8 @@ export interface Place {
   /** True once the engine has had the image. */
   isLocal: boolean;
   container: Container | undefined;
+  /** When the container was ready. */
+  readyAt: number;
   /** True while a container of it starts. */
   isStarting: boolean;
   /** True once a call has ended well in the container. */
@@ -53,12 +55,14 @@ export interface Places {
   held(creator: string): { readonly own: number; readonly creators: number };
   /**
    * The place whose container gives way to one of this creator: that of the creator with the most, of
-   * its own where nobody has more; of these the one that has been idle longest.
+   * its own where nobody has more; of these the one that has been idle longest. One of its own has
+   * been there for a while: each start costs the machine much, and others wait for its processors.
    */
   yielding(creator: string): Place | undefined;
 }
 
 const PLACES_MAX = contractLimits.images.value;
+const STAY_MS = contractLimits.stay.value;
 const PAUSE_MS_MIN = 1000;
 const PAUSE_MS_MAX = 60_000;
 
@@ -110,8 +114,8 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
         ...{ key, image, createVersion, creator: creator ?? '' },
         slots: createSlots(perContainerMax),
         ...{ running: 0, usedAt: now(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
-        ...{ start: undefined, isLocal: false, container: undefined, isStarting: false },
-        ...{ hasServed: false, failure: undefined },
+        ...{ start: undefined, isLocal: false, container: undefined, readyAt: 0 },
+        ...{ isStarting: false, hasServed: false, failure: undefined },
       };
       places.set(key, place);
       return place;
@@ -139,7 +143,9 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
       const own = counts.get(creator) ?? 0;
       const most = Math.max(0, ...idle.map(countOf));
       if (most > own) return oldest((place) => isIdle(place) && countOf(place) === most);
-      return oldest((place) => isIdle(place) && place.creator === creator);
+      const latest = now() - STAY_MS;
+      const mayGo = (place: Place): boolean => isIdle(place) && place.readyAt <= latest;
+      return oldest((place) => mayGo(place) && place.creator === creator);
     },
   };
 }

@@ -68,6 +68,22 @@ t.test('an engine that stops, crashes and hangs in the middle', { skip }, async 
   engine.resume();
 });
 
+t.test('an engine that has no addresses left', { skip }, async (t) => {
+  const engine = await privateEngine(t, { addresses: '10.218.0.0/26' });
+  const image = await simpleImage(engine, '#!/bin/sh\necho "[]"\n');
+  const other = await simpleImage(engine, '#!/bin/sh\n\necho "[]"\n');
+  const { containers, log } = await opened(t, engine, { allowNetAccess: true });
+  t.same(await prepared(containers, image), { kind: 'ready' });
+  const isTold = (): boolean => {
+    t.same(containers.prepare(other, 1, CREATOR), { kind: 'starting' }, 'its calls wait');
+    return log.of('engine.short').length > 1;
+  };
+  await until(isTold);
+  t.match(log.of('engine.short')[0], { why: /address pool/, remedy: /default-address-pools/ });
+  containers.release(image);
+  t.same(await prepared(containers, other), { kind: 'ready' }, 'once there is one again');
+});
+
 t.test('a start without an engine', async (t) => {
   const deps = {
     clock: systemClock(undefined),

@@ -1,24 +1,77 @@
 /** The machine sets a limit for all containers together, those included that are being removed. */
 import t from 'tap';
 import { capacityOf } from '../../../src/adapters/containers/capacity.ts';
+import { systemClock } from '../../../src/adapters/system.ts';
 import type { ContractImage } from '../../../src/base/containers.ts';
+import { contractLimits } from '../../../src/base/contract-limits.ts';
 import { containersWith, engineJson } from '../../containers/api.ts';
 import { sharedEngine } from '../../containers/engine.ts';
 import { simpleImage, whyNoBusybox } from '../../containers/images.ts';
 import { leftOut } from '../../left-out.ts';
 import { type FakeAnswer, fakeEngine, IMAGE_ID, says, saysText, silence } from './fake-engine.ts';
-import { CREATOR, called, opened, prepared, until } from './opened.ts';
+import { CREATOR, called, opened, pause, prepared, until } from './opened.ts';
 
 const GIB = 1024 ** 3;
+const STAY_MS = contractLimits.stay.value;
+const START_TURN_MS = contractLimits.startTurn.value;
+
+/**
+ * The clock of the system, with as much more time as the test lets pass; a timer of `held` ms ends only
+ * by that.
+ */
+function passingClock(held?: number) {
+  const clock = systemClock(undefined);
+  let passed = 0;
+  const timers = new Set<() => void>();
+  return {
+    clock: {
+      ...clock,
+      monotonic: () => clock.monotonic() + passed,
+      after(ms: number, action: () => void) {
+        const due = clock.monotonic() + passed + ms;
+        const run = (): void => {
+          cancel();
+          action();
+        };
+        const look = (): void => {
+          if (clock.monotonic() + passed >= due) run();
+        };
+        const end = ms === held ? () => undefined : clock.after(ms, run);
+        const cancel = (): void => {
+          end();
+          timers.delete(look);
+        };
+        timers.add(look);
+        return cancel;
+      },
+    },
+    pass(ms: number): void {
+      passed += ms;
+      for (const look of [...timers]) look();
+    },
+  };
+}
 
 t.test('of a machine', async (t) => {
   const capacity = (memoryGib: number, processors: number, memoryMb = 512, cpus = 1) =>
     capacityOf({ memoryBytes: memoryGib * GIB, processors }, { memoryMb, cpus });
-  t.same(capacity(64, 16), { containers: 32, cpuShares: 32, cpus: 1 });
-  t.same(capacity(4, 16), { containers: 4, cpuShares: 256, cpus: 1 }, 'half of the memory');
-  t.same(capacity(64, 2), { containers: 16, cpuShares: 64, cpus: 1 }, '8 for a processor');
-  t.same(capacity(64, 2, 512, 4), { containers: 8, cpuShares: 128, cpus: 2 });
-  t.same(capacity(0.1, 1, 512), { containers: 1, cpuShares: 1024, cpus: 1 }, 'one at least');
+  t.same(capacity(64, 16), { containers: 32, starts: 8, cpuShares: 32, cpus: 1 });
+  t.same(
+    capacity(4, 16),
+    { containers: 4, starts: 8, cpuShares: 256, cpus: 1 },
+    'half of the memory',
+  );
+  t.same(
+    capacity(64, 2),
+    { containers: 16, starts: 1, cpuShares: 64, cpus: 1 },
+    '8 for a processor',
+  );
+  t.same(capacity(64, 2, 512, 4), { containers: 8, starts: 1, cpuShares: 128, cpus: 2 });
+  t.same(
+    capacity(0.1, 1, 512),
+    { containers: 1, starts: 1, cpuShares: 1024, cpus: 1 },
+    'one at least',
+  );
 });
 
 const SMALL = says({ MemTotal: 2 * 64 * 1024 ** 2 * 2, NCPU: 4 });
@@ -52,16 +105,16 @@ t.test('containers that are being removed count', async (t) => {
   engine.answer(/^DELETE \/containers\//, slowly);
   for (const image of [a, b]) t.same(await prepared(containers, image), { kind: 'ready' });
   t.equal(created().length, 2);
-  t.same(containers.prepare(c, 1, CREATOR), { kind: 'starting' });
+  t.same(containers.prepare(c, 1, 'another'), { kind: 'starting' });
   await until(() => removed().length === 1);
   for (let i = 0; i < 20; i++) {
-    t.same(containers.prepare(c, 1, CREATOR), { kind: 'starting' });
+    t.same(containers.prepare(c, 1, 'another'), { kind: 'starting' });
     await new Promise((resolve) => setImmediate(resolve));
   }
   t.equal(removed().length, 1, 'one makes room, and not all');
   t.equal(created().length, 2, 'the third does not begin before the other is gone');
   finish();
-  t.same(await prepared(containers, c), { kind: 'ready' });
+  t.same(await prepared(containers, c, 1, 'another'), { kind: 'ready' });
   t.equal(created().length, 3);
   engine.answer(/^DELETE \/containers\//, says({}));
 });
@@ -128,7 +181,8 @@ t.test('who has most gives way, whoever was used last', async (t) => {
   const engine = await fakeEngine(t);
   engine.answer(/^GET \/info/, says({ MemTotal: 2 * 5 * 64 * 1024 ** 2, NCPU: 4 }));
   engine.answer(/^GET \/images\//, NAMED_MANY);
-  const { containers } = await opened(t, engine);
+  const { clock, pass } = passingClock();
+  const { containers } = await opened(t, engine, {}, { clock });
   const isReady = (image: ContractImage, creator: string): boolean =>
     containers.prepare(image, 1, creator).kind === 'ready';
   t.same(await prepared(containers, a, 1, 'good'), { kind: 'ready' });
@@ -136,6 +190,12 @@ t.test('who has most gives way, whoever was used last', async (t) => {
   for (const image of first) await prepared(containers, image, 1, 'hostile');
   t.ok(isReady(a, 'hostile'), 'anybody may use the image');
   t.ok(first.every((image) => isReady(image, 'hostile')));
+  for (const image of more) t.notOk(isReady(image, 'hostile'));
+  t.ok(
+    first.every((image) => isReady(image, 'hostile')),
+    'not at once to its own creator',
+  );
+  pass(STAY_MS);
   for (const image of more) await prepared(containers, image, 1, 'hostile');
   t.ok(isReady(a, 'good'), 'the oldest, but that of another');
 
@@ -145,6 +205,35 @@ t.test('who has most gives way, whoever was used last', async (t) => {
     t.same(await prepared(containers, image, 1, 'new'), { kind: 'ready' });
   }
   t.ok(isReady(a, 'good'), 'the oldest, but the only one');
+});
+
+t.test('starts take turns', async (t) => {
+  const engine = await fakeEngine(t);
+  engine.answer(/^GET \/info/, says({ MemTotal: 64 * GIB, NCPU: 2 }));
+  engine.answer(/^GET \/images\//, NAMED_MANY);
+  const { clock, pass } = passingClock(START_TURN_MS);
+  const { containers } = await opened(t, engine, {}, { clock });
+  const waiting: (() => void)[] = [];
+  engine.answer(/^POST \/containers\/\w+\/start/, (response, request) => {
+    waiting.push(() => saysText('', 204)(response, request));
+  });
+  for (const image of MANY) containers.prepare(image, 1, 'hostile');
+  await until(() => waiting.length === 1);
+  containers.prepare(a, 1, 'good');
+  await pause(100);
+  t.equal(waiting.length, 1, 'one at a time');
+  for (const count of [2, 3]) {
+    waiting[count - 2]!();
+    await until(() => waiting.length === count);
+  }
+  waiting[2]!();
+  t.same(await prepared(containers, a, 1, 'good'), { kind: 'ready' }, 'creators in turn');
+  await until(() => waiting.length === 4);
+  // A slow one holds up nobody for long.
+  pass(START_TURN_MS);
+  await until(() => waiting.length === 5);
+  engine.answer(/^POST \/containers\/\w+\/start/, saysText('', 204));
+  for (const answer of waiting.slice(3)) answer();
 });
 
 const engine = await sharedEngine();

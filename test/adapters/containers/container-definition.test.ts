@@ -7,7 +7,7 @@ function userFor(user: string): unknown {
   return containerDefinition({
     image,
     limits: { memoryMb: 64, memorySwapMb: 0, cpus: 1, pids: 32, cgroupParent: undefined },
-    capacity: { containers: 1, cpuShares: 1024, cpus: 1 },
+    capacity: { containers: 1, starts: 1, cpuShares: 1024, cpus: 1 },
     labels: {},
     setup: { env: {}, mounts: [] },
     network: undefined,

@@ -20,6 +20,12 @@ export interface GoodCalls {
   settled(ms: number): Promise<void>;
 }
 
+interface Block {
+  readonly signature: string;
+  readonly reference: string;
+  readonly transactions: readonly { readonly type: number; readonly tx?: JsonObject }[];
+}
+
 const PER_SECOND = 20;
 const LOOK_MS = 100;
 
@@ -30,11 +36,13 @@ export function startGoodCalls(
   senders: readonly Sender[],
   fromHeight: number,
 ): GoodCalls {
+  /** When each was sent that no block has. */
   const waiting = new Map<string, number>();
-  const waits: number[] = [];
+  /** The blocks that were read, with the calls in them and when those were sent. */
+  const blocks: { readonly id: string; readonly sent: ReadonlyMap<string, number> }[] = [];
+  const waits = new Map<string, number>();
   const refused: string[] = [];
   const contract = base58.decode(contractId);
-  let height = fromHeight;
   let sent = 0;
   let isEnding = false;
 
@@ -52,15 +60,35 @@ export function startGoodCalls(
   async function look(): Promise<void> {
     const [first] = rests;
     const tip = await first!.height();
-    for (; height < tip; height++) {
-      const { body } = await first!.get(`/blocks/at/${height + 1}`);
-      for (const { type, tx } of (body as JsonObject)['transactions'] as JsonObject[]) {
-        const id = type === 105 ? String((tx as JsonObject)['id']) : '';
-        const since = waiting.get(id);
-        if (since === undefined) continue;
-        waits.push(performance.now() - since);
-        waiting.delete(id);
-      }
+    while (fromHeight + blocks.length < tip) {
+      const height = fromHeight + blocks.length + 1;
+      const { status, body } = await first!.get(`/blocks/at/${height}`);
+      if (status !== 200) return;
+      const { signature, reference, transactions } = body as Block;
+      const last = blocks.at(-1);
+      if (last !== undefined && last.id !== reference) forget(blocks.pop()!.sent);
+      else blocks.push({ id: signature, sent: found(transactions) });
+    }
+  }
+
+  function found(transactions: Block['transactions']): ReadonlyMap<string, number> {
+    const calls = new Map<string, number>();
+    for (const { type, tx } of transactions) {
+      const id = type === 105 ? String(tx?.['id']) : '';
+      const since = waiting.get(id);
+      if (since === undefined) continue;
+      waits.set(id, performance.now() - since);
+      waiting.delete(id);
+      calls.set(id, since);
+    }
+    return calls;
+  }
+
+  /** Another block has taken the place of theirs, so they wait on. */
+  function forget(calls: ReadonlyMap<string, number>): void {
+    for (const [id, since] of calls) {
+      waits.delete(id);
+      waiting.set(id, since);
     }
   }
 
@@ -92,7 +120,9 @@ export function startGoodCalls(
       return sent;
     },
     refused,
-    waits,
+    get waits() {
+      return [...waits.values()];
+    },
     async end() {
       isEnding = true;
       await calling;
