@@ -1,22 +1,16 @@
 /**
- * Keeps the sources without their types, so that a command of the checkout is quick: stripping
- * costs about 2 ms of processor time a file, and a command that calls a node loads a hundred.
- * The launcher loads this before anything else; the published build has nothing to strip.
+ * Loads the sources without their types (stripped-sources.cjs), so that a command of the checkout is
+ * quick. The launcher loads this before anything else; the published build has nothing to strip.
  *
- * Plain JavaScript, because loading the compiler to read this file would cost what it saves.
- *
- * Invariant: an entry serves only the file it was made from, as long as its size and times are the
- * same, on the same version of Node; where the folder cannot be written, everything works as without
- * it.
+ * What strips takes 20 MB, which a process that has loaded it keeps. So a process of its own strips
+ * all that are missing, once; only where it cannot keep them does this one strip.
  */
-const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
-const { enableCompileCache, registerHooks, stripTypeScriptTypes } = require('node:module');
-const { join, relative } = require('node:path');
+const { spawnSync } = require('node:child_process');
+const { accessSync, constants, mkdirSync } = require('node:fs');
+const { enableCompileCache, registerHooks } = require('node:module');
+const { join } = require('node:path');
 const { fileURLToPath } = require('node:url');
-
-// `npm ci` empties it, and who may write here may change the sources too.
-const root = join(__dirname, '..');
-const folder = join(root, 'node_modules/.cache/platform-node');
+const { folder, keptSource, stripSource } = require('./stripped-sources.cjs');
 
 // What hooks into the loader from outside, such as a test runner, does not bear a second one beside.
 const isAlone = !/--(import|require|loader|experimental-loader)\b|(^| )-r /.test(
@@ -41,32 +35,29 @@ if (isAlone) {
   });
 }
 
+const STRIP_MS_MAX = 30_000;
+let isAsked = false;
+
 function stripped(path) {
-  const place = join(folder, `${relative(root, path).replaceAll('/', '|')}.js`);
-  const { size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-  const stamp = `// ${process.version} ${size} ${mtimeNs} ${ctimeNs}\n`;
-  const kept = read(place);
-  if (kept?.startsWith(stamp)) return kept.slice(stamp.length);
-  const source = stripTypeScriptTypes(readFileSync(path, 'utf8'));
-  keep(place, stamp + source);
-  return source;
-}
-
-function read(place) {
-  try {
-    return readFileSync(place, 'utf8');
-  } catch {
-    return undefined;
+  const kept = keptSource(path);
+  if (kept !== undefined) return kept;
+  if (!isAsked && isWritable()) {
+    isAsked = true;
+    const program = join(__dirname, 'stripped-sources.cjs');
+    spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+      stdio: 'ignore',
+      timeout: STRIP_MS_MAX,
+    });
   }
+  return keptSource(path) ?? stripSource(path);
 }
 
-function keep(place, content) {
-  const fresh = `${place}.${process.pid}`;
+function isWritable() {
   try {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(fresh, content);
-    renameSync(fresh, place);
+    accessSync(folder, constants.W_OK);
+    return true;
   } catch {
-    // Only speed is lost.
+    return false;
   }
 }

@@ -3,7 +3,15 @@
  * program interferes. PostgreSQL refuses to run as root, so root starts it as an unprivileged user.
  */
 import { execFile, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,16 +39,23 @@ const WAIT_MS_MAX = 60_000;
 
 const run = promisify(execFile);
 
-/** With a password it is asked for; else whoever reaches the socket is let in. */
+/**
+ * With a password it is asked for; else whoever reaches the socket is let in. A `kept` folder stays
+ * when the server stops, and its data are used again.
+ */
 export async function startPostgresServer(
   password?: string,
   settings: readonly string[] = [],
+  kept?: string,
 ): Promise<PostgresServer> {
   const programs = findPrograms();
   const user = await unprivilegedUser();
-  const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
+  if (kept !== undefined) mkdirSync(kept, { recursive: true });
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'postgres-'));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
+  const prepared = { programs, folder, user, settings, isKept: kept !== undefined };
+  if (existsSync(join(data, 'PG_VERSION'))) return served(prepared);
   const initdb = ['-D', data, '-U', SUPERUSER, '-E', 'UTF8', '--no-instructions'];
   if (password === undefined) {
     initdb.push('-A', 'trust');
@@ -50,8 +65,7 @@ export async function startPostgresServer(
     initdb.push('-A', 'scram-sha-256', '--pwfile', file);
   }
   await run(join(programs, 'initdb'), initdb, { cwd: folder, ...user });
-
-  return served({ programs, folder, user, settings });
+  return served(prepared);
 }
 
 /** A copy of a server that streams its changes; it reads only until it is promoted. */
@@ -76,9 +90,17 @@ interface Prepared {
   readonly folder: string;
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
   readonly settings: readonly string[];
+  /** Whether the folder stays when the server stops. */
+  readonly isKept?: boolean;
 }
 
-async function served({ programs, folder, user, settings }: Prepared): Promise<PostgresServer> {
+async function served({
+  programs,
+  folder,
+  user,
+  settings,
+  isKept = false,
+}: Prepared): Promise<PostgresServer> {
   const options = ['max_connections=100', ...settings].flatMap((one) => ['-c', one]);
   const command = ['-D', join(folder, 'data'), '-k', folder, '-h', '', ...options];
   let server = launched();
@@ -97,7 +119,7 @@ async function served({ programs, folder, user, settings }: Prepared): Promise<P
   };
   const stop = async (): Promise<void> => {
     await end('SIGINT');
-    rmSync(folder, { recursive: true, force: true });
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
   };
   try {
     await connected(folder);

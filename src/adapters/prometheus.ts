@@ -77,7 +77,10 @@ function registered(registry: Registry, readers: (() => void)[]): Metrics {
     },
     gauge(name, help, labelNames = []) {
       const gauge = new Gauge({ name, help, labelNames, ...common });
-      return { set: (value, labels = {}) => gauge.set(labels, value) };
+      return {
+        set: (value, labels = {}) => gauge.set(labels, value),
+        remove: (labels = {}) => gauge.remove(labels),
+      };
     },
     histogram(name, help, bounds, labelNames = []) {
       const histogram = new Histogram({ name, help, labelNames, buckets: [...bounds], ...common });

@@ -48,7 +48,13 @@ export function instrumentsOf<T extends MetricTable>(
 }
 
 const nothing = (): void => {};
-const silent = { add: nothing, set: nothing, observe: nothing, start: () => nothing };
+const silent = {
+  add: nothing,
+  set: nothing,
+  remove: nothing,
+  observe: nothing,
+  start: () => nothing,
+};
 
 const nowhere: Metrics = {
   counter: () => silent,

@@ -65,6 +65,8 @@ export interface Counter {
 }
 export interface Gauge {
   set(value: number, labels?: Labels): void;
+  /** Nobody knows its value any more: it is not shown until it is set again. */
+  remove(labels?: Labels): void;
 }
 export interface Histogram {
   observe(seconds: number, labels?: Labels): void;

@@ -104,8 +104,9 @@ export async function createDataService(
   let reading: Database | undefined;
   let health: Database | undefined;
   let store: Database | undefined;
+  const crawl = options.crawl === undefined ? undefined : state;
   readOnDemand(metrics, {
-    state,
+    crawl,
     clock,
     inUse: () => reading?.inUse() ?? store?.inUse() ?? 0,
     db: () => reading ?? store,
@@ -117,7 +118,7 @@ export async function createDataService(
     slow: createSlowClients(clock),
     clock,
     version: options.version,
-    crawl: options.crawl === undefined ? undefined : state,
+    crawl,
     nodeHeight: recentHeight(node, clock),
     maxLag: options.maxLag,
     strictLag: options.strictLag,

@@ -28,7 +28,8 @@ export const queryMeter = (metrics: DataMetrics): QueryMeter => ({
 });
 
 interface MeasuredParts {
-  readonly state: CrawlState;
+  /** Undefined where another process crawls. */
+  readonly crawl: CrawlState | undefined;
   readonly clock: Clock;
   readonly inUse: () => number;
   /** Undefined until it is open. */
@@ -38,7 +39,7 @@ interface MeasuredParts {
 /** Values that are looked up when they are asked for. */
 export function readOnDemand(
   metrics: DataMetrics,
-  { state, clock, inUse, db }: MeasuredParts,
+  { crawl, clock, inUse, db }: MeasuredParts,
 ): void {
   let isAsking = false;
   // Sizes are those of the reading before: a database that hangs does not keep back the others.
@@ -54,14 +55,29 @@ export function readOnDemand(
   };
   metrics.onRead(() => {
     askSizes();
-    const lag = Math.max(0, state.nodeHeight - state.height);
-    metrics.height.set(state.height);
-    metrics.nodeHeight.set(state.nodeHeight);
-    metrics.lagBlocks.set(lag);
-    metrics.lagSeconds.set(lag === 0 ? 0 : Math.max(0, (clock.now() - state.lastBlock) / 1000));
-    metrics.waitingBytes.set(state.waitingBytes);
     metrics.poolInUse.set(inUse());
+    if (crawl === undefined) metrics.height.remove();
+    else metrics.height.set(crawl.height);
+    const isFollowing = crawl !== undefined && crawl.stopped === undefined;
+    if (isFollowing) setProgress(metrics, crawl, clock.now());
+    else for (const gauge of progressOf(metrics)) gauge.remove();
   });
+}
+
+/** What only a running crawler knows. */
+const progressOf = ({ nodeHeight, lagBlocks, lagSeconds, waitingBytes }: DataMetrics) => [
+  nodeHeight,
+  lagBlocks,
+  lagSeconds,
+  waitingBytes,
+];
+
+function setProgress(metrics: DataMetrics, crawl: CrawlState, now: number): void {
+  const lag = Math.max(0, crawl.nodeHeight - crawl.height);
+  metrics.nodeHeight.set(crawl.nodeHeight);
+  metrics.lagBlocks.set(lag);
+  metrics.lagSeconds.set(lag === 0 ? 0 : Math.max(0, (now - crawl.lastBlock) / 1000));
+  metrics.waitingBytes.set(crawl.waitingBytes);
 }
 
 async function setSizes(metrics: DataMetrics, db: Database): Promise<void> {

@@ -35,10 +35,16 @@ const BATCH = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const DEPTH = [1, 2, 5, 10, 50, 100, 500, 1000, 4000];
 
 export const dataMetricTable = {
-  height: gauge('ds_height', 'Height of the last stored block.'),
-  nodeHeight: gauge('ds_node_height', 'Height of the node.'),
-  lagBlocks: gauge('ds_lag_blocks', 'Blocks that the data are behind the node.'),
-  lagSeconds: gauge('ds_lag_seconds', 'Age of the last stored block while the data are behind.'),
+  height: gauge('ds_height', 'Height of the last stored block; only of a process that crawls.'),
+  nodeHeight: gauge('ds_node_height', 'Height of the node; gone once the crawler has ended.'),
+  lagBlocks: gauge(
+    'ds_lag_blocks',
+    'Blocks that the data are behind the node; gone once the crawler has ended.',
+  ),
+  lagSeconds: gauge(
+    'ds_lag_seconds',
+    'Age of the last stored block while the data are behind; gone once the crawler has ended.',
+  ),
   blocks: counter('ds_blocks_total', 'Blocks written.'),
   txs: counter('ds_txs_total', 'Transactions written.', ['type']),
   unknownTxs: counter(

@@ -85,7 +85,9 @@ t.test('stripped sources are kept, used again, and not needed', async (t) => {
   t.match(await versionFrom(binary, checkout, TOOLS), expected);
   const source = join(checkout, 'src/cli/commands/version.ts');
   const folder = join(checkout, 'node_modules/.cache/platform-node');
-  t.ok(readdirSync(folder).length > 3);
+  const kept = readdirSync(folder).filter((name) => name.endsWith('.ts.js'));
+  const sources = readdirSync(join(checkout, 'src'), { recursive: true, encoding: 'utf8' });
+  t.equal(kept.length, sources.filter((name) => name.endsWith('.ts')).length + 1, 'all at once');
   writeFileSync(
     source,
     readFileSync(source, 'utf8').replace(
@@ -98,6 +100,21 @@ t.test('stripped sources are kept, used again, and not needed', async (t) => {
   rmSync(join(checkout, 'node_modules/.cache'), { recursive: true });
   writeFileSync(join(checkout, 'node_modules/.cache'), 'no folder');
   t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9' }, 'nowhere to keep them');
+});
+
+t.test('another process strips the sources', async (t) => {
+  const checkout = copyOf(t, ['commander', 'node']);
+  const node = join(checkout, 'node_modules/node/bin/node');
+  const look = `import('./src/cli/commands/version.ts').then(() =>
+    console.log(process.moduleLoadList.filter((name) => name.includes('amaro')).length))`;
+  const loaded = async (): Promise<string> => {
+    const args = ['--require', './bin/strip-cache.cjs', '--eval', look];
+    return (await execute(node, args, { cwd: checkout, env: childEnvironment() })).stdout.trim();
+  };
+  t.equal(await loaded(), '0', 'what strips takes 20 MB');
+  rmSync(join(checkout, 'node_modules/.cache'), { recursive: true });
+  writeFileSync(join(checkout, 'node_modules/.cache'), 'no folder');
+  t.not(await loaded(), '0', 'here, where nothing can be kept');
 });
 
 t.test('flags of Node: fewer collectors for all, a small young generation for dev', async (t) => {

@@ -31,7 +31,10 @@ function programs(paths: readonly string[]): Files {
   );
 }
 
-/** Variables and user of the official image, as far as compose files use them. */
+/**
+ * Variables, user, scripts and commands of the official image, as far as compose files use them. A
+ * folder that has data is left as it is.
+ */
 const POSTGRES_START = `#!/bin/sh
 set -e
 data=/var/lib/postgresql/data
@@ -44,15 +47,26 @@ if [ ! -e $data/PG_VERSION ]; then
   as "initdb --no-locale -E UTF8 -U $POSTGRES_USER -A scram-sha-256 --pwfile=/tmp/password $data"
   echo 'host all all all scram-sha-256' >> $data/pg_hba.conf
   echo "CREATE DATABASE $POSTGRES_DB;" | as "postgres --single -D $data postgres"
+  for script in /docker-entrypoint-initdb.d/*.sql; do
+    [ -e $script ] || continue
+    as "postgres --single -j -D $data $POSTGRES_DB" < $script
+  done
 fi
 as "exec $* -D $data -c listen_addresses=* -c unix_socket_directories=/var/run/postgresql"
+`;
+
+/** `gosu USER COMMAND`, by busybox. */
+const GOSU = `#!/bin/sh
+user=$1
+shift
+exec su -s /bin/sh -c 'exec "$0" "$@"' "$user" -- "$@"
 `;
 
 export function postgresImage(engine: Engine): Promise<TestImage> {
   const bin = findPrograms();
   const lib = bin.replace(/bin$/, 'lib');
   const share = execFileSync(`${bin}/pg_config`, ['--sharedir'], { encoding: 'utf8' }).trim();
-  const names = ['initdb', 'postgres', 'pg_isready'];
+  const names = ['initdb', 'postgres', 'pg_isready', 'pg_basebackup', 'psql'];
   const files: Files = {
     ...simpleFiles(POSTGRES_START),
     ...Object.fromEntries(
@@ -61,6 +75,8 @@ export function postgresImage(engine: Engine): Promise<TestImage> {
     ...filesOf(lib, lib.slice(1)),
     ...filesOf(share, share.slice(1)),
     ...programs(names.map((name) => `${bin}/${name}`)),
+    'bin/docker-entrypoint.sh': { linkTo: '../run.sh' },
+    'bin/gosu': { bytes: GOSU, mode: 0o755 },
     'etc/passwd': { bytes: 'root:x:0:0::/:/bin/sh\npostgres:x:999:999::/tmp:/bin/sh\n' },
   };
   return buildImage(engine, 'postgres', files, [

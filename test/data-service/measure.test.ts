@@ -2,16 +2,18 @@
 import t from 'tap';
 import { servePrometheus } from '../../src/adapters/prometheus.ts';
 import { dataMetricTable } from '../../src/data-service/observability.ts';
+import { OPTIONS } from './crawling.ts';
 import { type MadeChain, madeChain } from './made-chain.ts';
 import { madeNode } from './made-node.ts';
 import { served } from './served.ts';
-import { postgresCluster } from './stores.ts';
+import { memoryDatabase, postgresCluster } from './stores.ts';
 
 const cluster = await postgresCluster(t);
 const STATEMENT_MS = 300;
 const WAIT_MS = 50;
 const WAIT_MS_MAX = 60_000;
 const NODE_AWAY = 'http://127.0.0.1:1';
+const PROGRESS = ['ds_height', 'ds_node_height', 'ds_lag_blocks', 'ds_lag_seconds'];
 
 t.test('metrics', { skip: cluster.skip }, async (t) => {
   const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
@@ -91,4 +93,32 @@ t.test('metrics', { skip: cluster.skip }, async (t) => {
     if (mayRest.includes(name)) t.ok(value !== undefined, `${name} is there`);
     else t.ok((value ?? 0) > 0, `${name} is ${value}`);
   }
+});
+
+t.test('a crawler that has ended knows no lag', async (t) => {
+  const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
+  t.teardown(close);
+  const shown = async (): Promise<string[]> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return PROGRESS.filter((name) => new RegExp(`^${name} `, 'm').test(text));
+  };
+  const chain = madeChain({ seed: 'ended', txsPerBlock: 2, accounts: 5 });
+  chain.grow(30);
+  const node = await madeNode(t, () => chain);
+  const crawl = { ...OPTIONS, maxRollback: 5 };
+  const { service, reached } = await served(t, node.url, memoryDatabase, { crawl }, metrics);
+  await reached(chain.height());
+  t.strictSame(await shown(), PROGRESS);
+  chain.reorganise(10, 12);
+  while (service.state.stopped === undefined)
+    await new Promise((next) => setTimeout(next, WAIT_MS));
+  t.strictSame(await shown(), ['ds_height']);
+});
+
+t.test('a server beside a crawler knows none either', async (t) => {
+  const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
+  t.teardown(close);
+  await served(t, NODE_AWAY, memoryDatabase, { crawl: undefined }, metrics);
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  for (const name of PROGRESS) t.notMatch(text, new RegExp(`^${name} `, 'm'));
 });

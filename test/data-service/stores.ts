@@ -23,9 +23,9 @@ export interface PostgresCluster {
   readonly server: PostgresServer | undefined;
 }
 
-/** A server of its own, ended with the test. */
-export async function postgresCluster(scope: Scope): Promise<PostgresCluster> {
-  const server = await startPostgresServer().catch((cause: unknown) => {
+/** A server of its own, ended with the test; a `kept` folder keeps its databases. */
+export async function postgresCluster(scope: Scope, kept?: string): Promise<PostgresCluster> {
+  const server = await startPostgresServer(undefined, [], kept).catch((cause: unknown) => {
     if (cause instanceof NotInstalledError) return cause.message;
     throw cause;
   });

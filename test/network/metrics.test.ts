@@ -18,7 +18,10 @@ function scraped(): { metrics: Metrics; read(): ReadonlyMap<string, number> } {
           values.set(key(name, labels), (values.get(key(name, labels)) ?? 0) + amount);
         },
       }),
-      gauge: (name) => ({ set: (value, labels) => void values.set(key(name, labels), value) }),
+      gauge: (name) => ({
+        set: (value, labels) => void values.set(key(name, labels), value),
+        remove: (labels) => void values.delete(key(name, labels)),
+      }),
       histogram: () => ({ observe: nothing, start: () => nothing }),
       onRead: (action) => void readers.push(action),
     },

@@ -65,6 +65,8 @@ export interface NodeReaderDeps {
 }
 
 const ANSWER_MS_MAX = 60_000;
+/** Of a block in parts: a slow node must not keep the others from being asked. */
+const BLOCK_MS_MAX = 600_000;
 /** Each takes some tens of bytes, so four answers of a hostile node fit into the memory. */
 const ANSWER_VALUES_MAX = 4_000_000;
 /** Refused as too long, overloaded, or cut off. */
@@ -136,7 +138,17 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
 
   async function readInParts(height: number) {
     const { http, read } = readingClient(deps.http);
-    const found = await ask((call) => blockInParts(call, height, () => read.bytes), { http });
+    const found = await ask(
+      (call) => {
+        const [bytes, end] = [read.bytes, deps.clock.monotonic() + BLOCK_MS_MAX];
+        return blockInParts(
+          call,
+          { height, valuesMax: ANSWER_VALUES_MAX },
+          { bytes: () => read.bytes - bytes, isLate: () => deps.clock.monotonic() > end },
+        );
+      },
+      { http },
+    );
     return { blocks: found, bytes: read.bytes };
   }
 

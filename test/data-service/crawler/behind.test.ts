@@ -54,8 +54,14 @@ await onBothStores(t, 'nodes that are behind', async (t, open) => {
 
   const status = { status: 429, type: 'application/json', body: '{"error":429,"message":"slow"}' };
   let isRefusing = false;
+  /** A header that the node does not show, although its height says that it has the block. */
+  let hidden = '';
+  const noBlock = json({ status: 'error', details: 'No block for this height' });
   const refusing = await madeNode(t, () => chain, {
-    instead: (path) => (isRefusing && path.startsWith('/blocks/headers') ? status : undefined),
+    instead(path) {
+      if (path === hidden) return noBlock;
+      return isRefusing && path.startsWith('/blocks/headers') ? status : undefined;
+    },
   });
   await crawler.stop();
   const other = crawl(t, db, [node.url, refusing.url], { maxRollback: 5 });
@@ -68,6 +74,10 @@ await onBothStores(t, 'nodes that are behind', async (t, open) => {
     await nothingRemoved(t, db, other, 64);
     isRefusing = false;
   }
+  hidden = '/blocks/headers/at/64';
+  await passes(refusing);
+  await nothingRemoved(t, db, other, 64);
+  hidden = '';
   chain.reorganise(4, 5);
   await other.reached(65, chain.signature(65));
   t.equal(other.state.reorganisations, 1, 'another block was shown');

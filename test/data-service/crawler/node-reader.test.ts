@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
+import { MIB } from '../../../src/base/budget.ts';
 import type { HttpReply } from '../../../src/base/http.ts';
 import type { Clock } from '../../../src/base/ports.ts';
 import { nodeReader, TooMuch } from '../../../src/data-service/crawler/node-reader.ts';
@@ -43,6 +44,7 @@ function slowClock() {
   let now = 0;
   const clock: Clock = {
     ...systemClock(undefined),
+    monotonic: () => now,
     after(ms, action) {
       waiting.set(action, now + ms);
       return () => void waiting.delete(action);
@@ -66,6 +68,47 @@ t.test('each part of a block has its minute', async (t) => {
   t.equal(blocks[0]?.transactions.length, 3500);
   const late = await madeNode(t, () => chain, { delay: async () => advance(61_000) });
   await t.rejects(readerOf(t, late.url, clock).height(), { name: 'NodeAway' });
+});
+
+const PART = 1000;
+
+/** A node whose block 2 has no end: each part is full of these transactions. */
+async function endless(t: Test, transaction: object, delay?: () => Promise<void>) {
+  const chain = grown('endless', 3);
+  const transactions = Array<object>(PART).fill(transaction);
+  const part = JSON.stringify({ ...chain.block(2), transactions });
+  let parts = 0;
+  const node = await madeNode(t, () => chain, {
+    ...(delay === undefined ? {} : { delay }),
+    instead(path) {
+      if (asked(path) > 0) return tooBig;
+      if (!path.startsWith('/blocks/at/2')) return undefined;
+      parts++;
+      return json(part);
+    },
+  });
+  return { url: node.url, parts: () => parts, bytes: part.length };
+}
+
+const noEnd = { name: 'NodeAway', message: /block 2 has no end/ };
+
+t.test('a block without an end, by its bytes', async (t) => {
+  const { url, parts, bytes } = await endless(t, { type: 4, text: 'x'.repeat(10_000) });
+  await t.rejects(readerOf(t, url).blocks(2, 2), noEnd);
+  t.ok(parts() * bytes < 75 * MIB, `${parts()} parts`);
+});
+
+t.test('a block without an end, by its values', async (t) => {
+  const { url, parts } = await endless(t, { type: 12, data: Array(1000).fill(1) });
+  await t.rejects(readerOf(t, url).blocks(2, 2), noEnd);
+  t.equal(parts(), 4, 'a million values each');
+});
+
+t.test('a block without an end, by its time', async (t) => {
+  const { clock, advance } = slowClock();
+  const { url, parts } = await endless(t, { type: 4 }, async () => advance(59_000));
+  await t.rejects(readerOf(t, url, clock).blocks(2, 2), noEnd);
+  t.equal(parts(), 11, 'ten minutes');
 });
 
 t.test('an answer of too many values is too long', async (t) => {

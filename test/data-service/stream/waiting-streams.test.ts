@@ -1,9 +1,10 @@
 /** What a stream waits for: its client, and a store that has ended its query. */
 import t from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import { type Database, DatabaseError } from '../../../src/base/database.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
+import { FILLER } from '../../../src/data-service/stream/event-text.ts';
 import type { StreamRequest } from '../../../src/data-service/stream/stream-service.ts';
 import { createTransactionStreams } from '../../../src/data-service/stream/transaction-streams.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
@@ -50,6 +51,41 @@ t.test('a client has its time from the last text on', async (t) => {
   t.equal(end, '');
   await clock.advance(3000);
   t.match(end, /"reason":"slow"/);
+});
+
+t.test('no query keeps the beats up', async (t) => {
+  const clock = fakeClock(0);
+  const memory = await memoryDatabase();
+  t.teardown(() => memory.close());
+  await migrate(memory, { indexText: true });
+  let isStuck = false;
+  const stuck = Promise.withResolvers<never>();
+  const db: Database = {
+    ...memory,
+    query: (sql, values) => (isStuck ? stuck.promise : memory.query(sql, values)),
+  };
+  const slow = createSlowClients(clock);
+  const services = { db: () => db, clock, slow } as Partial<DataServices> as DataServices;
+  const streams = createTransactionStreams(
+    { readersMax: 1, readersOfClientMax: 1 },
+    { services, log: memoryLog() },
+  );
+  const request = { filter: {}, filterText: '', client: 'a', lastId: '' } as StreamRequest;
+  const { stream } = await streams.open(request);
+  isStuck = true;
+  const texts: string[] = [];
+  stream.begin({
+    write(text) {
+      texts.push(text);
+      return true;
+    },
+    end() {},
+  });
+  for (let second = 0; second < 10; second++) await clock.advance(1000);
+  t.ok(texts.length >= 4, `${texts.length} beats in ten seconds`);
+  t.ok(texts.every((text) => text === FILLER));
+  stuck.reject(new DatabaseError('away', 'the test is over'));
+  await streams.stop();
 });
 
 t.test('queries that a replica ends for its recovery', { skip: cluster.skip }, async (t) => {
