@@ -2,7 +2,7 @@
  * The chain: one head, moved only by a durable commit (blocks.md#checks-of-a-received-block,
  * consensus.md#choice-between-forks).
  *
- * Invariants: every job that changes the state runs in one lane, one at a time; a job works on
+ * Invariants: every job that changes the state runs in one mutex; a job works on
  * private overlays, so readers see the old head or the new one and nothing between; listeners are
  * called after the commit.
  */
@@ -12,6 +12,7 @@ import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
 import { createTurns, type Turns } from '../base/turns.ts';
 import type { Block } from '../block/block.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 import {
   type ConsensusView,
   type Forger,
@@ -36,7 +37,6 @@ import {
   sealInTurn,
   withClaims,
 } from './forge.ts';
-import { Lane } from './lane.ts';
 import { createScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import { requireReachable, type Unwinding } from './unwinding.ts';
@@ -94,11 +94,11 @@ export interface Blockchain {
   /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
   rollback(height: number): Promise<readonly Tx[]>;
   listen(listener: ChainListener): () => void;
-  /** Resolves when the lane is empty. */
+  /** Resolves when no job waits or runs. */
   idle(): Promise<void>;
 }
 
-/** The operations that jobs in the lane may use. */
+/** The operations that jobs under the mutex may use. */
 export interface Inside {
   readonly turns: Turns;
   tip(): Tip;
@@ -130,7 +130,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   const applier = new BlockApplier(options, { scheme, turns, duration: metrics?.apply });
   const head = new ChainHead(undoDepth, { ...ports, turns, duration: metrics?.commit });
   const { view } = head;
-  const lane = new Lane();
+  const headMoves = new Mutex();
   const atHead = headView(head);
   const inside: Inside = {
     turns,
@@ -191,18 +191,18 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     tip: () => head.tip,
     isFailing: () => head.isFailing,
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
-    found: (genesis) => lane.run(() => found(genesis)),
-    append: (block, known = NOTHING_KNOWN) => lane.run(() => append(block, known)),
-    exclusive: (job) => lane.run(() => job(inside)),
+    found: (genesis) => headMoves.run(() => found(genesis)),
+    append: (block, known = NOTHING_KNOWN) => headMoves.run(() => append(block, known)),
+    exclusive: (job) => headMoves.run(() => job(inside)),
     nextSlot: (forger, now) =>
       view.get(scripts, forger.address) === undefined
         ? consensus.nextSlot(head.tip, forger, now, atHead())
         : undefined,
     countedMiners: (now) => countedMiners(view, atHead(), now),
-    forge: (generator, timestamp, pack) => lane.run(() => forge(generator, timestamp, pack)),
-    rollback: (height) => lane.run(() => rollback(height)),
+    forge: (generator, timestamp, pack) => headMoves.run(() => forge(generator, timestamp, pack)),
+    rollback: (height) => headMoves.run(() => rollback(height)),
     listen: (listener) => head.listen(listener),
-    idle: () => lane.idle(),
+    idle: () => headMoves.idle(),
   };
 }
 

@@ -13,6 +13,7 @@ import { JournalTooLongError } from '../base/journal-full.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import { createTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 import { ProofChecks, unchecked } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
@@ -64,7 +65,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
    */
   let kept: ReadonlyMap<string, Uint8Array> = new Map();
   const returning = new Set<Iterable<Tx>>();
-  let running = Promise.resolve();
+  const returns = new Mutex();
   /** Entries whose proofs nobody has checked. */
   const unproven: PoolEntry[] = [];
   let checking: Promise<void> | undefined;
@@ -169,10 +170,9 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     readmit(txs) {
       kept = new Map();
       returning.add(txs);
-      running = running.then(() => putBack(txs));
-      return running;
+      return returns.run(() => putBack(txs));
     },
-    idle: () => running,
+    idle: () => returns.idle(),
     underWay: () => [
       ...kept.values(),
       ...[...returning].flatMap((txs) => ownRecords(txs).map(([, record]) => record)),

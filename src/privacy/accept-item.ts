@@ -12,6 +12,7 @@ import { apiError, refused } from '../base/errors.ts';
 import { type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
 import { createTurns } from '../base/turns.ts';
+import { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -25,7 +26,6 @@ import {
   infoOf,
   policyIdOf,
 } from './data-to-send.ts';
-import { InTurn } from './in-turn.ts';
 import { type ItemId, itemKey } from './item-id.ts';
 
 export interface SendPorts extends DataHashPorts {
@@ -52,7 +52,7 @@ export type SendData = (request: DataToSend, broadcast: boolean) => Promise<Tx>;
 export function createSendData(ports: SendPorts): SendData {
   const { scheme, view, store, clock, pool, ownerAddress } = ports;
   const sent = new Map<string, Uint8Array>();
-  const inTurn = new InTurn();
+  const oneOfItem = new KeyedMutex();
   let textBytes = 0;
 
   async function send(request: DataToSend, broadcast: boolean): Promise<Tx> {
@@ -68,7 +68,7 @@ export function createSendData(ports: SendPorts): SendData {
       throw refused(`Sender '${scheme.addressToText(ownerAddress)}' is not in policy recipients`);
     }
     if (!equal(actual, hash)) throw wrongHash(actual, hash).answer;
-    return inTurn.run(itemKey(item), async () => {
+    return oneOfItem.run(itemKey(item), async () => {
       if (boundHash(view, policyId, hash) !== undefined) {
         throw apiError('PolicyDataExists', base58.encode(hash));
       }

@@ -11,6 +11,7 @@ import type { StoreWrite } from '../../base/ports.ts';
 import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
 import { createTurns } from '../../base/turns.ts';
+import { Mutex } from '../../concurrency/mutex.ts';
 import { type Environment, type EnvironmentOptions, typed } from './environment.ts';
 import { RowBuffers } from './row-buffers.ts';
 import { createRowPacker } from './rows.ts';
@@ -51,7 +52,7 @@ export function createLmdbWriter(
     monotonic: () => performance.now(),
     turn: () => new Promise((resolve) => setImmediate(resolve)),
   });
-  let last: Promise<void> = Promise.resolve();
+  const transactions = new Mutex();
   let thread: WritingThread | undefined;
 
   async function pack(writes: Iterable<StoreWrite>): Promise<ArrayBuffer[]> {
@@ -105,13 +106,9 @@ export function createLmdbWriter(
   }
 
   return {
-    write(writes) {
-      const written = last.then(() => writeNow(writes));
-      last = written.catch(() => undefined);
-      return written;
-    },
+    write: (writes) => transactions.run(() => writeNow(writes)),
     async close() {
-      await last;
+      await transactions.idle();
       await thread?.end();
     },
   };
