@@ -6,10 +6,10 @@
  * contracts stands still; a result is not used where its run has read what changed meanwhile, so
  * every block is what some order of its runs gives; after the end nothing changes the draft.
  */
-import { createFairSlots, type FairSlots } from '../base/fair-slots.ts';
 import type { Clock } from '../base/ports.ts';
 import { roundLimits as limits } from '../base/round-limits.ts';
 import { createTurns, type Turns } from '../base/turns.ts';
+import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
 import { ColdLines } from './cold-lines.ts';
 import type { Then } from './conclude.ts';
@@ -55,7 +55,7 @@ export class ContractPhase {
   private readonly ports: PhasePorts;
   private readonly turns: Turns;
   private readonly lines = new Map<string, ContractLine>();
-  private readonly slots: FairSlots<ContractLine>;
+  private readonly slots: FairSemaphore<ContractLine>;
   private readonly cold: ColdLines<ContractLine>;
   private readonly intake = createPhaseIntake();
   private readonly running = new Set<Job>();
@@ -74,7 +74,7 @@ export class ContractPhase {
     this.options = options;
     this.ports = ports;
     this.turns = createTurns(ports.clock);
-    this.slots = createFairSlots(options.parallelism);
+    this.slots = new FairSemaphore(options.parallelism);
     this.cold = new ColdLines(ports.clock);
   }
 
