@@ -10,8 +10,8 @@ import type { Budget } from '../base/budget.ts';
 import { MIB } from '../base/budget.ts';
 import { apiError } from '../base/errors.ts';
 import type { HttpReply } from '../base/http.ts';
-import { createTurns, type Turns } from '../base/turns.ts';
 import { type Release, Semaphore } from '../concurrency/semaphore.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { Answer, JSON_TYPE } from './answer.ts';
 import type { LongAnswer } from './pieces.ts';
 import type { Services } from './services.ts';
@@ -55,8 +55,8 @@ export function createLongAnswers(services: Services): LongAnswers {
       pieces = answer
         .make({ ...services, view: frozen.view, height: frozen.height })
         [Symbol.iterator]();
-      const turns = createTurns(services.clock);
-      if (!write(pieces, output, turns)) return proceed(pieces, output, turns).finally(end);
+      const slice = new TimeSlice(services.clock);
+      if (!write(pieces, output, slice)) return proceed(pieces, output, slice).finally(end);
       const reply = output.reply();
       end();
       return reply;
@@ -80,23 +80,23 @@ export function createLongAnswers(services: Services): LongAnswers {
 }
 
 /** Writes until the turn is over; true if nothing is left. */
-function write(pieces: Iterator<string | undefined>, output: Output, turns: Turns): boolean {
+function write(pieces: Iterator<string | undefined>, output: Output, slice: TimeSlice): boolean {
   do {
     const { done, value } = pieces.next();
     if (done === true) return true;
     if (value !== undefined) output.add(value);
-  } while (!turns.due());
+  } while (!slice.isOver());
   return false;
 }
 
 async function proceed(
   pieces: Iterator<string | undefined>,
   output: Output,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<HttpReply> {
   try {
-    do await turns.take();
-    while (!write(pieces, output, turns));
+    do await slice.yield();
+    while (!write(pieces, output, slice));
     return output.reply();
   } finally {
     // Releases what the generator still holds, above all a cursor of the store.

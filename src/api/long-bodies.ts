@@ -1,16 +1,17 @@
 /**
- * Reads long bodies in turns, so that the rest of the event loop can run.
+ * Reads long bodies in slices, so that the rest of the event loop can run.
  *
  * Invariant: the bytes of all bodies that are being read are limited.
  */
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import { createTurns, takingTurns } from '../base/turns.ts';
+import { inSlices } from '../concurrency/steps.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { limits } from './limits.ts';
 
 const BYTES_MAX = 2 * limits.body.sendData;
 
-/** A body whose value takes several turns to read; it owns its bytes until then. */
+/** A body whose value takes several slices to read; it owns its bytes until then. */
 export class LongBody<T> {
   readonly bytes: number;
   /** Throws ApiError or CodecError. */
@@ -34,7 +35,7 @@ export function createLongBodies(clock: Pick<Clock, 'monotonic' | 'turn'>): Long
       if (held + bytes > BYTES_MAX) throw apiError('Overloaded');
       held += bytes;
       try {
-        return await takingTurns(steps, createTurns(clock));
+        return await inSlices(steps, new TimeSlice(clock));
       } finally {
         held -= bytes;
       }

@@ -9,10 +9,10 @@
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
-import { createTurns, type Turns } from '../base/turns.ts';
 import type { Block } from '../block/block.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { Mutex } from '../concurrency/mutex.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import {
   type ConsensusView,
   type Forger,
@@ -100,7 +100,7 @@ export interface Blockchain {
 
 /** The operations that jobs under the mutex may use. */
 export interface Inside {
-  readonly turns: Turns;
+  readonly slice: TimeSlice;
   tip(): Tip;
   /** Applies a block on top of `base`. Throws ApiError where it breaks a rule. */
   apply(
@@ -126,14 +126,14 @@ const NOTHING_AHEAD = new Ahead();
 export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
   const { rules, consensus, support, transactionBytesMax, undoDepth } = options;
   const { scheme, store, clock, log, verifier, metrics } = ports;
-  const turns = createTurns(clock);
-  const applier = new BlockApplier(options, { scheme, turns, duration: metrics?.apply });
-  const head = new ChainHead(undoDepth, { ...ports, turns, duration: metrics?.commit });
+  const slice = new TimeSlice(clock);
+  const applier = new BlockApplier(options, { scheme, slice, duration: metrics?.apply });
+  const head = new ChainHead(undoDepth, { ...ports, slice, duration: metrics?.commit });
   const { view } = head;
   const headMoves = new Mutex();
   const atHead = headView(head);
   const inside: Inside = {
-    turns,
+    slice,
     tip: () => head.tip,
     apply: (...block) => applier.apply(...block),
     consensusAt: (height) => head.consensusAt(height),
@@ -145,8 +145,8 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     if (isFromFuture(block.header.timestamp, clock.now())) {
       throw apiError('BlockFromFuture', block.header.timestamp);
     }
-    const txs = await decodeTransactions(block, scheme, turns);
-    const verdicts = await verifyBlock(block, txs, verifier, known, view, turns);
+    const txs = await decodeTransactions(block, scheme, slice);
+    const verdicts = await verifyBlock(block, txs, verifier, known, view, slice);
     const verified = { block, txs, verdicts };
     await head.commit([await applier.apply(view, head.tip, verified, NOTHING_AHEAD)]);
     log.info('block.appended', { height: head.tip.height, txs: txs.length });
@@ -154,7 +154,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
 
   async function found(genesis: Block): Promise<void> {
     assert(head.isEmpty, 'only an empty store is founded');
-    const txs = await decodeTransactions(genesis, scheme, turns);
+    const txs = await decodeTransactions(genesis, scheme, slice);
     await head.found(await applier.applyGenesis(view, genesis, txs));
   }
 

@@ -11,9 +11,9 @@ import { isOurs } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { JournalTooLongError } from '../base/journal-full.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { Mutex } from '../concurrency/mutex.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { ProofChecks, unchecked } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
@@ -72,10 +72,10 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   let stopped = false;
 
   async function putBack(txs: Iterable<Tx>): Promise<void> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const returned: PoolEntry[] = [];
     for (const mined of txs) {
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
       const tx = ownOf(waitingOf(mined));
       if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
     }
@@ -114,7 +114,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   }
 
   async function check(group: readonly PoolEntry[]): Promise<void> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const waiting: PoolEntry[] = [];
     const checks = new ProofChecks();
     try {
@@ -124,7 +124,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
         checks.add(tx, state.planChecks(tx));
         waiting.push(entry);
         // Reading scripts takes milliseconds.
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
       }
       await checks.ask(verifier);
     } catch (cause) {

@@ -11,8 +11,8 @@ import { equal } from '../base/bytes.ts';
 import { apiError, refused } from '../base/errors.ts';
 import { type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
-import { createTurns } from '../base/turns.ts';
 import { KeyedMutex } from '../concurrency/keyed-mutex.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -57,7 +57,7 @@ export function createSendData(ports: SendPorts): SendData {
 
   async function send(request: DataToSend, broadcast: boolean): Promise<Tx> {
     checkRequest(request);
-    const actual = await hashOfData(request, createTurns(clock));
+    const actual = await hashOfData(request, new TimeSlice(clock));
     const hash = hashOf(request.hash);
     const policyId = policyIdOf(request.policyId);
     const item = { policyId, hash };
@@ -76,7 +76,7 @@ export function createSendData(ports: SendPorts): SendData {
       if (waiting !== undefined) return waiting;
       await pool.check(tx);
       const stored = { ...item, ...infoOf(request), sender: ownerAddress };
-      await store.write(stored, dataOf(request, createTurns(clock)));
+      await store.write(stored, dataOf(request, new TimeSlice(clock)));
       return broadcast ? submit(tx, item) : tx;
     });
   }

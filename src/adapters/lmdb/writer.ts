@@ -10,8 +10,8 @@
 import type { StoreWrite } from '../../base/ports.ts';
 import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
-import { createTurns } from '../../base/turns.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { type Environment, type EnvironmentOptions, typed } from './environment.ts';
 import { RowBuffers } from './row-buffers.ts';
 import { createRowPacker } from './rows.ts';
@@ -48,7 +48,7 @@ export function createLmdbWriter(
   const { folder } = options;
   const spare = new RowBuffers();
   const packer = createRowPacker((bytes) => spare.take(bytes));
-  const turns = createTurns({
+  const slice = new TimeSlice({
     monotonic: () => performance.now(),
     turn: () => new Promise((resolve) => setImmediate(resolve)),
   });
@@ -62,7 +62,7 @@ export function createLmdbWriter(
       for (const write of rows) {
         environment.tableOf(write.table);
         packer.add(write);
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
       }
       for (const column of columns) await packColumn(column);
     } catch (error) {
@@ -77,7 +77,7 @@ export function createLmdbWriter(
     const count = rowCount(column);
     for (let start = 0; start < count; start += ROWS_AT_ONCE) {
       packer.addRows(column, start, Math.min(count, start + ROWS_AT_ONCE));
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
   }
 
