@@ -8,13 +8,6 @@ import type { TimeSlice } from './time-slice.ts';
 const RUN = 1024;
 
 /** As `items.toSorted(compare)`, stable too. */
-export const sortInSlices = <T>(
-  items: readonly T[],
-  compare: (a: T, b: T) => number,
-  slice: TimeSlice,
-): Promise<T[]> => inSlices(sortInSteps(items, compare), slice);
-
-/** The same as work in steps. */
 export function* sortInSteps<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,

@@ -47,6 +47,7 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
   let generation = 0;
   const tagOf = (password: string): Uint8Array => mac(secret, new TextEncoder().encode(password));
 
+  /** In the exact order of use, since what leaves is overwritten, which a BoundedCache does not. */
   function keep(account: string, entry: Unlocked): void {
     unlocked.delete(account);
     unlocked.set(account, entry);

@@ -1,6 +1,6 @@
 /** The writes of one commit, put in the order of the store. */
 import type { StoreWrite } from '../base/ports.ts';
-import { sortInSlices } from '../concurrency/steps.ts';
+import { inSlices, sortInSteps } from '../concurrency/steps.ts';
 import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Row } from './write-set.ts';
 
@@ -65,7 +65,7 @@ const AT_ONCE_MAX = 2 ** 15;
  * order is stable, so that the later of two writes to a key stays the later one.
  */
 async function inOrder(list: readonly PendingWrite[], slice: TimeSlice): Promise<PendingWrite[]> {
-  if (list.length > AT_ONCE_MAX) return sortInSlices(list, byKey, slice);
+  if (list.length > AT_ONCE_MAX) return inSlices(sortInSteps(list, byKey), slice);
   const numbers = new Float64Array(list.length);
   for (let i = 0; i < list.length; i++) numbers[i] = beginning(list[i]!.key) * AT_ONCE_MAX + i;
   numbers.sort();

@@ -1,7 +1,7 @@
 /** The rows that a block has changed, as bytes. */
 import { equal } from '../base/bytes.ts';
 import type { Writer } from '../codec/codec.ts';
-import { sortInSlices } from '../concurrency/steps.ts';
+import { inSlices, sortInSteps } from '../concurrency/steps.ts';
 import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { PendingWrite } from './batch.ts';
 import type { KeyedOverlay } from './overlay.ts';
@@ -42,7 +42,7 @@ export async function encodeRows(
   for (const row of overlay.changes()) {
     if (row.before !== row.after || row.table.kind === 'local') changed.push(row);
   }
-  const rows = await sortInSlices(changed, byKeyThenTable, slice);
+  const rows = await inSlices(sortInSteps(changed, byKeyThenTable), slice);
   const ends = new Uint32Array(rows.length * 2);
   for (const [i, { table, before, after }] of rows.entries()) {
     if (after !== undefined) table.value.write(out, after);

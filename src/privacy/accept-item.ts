@@ -11,6 +11,7 @@ import { equal } from '../base/bytes.ts';
 import { apiError, refused } from '../base/errors.ts';
 import { type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { KeyedView } from '../ledger/head.ts';
@@ -51,7 +52,7 @@ export type SendData = (request: DataToSend, broadcast: boolean) => Promise<Tx>;
 
 export function createSendData(ports: SendPorts): SendData {
   const { scheme, view, store, clock, pool, ownerAddress } = ports;
-  const sent = new Map<string, Uint8Array>();
+  const sent = new BoundedCache<string, Uint8Array>(SENT_MAX);
   const oneOfItem = new KeyedMutex();
   let textBytes = 0;
 
@@ -84,7 +85,6 @@ export function createSendData(ports: SendPorts): SendData {
   async function submit(tx: Tx, item: ItemId): Promise<Tx> {
     const pooled = await pool.submit(tx);
     sent.set(itemKey(item), pooled.id);
-    if (sent.size > SENT_MAX) sent.delete(sent.keys().next().value ?? '');
     ports.onSent(item);
     return pooled;
   }

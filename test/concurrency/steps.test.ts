@@ -1,12 +1,6 @@
 /** Work in steps: its result, and what runs in between. */
 import t from 'tap';
-import {
-  inOneGo,
-  inSlices,
-  listInSteps,
-  sortInSlices,
-  sortInSteps,
-} from '../../src/concurrency/steps.ts';
+import { inOneGo, inSlices, listInSteps, sortInSteps } from '../../src/concurrency/steps.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 
 const byValue = (a: { value: number }, b: { value: number }): number => a.value - b.value;
@@ -24,7 +18,10 @@ t.test('it yields whenever a slice is over', async (t) => {
     monotonic: () => clock.now++,
     turn: async () => void clock.turns++,
   };
-  t.strictSame(await sortInSlices(items, byValue, new TimeSlice(clock)), items.toSorted(byValue));
+  t.strictSame(
+    await inSlices(sortInSteps(items, byValue), new TimeSlice(clock)),
+    items.toSorted(byValue),
+  );
   t.ok(clock.turns >= 5, `${clock.turns} turns`);
 });
 

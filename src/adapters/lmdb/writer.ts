@@ -12,6 +12,7 @@ import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns
 import { StoreCorruptError } from '../../base/store-damage.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { systemClock } from '../system.ts';
 import { type Environment, type EnvironmentOptions, typed } from './environment.ts';
 import { RowBuffers } from './row-buffers.ts';
 import { createRowPacker } from './rows.ts';
@@ -48,10 +49,7 @@ export function createLmdbWriter(
   const { folder } = options;
   const spare = new RowBuffers();
   const packer = createRowPacker((bytes) => spare.take(bytes));
-  const slice = new TimeSlice({
-    monotonic: () => performance.now(),
-    turn: () => new Promise((resolve) => setImmediate(resolve)),
-  });
+  const slice = new TimeSlice(systemClock());
   const transactions = new Mutex();
   let thread: WritingThread | undefined;
 

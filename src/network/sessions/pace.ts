@@ -7,7 +7,7 @@ import type { PaceLimits } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { PeerStream } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
-import { Recent } from '../../base/recent.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 
 /** For protocols that declare no pace of their own. */
 const ORDINARY: PaceLimits = { messages: 500, bytes: 4 * 1024 * 1024 };
@@ -51,7 +51,7 @@ export function createPace(clock: Clock, limits: PaceLimits = ORDINARY): Pace {
  */
 export class Paces {
   private readonly clock: Clock;
-  private readonly paces = new Recent<string, Pace>(PACES_MAX);
+  private readonly paces = new BoundedCache<string, Pace>(PACES_MAX);
 
   constructor(clock: Clock) {
     this.clock = clock;

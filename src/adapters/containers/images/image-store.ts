@@ -6,7 +6,7 @@ import type { ContractImage } from '../../../base/containers.ts';
 import { contractLimits } from '../../../base/contract-limits.ts';
 import { type ImageName, isNameOf, parseImageName } from '../../../base/image-name.ts';
 import type { Log } from '../../../base/ports.ts';
-import { Recent } from '../../../base/recent.ts';
+import { BoundedCache } from '../../../concurrency/bounded-cache.ts';
 import { Semaphore } from '../../../concurrency/semaphore.ts';
 import type { Engine } from '../engine.ts';
 import type { ImageInfo } from '../engine-answers.ts';
@@ -44,11 +44,11 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
   /** Questions of the engine: thousands of images may be asked for at once. */
   const asking = new Semaphore(contractLimits.searches.value);
   /** Images of the engine to which their registries give these names. */
-  const named = new Recent<string, true>(KNOWN_MAX);
+  const named = new BoundedCache<string, true>(KNOWN_MAX);
   /** Images that are being pulled. */
   const underWay = new Set<string>();
   /** Images that filled the disk beside others. */
-  const suspects = new Recent<string, true>(KNOWN_MAX);
+  const suspects = new BoundedCache<string, true>(KNOWN_MAX);
 
   /** The image where the engine has it under this name. */
   async function local(name: ImageName, hash: string): Promise<ImageInfo | undefined> {
