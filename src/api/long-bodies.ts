@@ -3,8 +3,8 @@
  *
  * Invariant: the bytes of all bodies that are being read are limited.
  */
-import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import { inSlices } from '../concurrency/steps.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { limits } from './limits.ts';
@@ -29,16 +29,9 @@ export interface LongBodies {
 }
 
 export function createLongBodies(clock: Pick<Clock, 'monotonic' | 'turn'>): LongBodies {
-  let held = 0;
+  const held = new Semaphore(BYTES_MAX, { inAll: 0 });
   return {
-    async read({ bytes, steps }) {
-      if (held + bytes > BYTES_MAX) throw apiError('Overloaded');
-      held += bytes;
-      try {
-        return await inSlices(steps, new TimeSlice(clock));
-      } finally {
-        held -= bytes;
-      }
-    },
+    read: ({ bytes, steps }) =>
+      held.run(() => inSlices(steps, new TimeSlice(clock)), undefined, bytes),
   };
 }

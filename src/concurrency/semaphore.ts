@@ -1,11 +1,11 @@
 /**
- * Limits how many pieces of work run at a time. The others wait: those of one owner in order, and
- * owners take turns, so that one alone never holds up the rest.
+ * Limits how many pieces of work run at a time, or how much they hold together. The others wait:
+ * those of one owner in order, and owners take turns, so that one alone never holds up the rest.
  */
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 
-/** Gives a place back; again, it does nothing. */
+/** Gives the places back; again, it does nothing. */
 export type Release = () => void;
 
 /** The most that may wait. */
@@ -14,11 +14,16 @@ export interface WaitingBounds {
   readonly ofOwner?: number;
 }
 
+interface Waiting {
+  readonly places: number;
+  readonly begin: () => void;
+}
+
 export class Semaphore {
   private free: number;
   private readonly bounds: Required<WaitingBounds>;
   /** By owner; the first owner is the next. */
-  private readonly lines = new Map<string, (() => void)[]>();
+  private readonly lines = new Map<string, Waiting[]>();
   private count = 0;
 
   constructor(places: number, bounds: WaitingBounds = { inAll: Number.POSITIVE_INFINITY }) {
@@ -30,22 +35,22 @@ export class Semaphore {
     return this.count;
   }
 
-  /** A place, if one is free. */
-  tryAcquire(): Release | undefined {
-    if (this.free === 0) return undefined;
-    this.free--;
-    return this.place();
+  /** A place, or several, if they are free. */
+  tryAcquire(places = 1): Release | undefined {
+    if (this.count > 0 || places > this.free) return undefined;
+    this.free -= places;
+    return this.release(places);
   }
 
   /** Rejects with ApiError Overloaded where too many wait. */
-  async acquire(owner = NOBODY): Promise<Release> {
-    const release = this.tryAcquire();
+  async acquire(owner = NOBODY, places = 1): Promise<Release> {
+    const release = this.tryAcquire(places);
     if (release !== undefined) return release;
-    await new Promise<void>((begin) => this.join(owner, begin));
-    return this.place();
+    await new Promise<void>((begin) => this.join(owner, { places, begin }));
+    return this.release(places);
   }
 
-  /** The same for nobody's work; undefined where there is no place within so much time. */
+  /** A place for nobody's work; undefined where there is none within so much time. */
   async acquireWithin(clock: Pick<Clock, 'after'>, ms: number): Promise<Release | undefined> {
     const release = this.tryAcquire();
     if (release !== undefined) return release;
@@ -54,17 +59,18 @@ export class Semaphore {
         cancel();
         resolve(true);
       };
-      this.join(NOBODY, begin);
+      const waiting = { places: 1, begin };
+      this.join(NOBODY, waiting);
       const cancel = clock.after(ms, () => {
-        if (this.leave(NOBODY, begin)) resolve(false);
+        if (this.leave(NOBODY, waiting)) resolve(false);
       });
     });
-    return isMine ? this.place() : undefined;
+    return isMine ? this.release(1) : undefined;
   }
 
   /** Runs the work when there is a place for it. Rejects as `acquire` does. */
-  async run<T>(work: () => Promise<T>, owner = NOBODY): Promise<T> {
-    const release = this.tryAcquire() ?? (await this.acquire(owner));
+  async run<T>(work: () => Promise<T>, owner = NOBODY, places = 1): Promise<T> {
+    const release = this.tryAcquire(places) ?? (await this.acquire(owner, places));
     try {
       return await work();
     } finally {
@@ -72,20 +78,20 @@ export class Semaphore {
     }
   }
 
-  private join(owner: string, begin: () => void): void {
+  private join(owner: string, waiting: Waiting): void {
     const line = this.lines.get(owner) ?? [];
     if (this.count >= this.bounds.inAll || line.length >= this.bounds.ofOwner) {
       throw apiError('Overloaded');
     }
-    line.push(begin);
+    line.push(waiting);
     this.lines.set(owner, line);
     this.count++;
   }
 
   /** False where it waits no longer. */
-  private leave(owner: string, begin: () => void): boolean {
+  private leave(owner: string, waiting: Waiting): boolean {
     const line = this.lines.get(owner) ?? [];
-    const at = line.indexOf(begin);
+    const at = line.indexOf(waiting);
     if (at === -1) return false;
     line.splice(at, 1);
     if (line.length === 0) this.lines.delete(owner);
@@ -93,28 +99,27 @@ export class Semaphore {
     return true;
   }
 
-  private place(): Release {
+  private release(places: number): Release {
     let given = false;
     return () => {
       if (given) return;
       given = true;
+      this.free += places;
       this.pass();
     };
   }
 
-  /** The place goes to the next owner. */
+  /** What is free goes to the next owners. */
   private pass(): void {
-    const [next] = this.lines;
-    if (next === undefined) {
-      this.free++;
-      return;
+    // An owner that is served goes to the end of the lines, and comes again.
+    for (const [owner, line] of this.lines) {
+      const next = line[0]!;
+      if (next.places > this.free) return;
+      this.free -= next.places;
+      this.leave(owner, next);
+      if (this.lines.delete(owner)) this.lines.set(owner, line);
+      next.begin();
     }
-    const [owner, line] = next;
-    const begin = line.shift();
-    this.lines.delete(owner);
-    if (line.length > 0) this.lines.set(owner, line);
-    this.count--;
-    begin?.();
   }
 }
 

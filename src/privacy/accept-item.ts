@@ -13,6 +13,7 @@ import { type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { KeyedMutex } from '../concurrency/keyed-mutex.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
@@ -54,7 +55,7 @@ export function createSendData(ports: SendPorts): SendData {
   const { scheme, view, store, clock, pool, ownerAddress } = ports;
   const sent = new BoundedCache<string, Uint8Array>(SENT_MAX);
   const oneOfItem = new KeyedMutex();
-  let textBytes = 0;
+  const texts = new Semaphore(TEXT_BYTES_MAX, { inAll: 0 });
 
   async function send(request: DataToSend, broadcast: boolean): Promise<Tx> {
     checkRequest(request);
@@ -89,16 +90,8 @@ export function createSendData(ports: SendPorts): SendData {
     return pooled;
   }
 
-  return async (request, broadcast) => {
-    const { length } = request.data;
-    if (textBytes + length > TEXT_BYTES_MAX) throw apiError('Overloaded');
-    textBytes += length;
-    try {
-      return await send(request, broadcast);
-    } finally {
-      textBytes -= length;
-    }
-  };
+  return (request, broadcast) =>
+    texts.run(() => send(request, broadcast), undefined, request.data.length);
 }
 
 const NO_ID = new Uint8Array(0);

@@ -76,3 +76,35 @@ t.test('many places, many owners: no more run than there are places', async (t) 
   await Promise.all(Array.from({ length: 50 }, (_, i) => places.run(work, `owner ${i % 7}`)));
   t.strictSame([most, done, places.waiting], [3, 50, 0]);
 });
+
+t.test('work may hold several places, and what comes later does not overtake it', async (t) => {
+  const places = new Semaphore(10);
+  const [six, three] = [places.tryAcquire(6), places.tryAcquire(3)];
+  t.equal(places.tryAcquire(2), undefined);
+  const began: string[] = [];
+  const all = [8, 1, 1].map((held, i) =>
+    places.run(async () => void began.push(`${i}`), `owner ${i}`, held),
+  );
+  t.equal(places.tryAcquire(), undefined, 'one is free, and others have waited for longer');
+  three?.();
+  await Promise.resolve();
+  t.strictSame(began, [], 'eight are not free yet');
+  six?.();
+  await Promise.all(all);
+  t.strictSame(began, ['0', '1', '2']);
+  t.ok(places.tryAcquire(10));
+});
+
+t.test('without a line, what finds no place is refused', async (t) => {
+  const bytes = new Semaphore(100, { inAll: 0 });
+  const gate = Promise.withResolvers<void>();
+  const first = bytes.run(() => gate.promise, undefined, 60);
+  await t.rejects(
+    bytes.run(async () => undefined, undefined, 41),
+    { code: 503 },
+  );
+  t.equal(await bytes.run(async () => 'fits', undefined, 40), 'fits');
+  gate.resolve();
+  await first;
+  t.equal(await bytes.run(async () => 'all', undefined, 100), 'all');
+});
