@@ -1,6 +1,7 @@
 // The layer rule of docs/architecture.md: a folder imports only from layers below its own.
 const layers = [
   ['base'],
+  ['concurrency'],
   ['crypto', 'codec'],
   ['ledger', 'script'],
   ['tx', 'block', 'finality'],
@@ -12,7 +13,7 @@ const layers = [
 ];
 /** The rooms of src/network: each imports from those before it; files beside them see all. */
 const networkRooms = ['messages', 'sessions', 'peers', 'sync', 'gossip'];
-const services = layers[5].join('|');
+const services = layers[6].join('|');
 /** The families of cryptography: folders of src/crypto. */
 const families = 'curve25519|gost';
 const npm = [
@@ -97,14 +98,14 @@ module.exports = {
       'adapters-know-only-ports',
       'an adapter implements a port and knows nothing else of the node',
       { path: '^src/adapters/' },
-      { path: '^src/(?!adapters/|base/)' },
+      { path: '^src/(?!adapters/|base/|concurrency/)' },
     ),
     ban(
       'data-service-is-a-client',
       'the data service sees the node from outside, and knows the rules of bans',
       { path: '^src/data-service/' },
       {
-        path: '^src/(?!data-service/|base/|codec/|tx/|api/|adapters/|consensus/(ban-history|poa-bans|poa-queue))',
+        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|api/|adapters/|consensus/(ban-history|poa-bans|poa-queue))',
       },
     ),
     ban(

@@ -71,7 +71,10 @@ export function openJournal(options: JournalOptions): DiskJournal {
   let closed = false;
   let whenIdle: () => void = () => {};
 
-  /** Collects for one turn of the event loop before the first write, then while one runs. */
+  /**
+   * Collects for one turn of the event loop before the first write, then while one runs, which a
+   * Batcher does not.
+   */
   function wake(): void {
     if (busy) return;
     busy = true;

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { contractLimits } from '../base/contract-limits.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { Patterns, PatternVerdicts } from '../base/patterns.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 
 export interface PatternQuestion {
   readonly pattern: string;
@@ -20,13 +21,14 @@ export interface PatternThread extends Patterns {
 }
 
 interface Job extends PatternQuestion {
-  readonly client: string;
   readonly settle: (answer: PatternAnswer) => void;
   readonly fail: (cause: ApiError) => void;
 }
 
-const WAITING_MAX = contractLimits.patternsWaiting.value;
-const WAITING_OF_CLIENT_MAX = contractLimits.patternsWaitingOfOne.value;
+const WAITING = {
+  inAll: contractLimits.patternsWaiting.value,
+  ofOwner: contractLimits.patternsWaitingOfOne.value,
+};
 
 export function createPatternThread({
   workerUrl,
@@ -35,9 +37,7 @@ export function createPatternThread({
   readonly workerUrl: URL;
   readonly matchMs?: number;
 }): PatternThread {
-  /** By client; the first client is the next. */
-  const waiting = new Map<string, Job[]>();
-  let count = 0;
+  const places = new Semaphore(1, WAITING);
   let thread: Worker | undefined;
   let running: Job | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -69,7 +69,6 @@ export function createPatternThread({
     const job = running;
     running = undefined;
     if (job !== undefined) end(job);
-    next();
   }
 
   function replace(cause: ApiError): void {
@@ -78,21 +77,11 @@ export function createPatternThread({
     over((job) => job.fail(cause));
   }
 
-  function next(): void {
-    const [first] = waiting;
-    if (running !== undefined || first === undefined || closed) return;
-    const [client, jobs] = first;
-    running = jobs.shift()!;
-    count--;
-    waiting.delete(client);
-    if (jobs.length > 0) waiting.set(client, jobs);
-    if (thread === undefined) begin();
-    else ask();
-  }
-
-  function begin(): void {
+  function run(job: Job): void {
+    running = job;
     try {
-      thread = open();
+      if (thread === undefined) thread = open();
+      else ask();
     } catch {
       // The machine gives no thread.
       over((job) => job.fail(apiError('Overloaded')));
@@ -114,27 +103,18 @@ export function createPatternThread({
 
   return {
     async match(pattern, keys, client) {
-      const own = waiting.get(client) ?? [];
-      if (closed || count >= WAITING_MAX || own.length >= WAITING_OF_CLIENT_MAX) {
-        throw apiError('Overloaded');
-      }
-      const answer = await new Promise<PatternAnswer>((settle, fail) => {
-        own.push({ pattern, keys, client, settle, fail });
-        waiting.set(client, own);
-        count++;
-        next();
-      });
+      const asked = (): Promise<PatternAnswer> =>
+        new Promise((settle, fail) => {
+          if (closed) fail(apiError('Overloaded'));
+          else run({ pattern, keys, settle, fail });
+        });
+      const answer = await places.run(asked, client);
       if (answer === undefined) throw apiError('BadKeyFilter', pattern.slice(0, SHOWN_CHARS));
       return answer;
     },
     async close() {
       closed = true;
-      const cause = apiError('Overloaded');
-      for (const jobs of waiting.values()) for (const job of jobs) job.fail(cause);
-      waiting.clear();
-      running?.fail(cause);
-      running = undefined;
-      clearTimeout(timer);
+      over((job) => job.fail(apiError('Overloaded')));
       await thread?.terminate();
     },
   };

@@ -9,6 +9,7 @@
 import { availableParallelism } from 'node:os';
 import { OwnFailure } from '../base/errors.ts';
 import type { Log, SignatureCheck, Verifier } from '../base/ports.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import { verdictsOf } from './signature-batch.ts';
 import { SignatureBuffers } from './signature-buffers.ts';
 import { verifyPoolLimits as limits } from './signature-limits.ts';
@@ -52,7 +53,8 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
   const buffers = new SignatureBuffers(options, threadsMax * limits.batchesPerThread);
   const threads = new VerifyThreads(options, threadsMax, { onAnswer, onDeath });
   let deathsInARow = 0;
-  let gathering = false;
+  /** The other handlers of this turn may add to the batch. */
+  const batcher = new Batcher(handOver);
   let closed = false;
 
   return {
@@ -66,7 +68,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
       return new Promise((resolve, reject) => {
         requireOpen();
         queue.addSingle({ items: [item], settle: (_, verdict) => resolve(verdict), fail: reject });
-        gather();
+        batcher.ask();
       });
     },
 
@@ -83,7 +85,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
           if (left === 0) resolve(verdicts);
         };
         queue.addAll({ items: places.map((place) => all[place]!), settle, fail: reject });
-        gather();
+        batcher.ask();
       });
     },
 
@@ -102,16 +104,6 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
 
   function requireOpen(): void {
     if (closed) throw new VerifyPoolClosedError('the verification pool is closed');
-  }
-
-  /** Waits for the other handlers of this turn of the event loop, which may add to the batch. */
-  function gather(): void {
-    if (gathering) return;
-    gathering = true;
-    setImmediate(() => {
-      gathering = false;
-      handOver();
-    });
   }
 
   /**

@@ -12,10 +12,10 @@ import { BODY_VIEW_BYTES } from '../base/http.ts';
 import { isObject, type JsonObject, parse, TooManyValues } from '../base/json.ts';
 import { type Cut, cutText, RestTooLong, TooManyEscapes } from '../base/json-cut.ts';
 import { unescapeText } from '../base/json-unescape.ts';
-import { inOneGo } from '../base/turns.ts';
 import { CodecError, type JsonSchema } from '../codec/codec.ts';
 import { integerFromJson } from '../codec/primitives.ts';
 import { malformed } from '../codec/refusal.ts';
+import { inOneGo } from '../concurrency/steps.ts';
 import { limits } from './limits.ts';
 import { LongBody } from './long-bodies.ts';
 import type { Body } from './route.ts';
@@ -38,7 +38,7 @@ export function json<T extends TSchema>(schema: T): Body<Static<T>> {
 /**
  * The same where one member of the object may be a text of many megabytes. That text is passed on
  * as its ASCII bytes, which last until the answer; everything else is parsed without it. In a long
- * text, escapes are replaced in turns.
+ * text, escapes are replaced in slices.
  */
 export function jsonAround<T extends TSchema>(name: string, schema: T): Body<Static<T>> {
   const read = reader(schema);

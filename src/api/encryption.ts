@@ -6,7 +6,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import { apiError } from '../base/errors.ts';
-import { createTurns } from '../base/turns.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import {
   decryptText,
   type Envelope,
@@ -33,7 +33,7 @@ export const separate = (
 ): Promise<readonly Envelope[]> =>
   withKey(from, keystore, (key) => {
     refuseWeak(recipients, family);
-    return encryptSeparate(family, key, recipients, plain, random, createTurns(clock));
+    return encryptSeparate(family, key, recipients, plain, random, new TimeSlice(clock));
   });
 
 /** One ciphertext, with its key wrapped for each recipient. */
@@ -45,7 +45,7 @@ export const common = (
 ): Promise<GroupEnvelope> =>
   withKey(from, keystore, (key) => {
     refuseWeak(recipients, family);
-    return encryptCommon(family, key, recipients, plain, random, createTurns(clock));
+    return encryptCommon(family, key, recipients, plain, random, new TimeSlice(clock));
   });
 
 /** Undefined where authentication fails; `decryptText` reads the texts. */

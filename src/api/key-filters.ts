@@ -2,11 +2,11 @@
  * Filters of keys by patterns, and the work that each request and each client may cause. Threads do
  * the work; this counts it.
  */
-import { createClientTurns } from '../base/client-turns.ts';
 import { contractLimits } from '../base/contract-limits.ts';
 import { apiError } from '../base/errors.ts';
 import type { KeyFilters, Patterns } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 
 const REQUEST_MAX = contractLimits.patternWork.value;
 const CLIENT_MAX = contractLimits.clientWork.value;
@@ -21,6 +21,10 @@ const LEAST = 1000;
 export function createKeyFilters(patterns: Patterns, clock: Pick<Clock, 'monotonic'>): KeyFilters {
   const spent = new Map<string, number>();
   let until = 0;
+  const answers = new Semaphore(AT_ONCE, {
+    inAll: contractLimits.patternsWaiting.value,
+    ofOwner: contractLimits.patternsWaitingOfOne.value,
+  });
 
   function spend(client: string, work: number): void {
     if (clock.monotonic() >= until || spent.size >= CLIENTS_MAX) {
@@ -35,11 +39,7 @@ export function createKeyFilters(patterns: Patterns, clock: Pick<Clock, 'monoton
   };
 
   return {
-    inTurn: createClientTurns({
-      atOnce: AT_ONCE,
-      waiting: contractLimits.patternsWaiting.value,
-      waitingOfOne: contractLimits.patternsWaitingOfOne.value,
-    }),
+    inTurn: (client, work) => answers.run(work, client),
 
     async open(pattern, client) {
       requireLeft(client);

@@ -10,7 +10,8 @@ import type { Budget } from '../base/budget.ts';
 import { MIB } from '../base/budget.ts';
 import { apiError } from '../base/errors.ts';
 import type { HttpReply } from '../base/http.ts';
-import { createTurns, type Turns } from '../base/turns.ts';
+import { type Release, Semaphore } from '../concurrency/semaphore.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { Answer, JSON_TYPE } from './answer.ts';
 import type { LongAnswer } from './pieces.ts';
 import type { Services } from './services.ts';
@@ -33,71 +34,69 @@ export interface LongAnswers {
 
 export function createLongAnswers(services: Services): LongAnswers {
   const memory = { bytes: 0 };
-  const line: (() => void)[] = [];
-  let active = 0;
+  const places = new Semaphore(AT_ONCE, { inAll: WAITING_MAX });
 
-  function release(): void {
-    const next = line.shift();
-    if (next === undefined) active--;
-    else next();
-  }
-
-  /** Runs while this answer has one of the places. */
-  function begin(answer: LongAnswer, budget: Budget): HttpReply | Promise<HttpReply> {
-    const frozen = services.snapshot(budget.rows);
+  /** Gives the place back at the end, whatever throws. */
+  function begin(
+    answer: LongAnswer,
+    budget: Budget,
+    release: Release,
+  ): HttpReply | Promise<HttpReply> {
     const output = new Output(budget.bytesOut, memory);
+    let frozen: ReturnType<typeof services.snapshot> | undefined;
     const end = (): void => {
-      frozen.release();
-      output.settle();
       release();
+      output.settle();
+      frozen?.release();
     };
     let pieces: Iterator<string | undefined> | undefined;
     try {
+      frozen = services.snapshot(budget.rows);
       pieces = answer
         .make({ ...services, view: frozen.view, height: frozen.height })
         [Symbol.iterator]();
-      const turns = createTurns(services.clock);
-      if (!write(pieces, output, turns)) return proceed(pieces, output, turns).finally(end);
+      const slice = new TimeSlice(services.clock);
+      if (!write(pieces, output, slice)) return proceed(pieces, output, slice).finally(end);
       const reply = output.reply();
       end();
       return reply;
     } catch (error) {
-      pieces?.return?.();
-      end();
+      try {
+        pieces?.return?.();
+      } finally {
+        end();
+      }
       throw error;
     }
   }
 
   return {
     reply(answer, budget) {
-      if (active < AT_ONCE) {
-        active++;
-        return begin(answer, budget);
-      }
-      if (line.length >= WAITING_MAX) throw apiError('Overloaded');
-      return new Promise<void>((resolve) => line.push(resolve)).then(() => begin(answer, budget));
+      const free = places.tryAcquire();
+      if (free !== undefined) return begin(answer, budget, free);
+      return places.acquire().then((release) => begin(answer, budget, release));
     },
   };
 }
 
 /** Writes until the turn is over; true if nothing is left. */
-function write(pieces: Iterator<string | undefined>, output: Output, turns: Turns): boolean {
+function write(pieces: Iterator<string | undefined>, output: Output, slice: TimeSlice): boolean {
   do {
     const { done, value } = pieces.next();
     if (done === true) return true;
     if (value !== undefined) output.add(value);
-  } while (!turns.due());
+  } while (!slice.isOver());
   return false;
 }
 
 async function proceed(
   pieces: Iterator<string | undefined>,
   output: Output,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<HttpReply> {
   try {
-    do await turns.take();
-    while (!write(pieces, output, turns));
+    do await slice.yield();
+    while (!write(pieces, output, slice));
     return output.reply();
   } finally {
     // Releases what the generator still holds, above all a cursor of the store.

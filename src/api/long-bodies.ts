@@ -1,16 +1,17 @@
 /**
- * Reads long bodies in turns, so that the rest of the event loop can run.
+ * Reads long bodies in slices, so that the rest of the event loop can run.
  *
  * Invariant: the bytes of all bodies that are being read are limited.
  */
-import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import { createTurns, takingTurns } from '../base/turns.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
+import { inSlices } from '../concurrency/steps.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { limits } from './limits.ts';
 
 const BYTES_MAX = 2 * limits.body.sendData;
 
-/** A body whose value takes several turns to read; it owns its bytes until then. */
+/** A body whose value takes several slices to read; it owns its bytes until then. */
 export class LongBody<T> {
   readonly bytes: number;
   /** Throws ApiError or CodecError. */
@@ -28,16 +29,9 @@ export interface LongBodies {
 }
 
 export function createLongBodies(clock: Pick<Clock, 'monotonic' | 'turn'>): LongBodies {
-  let held = 0;
+  const held = new Semaphore(BYTES_MAX, { inAll: 0 });
   return {
-    async read({ bytes, steps }) {
-      if (held + bytes > BYTES_MAX) throw apiError('Overloaded');
-      held += bytes;
-      try {
-        return await takingTurns(steps, createTurns(clock));
-      } finally {
-        held -= bytes;
-      }
-    },
+    read: ({ bytes, steps }) =>
+      held.run(() => inSlices(steps, new TimeSlice(clock)), undefined, bytes),
   };
 }

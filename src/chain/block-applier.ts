@@ -5,11 +5,11 @@ import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Histogram } from '../base/ports.ts';
-import type { Turns } from '../base/turns.ts';
 import { type Block, checkLimits, limitsOf } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
@@ -42,7 +42,7 @@ export interface ApplierOptions {
 
 export interface ApplierPorts {
   readonly scheme: ChainScheme;
-  readonly turns: Turns;
+  readonly slice: TimeSlice;
   /** The duration of the transactions of a block. */
   readonly duration: Histogram | undefined;
 }
@@ -76,12 +76,12 @@ export class BlockApplier {
     scriptTime?: ScriptTime,
   ): BlockDraft {
     const { rules, consensus, support } = this.options;
-    const { scheme, turns } = this.ports;
+    const { scheme, slice } = this.ports;
     const { timestamp } = header;
     const generator = scheme.addressOf(header.generator);
     this.requireUnscripted(base, generator);
     const draft = openDraft({
-      ...{ base, parent, timestamp, generator, rules, consensus, ahead, turns },
+      ...{ base, parent, timestamp, generator, rules, consensus, ahead, slice },
       ...(scriptTime === undefined ? {} : { scriptTime }),
     });
     requireKnownFeatures(draft.context.features, support);
@@ -97,7 +97,7 @@ export class BlockApplier {
   ): Promise<AppliedBlock> {
     const { header } = block;
     const { consensus, transactionBytesMax } = this.options;
-    const { turns, duration } = this.ports;
+    const { slice, duration } = this.ports;
     if (!equal(header.reference, parent.id)) {
       throw apiError('Invalid', 'Broadcast block is not a child of the last block');
     }
@@ -112,7 +112,7 @@ export class BlockApplier {
     for (let i = 0; i < length; i++) {
       if (verdicts === undefined) draft.replay(txs[i]!);
       else draft.add(txs[i]!, verdicts[i]!);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     measured?.();
     return this.finish(draft, parent, block);

@@ -5,7 +5,7 @@
  * check it.
  */
 import { latin1Part } from '../base/bytes.ts';
-import type { Turns } from '../base/turns.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
 import { recordHistory } from '../ledger/balance-history.ts';
@@ -39,7 +39,7 @@ export interface DraftOptions {
   readonly consensus: Consensus;
   /** The blocks between the committed head and the parent. */
   readonly ahead?: Ahead;
-  readonly turns?: Turns;
+  readonly slice?: TimeSlice;
   /** Of a block of this node only: ends the runs of scripts early. */
   readonly scriptTime?: ScriptTime;
 }
@@ -151,7 +151,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
         }
       }
       countVotes(overlay, height, header.features, rules);
-      await recordHistory(overlay, height, options.turns);
+      await recordHistory(overlay, height, options.slice);
       return fees.sum;
     },
   };

@@ -7,10 +7,10 @@
 import { latin1 } from '../base/bytes.ts';
 import type { StoreWrite } from '../base/ports.ts';
 import { type RowColumn, rowsOf } from '../base/row-columns.ts';
-import { inOneGo } from '../base/turns.ts';
 import { encodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { Writer } from '../codec/codec.ts';
+import { inOneGo } from '../concurrency/steps.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Table } from '../ledger/table.ts';
 import {

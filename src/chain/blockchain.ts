@@ -2,16 +2,17 @@
  * The chain: one head, moved only by a durable commit (blocks.md#checks-of-a-received-block,
  * consensus.md#choice-between-forks).
  *
- * Invariants: every job that changes the state runs in one lane, one at a time; a job works on
+ * Invariants: every job that changes the state runs in one mutex; a job works on
  * private overlays, so readers see the old head or the new one and nothing between; listeners are
  * called after the commit.
  */
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
-import { createTurns, type Turns } from '../base/turns.ts';
 import type { Block } from '../block/block.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import { Mutex } from '../concurrency/mutex.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import {
   type ConsensusView,
   type Forger,
@@ -36,7 +37,6 @@ import {
   sealInTurn,
   withClaims,
 } from './forge.ts';
-import { Lane } from './lane.ts';
 import { createScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import { requireReachable, type Unwinding } from './unwinding.ts';
@@ -94,13 +94,13 @@ export interface Blockchain {
   /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
   rollback(height: number): Promise<readonly Tx[]>;
   listen(listener: ChainListener): () => void;
-  /** Resolves when the lane is empty. */
+  /** Resolves when no job waits or runs. */
   idle(): Promise<void>;
 }
 
-/** The operations that jobs in the lane may use. */
+/** The operations that jobs under the mutex may use. */
 export interface Inside {
-  readonly turns: Turns;
+  readonly slice: TimeSlice;
   tip(): Tip;
   /** Applies a block on top of `base`. Throws ApiError where it breaks a rule. */
   apply(
@@ -126,14 +126,14 @@ const NOTHING_AHEAD = new Ahead();
 export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
   const { rules, consensus, support, transactionBytesMax, undoDepth } = options;
   const { scheme, store, clock, log, verifier, metrics } = ports;
-  const turns = createTurns(clock);
-  const applier = new BlockApplier(options, { scheme, turns, duration: metrics?.apply });
-  const head = new ChainHead(undoDepth, { ...ports, turns, duration: metrics?.commit });
+  const slice = new TimeSlice(clock);
+  const applier = new BlockApplier(options, { scheme, slice, duration: metrics?.apply });
+  const head = new ChainHead(undoDepth, { ...ports, slice, duration: metrics?.commit });
   const { view } = head;
-  const lane = new Lane();
+  const headMoves = new Mutex();
   const atHead = headView(head);
   const inside: Inside = {
-    turns,
+    slice,
     tip: () => head.tip,
     apply: (...block) => applier.apply(...block),
     consensusAt: (height) => head.consensusAt(height),
@@ -145,8 +145,8 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     if (isFromFuture(block.header.timestamp, clock.now())) {
       throw apiError('BlockFromFuture', block.header.timestamp);
     }
-    const txs = await decodeTransactions(block, scheme, turns);
-    const verdicts = await verifyBlock(block, txs, verifier, known, view, turns);
+    const txs = await decodeTransactions(block, scheme, slice);
+    const verdicts = await verifyBlock(block, txs, verifier, known, view, slice);
     const verified = { block, txs, verdicts };
     await head.commit([await applier.apply(view, head.tip, verified, NOTHING_AHEAD)]);
     log.info('block.appended', { height: head.tip.height, txs: txs.length });
@@ -154,7 +154,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
 
   async function found(genesis: Block): Promise<void> {
     assert(head.isEmpty, 'only an empty store is founded');
-    const txs = await decodeTransactions(genesis, scheme, turns);
+    const txs = await decodeTransactions(genesis, scheme, slice);
     await head.found(await applier.applyGenesis(view, genesis, txs));
   }
 
@@ -191,18 +191,18 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     tip: () => head.tip,
     isFailing: () => head.isFailing,
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
-    found: (genesis) => lane.run(() => found(genesis)),
-    append: (block, known = NOTHING_KNOWN) => lane.run(() => append(block, known)),
-    exclusive: (job) => lane.run(() => job(inside)),
+    found: (genesis) => headMoves.run(() => found(genesis)),
+    append: (block, known = NOTHING_KNOWN) => headMoves.run(() => append(block, known)),
+    exclusive: (job) => headMoves.run(() => job(inside)),
     nextSlot: (forger, now) =>
       view.get(scripts, forger.address) === undefined
         ? consensus.nextSlot(head.tip, forger, now, atHead())
         : undefined,
     countedMiners: (now) => countedMiners(view, atHead(), now),
-    forge: (generator, timestamp, pack) => lane.run(() => forge(generator, timestamp, pack)),
-    rollback: (height) => lane.run(() => rollback(height)),
+    forge: (generator, timestamp, pack) => headMoves.run(() => forge(generator, timestamp, pack)),
+    rollback: (height) => headMoves.run(() => rollback(height)),
     listen: (listener) => head.listen(listener),
-    idle: () => lane.idle(),
+    idle: () => headMoves.idle(),
   };
 }
 

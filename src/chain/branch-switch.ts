@@ -47,7 +47,7 @@ export class BranchSwitch {
   }
 
   /**
-   * Runs in the lane, so the head does not move meanwhile. Throws BadBlock, and OwnFailure where
+   * Runs under the chain's mutex, so the head does not move meanwhile. Throws BadBlock, and OwnFailure where
    * the store refuses the write.
    */
   async attempt(inside: Inside, branch: readonly CheckedBlock[]): Promise<SwitchOutcome> {

@@ -8,8 +8,8 @@ import { assert, isOurs } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import { tellAll } from '../base/listeners.ts';
 import type { Clock, Histogram, Log, Store } from '../base/ports.ts';
-import type { Turns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { ConsensusView } from '../consensus/consensus.ts';
 import { type Committer, createCommitter } from '../ledger/commit.ts';
 import { createHead, type KeyedView } from '../ledger/head.ts';
@@ -29,7 +29,7 @@ export interface ChainHeadPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly turns: Turns;
+  readonly slice: TimeSlice;
   /** The duration of a commit. */
   readonly duration: Histogram | undefined;
 }
@@ -61,7 +61,7 @@ export class ChainHead {
   isFailing = false;
 
   constructor(undoDepth: number, ports: ChainHeadPorts) {
-    const { store, scheme, turns } = ports;
+    const { store, scheme, slice } = ports;
     const head = createHead(store, scheme);
     this.view = head;
     this.ports = ports;
@@ -72,7 +72,7 @@ export class ChainHead {
       undo: undo.id,
       stateHashes: stateHashes.id,
       undoDepth,
-      turns,
+      slice,
     });
     this.newest = this.readTip();
   }

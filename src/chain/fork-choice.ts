@@ -10,9 +10,9 @@ import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError, Refusal } from '../base/errors.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Header } from '../block/header.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type Consensus, isFromFuture } from '../consensus/consensus.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { BadBlock } from './bad-block.ts';
@@ -91,7 +91,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     ports;
   const { view } = blockchain;
   const { scheme } = view;
-  const turns = createTurns(clock);
+  const slice = new TimeSlice(clock);
   const room = new ChecksRoom();
   const claims = new HeaderClaims(blockchain, consensus, options.rollbackMax);
   const branches = new BranchSwitch(options.rollbackMax, {
@@ -106,7 +106,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
 
   async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
-    const txs = await decodeTransactions(block, scheme, turns);
+    const txs = await decodeTransactions(block, scheme, slice);
     const verdicts = verdictsOn(block, txs, known.isSigned);
     // `adopt` awaits them later; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
@@ -114,7 +114,7 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
   }
 
   async function verdictsOn(block: Block, txs: readonly Tx[], isSigned: boolean) {
-    const checks = await composeChecks(block, txs, knownVerdicts, view, turns, isSigned);
+    const checks = await composeChecks(block, txs, knownVerdicts, view, slice, isSigned);
     await room.enter(checks);
     return checks.ask(verifier).finally(() => room.leave(checks));
   }

@@ -11,9 +11,9 @@ import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
-import type { Turns } from '../base/turns.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { CheckLoad } from '../tx/proof-verdicts.ts';
@@ -63,7 +63,7 @@ export const importBlocks = (
   blocks: AsyncIterable<Block> | Iterable<Block>,
   options: ImportOptions,
 ): Promise<number> =>
-  append(blockchain, (turns) => new ChecksAhead(blockchain.view, turns, verifier), blocks, options);
+  append(blockchain, (slice) => new ChecksAhead(blockchain.view, slice, verifier), blocks, options);
 
 /**
  * The same for blocks that this node has verified before, as the state rules alone judge them. No
@@ -74,17 +74,17 @@ export const replayBlocks = (
   blocks: AsyncIterable<Block> | Iterable<Block>,
   options: ImportOptions,
 ): Promise<number> =>
-  append(blockchain, (turns) => new Replay(blockchain.view.scheme, turns), blocks, options);
+  append(blockchain, (slice) => new Replay(blockchain.view.scheme, slice), blocks, options);
 
 function append(
   blockchain: Blockchain,
-  queueIn: (turns: Turns) => Queue,
+  queueIn: (slice: TimeSlice) => Queue,
   blocks: AsyncIterable<Block> | Iterable<Block>,
   options: ImportOptions,
 ): Promise<number> {
   const { view } = blockchain;
   return blockchain.exclusive(async (inside) => {
-    const queue = queueIn(inside.turns);
+    const queue = queueIn(inside.slice);
     const tip = inside.tip();
     const run = new AppliedRun(inside, tip, view, filterOf(view, tip.height));
     const commits = new BatchedCommits(inside, view, run.ahead, options.onProgress);
@@ -136,12 +136,12 @@ interface Queue {
 /** There is nothing to wait for, and what waits only fills memory. */
 class Replay implements Queue {
   private readonly scheme: ChainScheme;
-  private readonly turns: Turns;
+  private readonly slice: TimeSlice;
   private readonly queue: ReplayedBlock[] = [];
 
-  constructor(scheme: ChainScheme, turns: Turns) {
+  constructor(scheme: ChainScheme, slice: TimeSlice) {
     this.scheme = scheme;
-    this.turns = turns;
+    this.slice = slice;
   }
 
   get blocks(): number {
@@ -153,7 +153,7 @@ class Replay implements Queue {
   }
 
   async add(block: Block): Promise<void> {
-    const txs = await decodeTransactions(block, this.scheme, this.turns);
+    const txs = await decodeTransactions(block, this.scheme, this.slice);
     this.queue.push({ block, txs, verdicts: undefined });
   }
 
@@ -172,16 +172,16 @@ interface Queued extends CheckedBlock {
 /** Blocks whose signatures are being checked. */
 class ChecksAhead implements Queue {
   private readonly view: KeyedView;
-  private readonly turns: Turns;
+  private readonly slice: TimeSlice;
   private readonly verifier: Verifier;
   private readonly queue: Queued[] = [];
   /** Of the blocks in the queue. */
   private queued: CheckLoad = NO_LOAD;
   private readonly room = new ChecksRoom(importLimits);
 
-  constructor(view: KeyedView, turns: Turns, verifier: Verifier) {
+  constructor(view: KeyedView, slice: TimeSlice, verifier: Verifier) {
     this.view = view;
-    this.turns = turns;
+    this.slice = slice;
     this.verifier = verifier;
   }
 
@@ -194,9 +194,9 @@ class ChecksAhead implements Queue {
   }
 
   async add(block: Block): Promise<void> {
-    const { view, turns } = this;
-    const txs = await decodeTransactions(block, view.scheme, turns);
-    const load = await composeChecks(block, txs, NOTHING_KNOWN, view, turns);
+    const { view, slice } = this;
+    const txs = await decodeTransactions(block, view.scheme, slice);
+    const load = await composeChecks(block, txs, NOTHING_KNOWN, view, slice);
     await this.room.enter(load);
     const verdicts = load.ask(this.verifier).finally(() => this.room.leave(load));
     // `next` awaits the verdicts; an earlier rejection must not end the process.

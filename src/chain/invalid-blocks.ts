@@ -4,7 +4,7 @@
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
-import { createRecentSet } from '../base/recent-set.ts';
+import { ExpiringSet } from '../concurrency/bounded-cache.ts';
 import type { BadBlock } from './bad-block.ts';
 
 export interface InvalidBlocks {
@@ -22,7 +22,7 @@ export function createInvalidBlocks(
   options: InvalidBlocksOptions,
   clock: Pick<Clock, 'monotonic'>,
 ): InvalidBlocks {
-  const ids = createRecentSet(options.max, options.forgetMs, clock);
+  const ids = new ExpiringSet(options.max, options.forgetMs, clock);
   return {
     add: ({ id, remembered }) => void (remembered && ids.add(latin1(id))),
     has: (id) => ids.has(latin1(id)),

@@ -8,14 +8,14 @@
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { scripts } from '../ledger/tables.ts';
 import { defOfBytes } from '../tx/registry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { setScript } from '../tx/types/013-set-script.ts';
 import type { Blockchain } from './blockchain.ts';
-import { headerRowAt, transactionBytesInTurns } from './stored-blocks.ts';
+import { headerRowAt, transactionBytesInSlices } from './stored-blocks.ts';
 
 export interface ScriptHistoryOptions {
   /** A change counts while it is among so many last blocks … */
@@ -71,13 +71,13 @@ export function createScriptHistory(
 
   /** The blocks before those that the listener has seen. */
   async function readStored(): Promise<void> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     for (let height = begun; height > 1 && !stopped; height--) {
       const row = headerRowAt(view, height);
       if (row === undefined) continue;
       const when = { height, timestamp: row.header.timestamp };
       if (!counts(when)) return;
-      for (const bytes of await transactionBytesInTurns(view, height, turns)) {
+      for (const bytes of await transactionBytesInSlices(view, height, slice)) {
         if (defOfBytes(bytes)?.type !== TYPE) continue;
         const tx = decodeStoredTx(bytes, view.scheme);
         // What was noted since is newer.

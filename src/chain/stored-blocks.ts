@@ -2,9 +2,9 @@
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import { ID_BYTES } from '../base/sizes.ts';
-import type { Turns } from '../base/turns.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import { fixed, prefix, prefixEnd, u8Key, u16Key, u32Key } from '../ledger/key-codecs.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import {
@@ -78,17 +78,17 @@ export function transactionsAt(view: LedgerView, height: number): Tx[] {
   );
 }
 
-/** The same in turns, since reading the scripts of a block can take seconds. */
-export async function transactionsInTurns(
+/** The same in slices, since reading the scripts of a block can take seconds. */
+export async function transactionsInSlices(
   view: LedgerView,
   height: number,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<Tx[]> {
   const txs: Tx[] = [];
   // Read at once: the head may move meanwhile.
   for (const bytes of [...transactionBytesAt(view, height)]) {
     txs.push(decodeStoredTx(bytes, view.scheme));
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   return txs;
 }
@@ -109,17 +109,17 @@ export function blockAt(view: LedgerView, height: number): Block | undefined {
 const ROWS_AT_ONCE = 200;
 
 /**
- * The same in turns, since reading a full block takes tens of milliseconds. The head may move
+ * The same in slices, since reading a full block takes tens of milliseconds. The head may move
  * meanwhile, so the caller checks whether the block is still the one at this height.
  */
-export async function blockInTurns(
+export async function blockInSlices(
   view: LedgerView,
   height: number,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<Block | undefined> {
   const row = headerRowAt(view, height);
   if (row === undefined) return undefined;
-  const parts = await transactionBytesInTurns(view, height, turns);
+  const parts = await transactionBytesInSlices(view, height, slice);
   return {
     header: row.header,
     transactions: parts,
@@ -128,10 +128,10 @@ export async function blockInTurns(
 }
 
 /** The full bytes of its transactions alone. */
-export async function transactionBytesInTurns(
+export async function transactionBytesInSlices(
   view: LedgerView,
   height: number,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<readonly Uint8Array[]> {
   const end = prefixEnd(prefix([u32Key], height));
   const parts: Uint8Array[] = [];
@@ -140,7 +140,7 @@ export async function transactionBytesInTurns(
     const before = parts.length;
     for (const [, bytes] of view.range(transactions, from, end, ROWS_AT_ONCE)) parts.push(bytes);
     more = parts.length === before + ROWS_AT_ONCE;
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   return parts;
 }

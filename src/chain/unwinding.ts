@@ -9,7 +9,7 @@ import { assert } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Committer } from '../ledger/commit.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import type { Unwound } from '../ledger/step-encoder.ts';
@@ -17,7 +17,7 @@ import { untyped } from '../ledger/table.ts';
 import { tables } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { indexRemovals } from './block-index.ts';
-import { headerRowAt, transactionsInTurns } from './stored-blocks.ts';
+import { headerRowAt, transactionsInSlices } from './stored-blocks.ts';
 
 export interface Unwinding {
   readonly unwound: Unwound;
@@ -48,12 +48,12 @@ export async function unwindTo(
 ): Promise<Unwinding> {
   const unwound = committer.unwind(from, to);
   const { overlay } = unwound;
-  const turns = createTurns(clock);
+  const slice = new TimeSlice(clock);
   const txs: Tx[] = [];
   for (let height = to + 1; height <= from; height++) {
     const row = headerRowAt(head, height);
     assert(row !== undefined, `the header of height ${height} is stored`);
-    const block = { height, row, txs: await transactionsInTurns(head, height, turns) };
+    const block = { height, row, txs: await transactionsInSlices(head, height, slice) };
     for (const { table, key } of indexRemovals(block, head, head.scheme)) {
       const of = byNumber.get(table);
       assert(of !== undefined, `table ${table} of the index is known`);

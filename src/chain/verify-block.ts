@@ -5,10 +5,10 @@
  */
 import { apiError } from '../base/errors.ts';
 import type { Verifier } from '../base/ports.ts';
-import type { Turns } from '../base/turns.ts';
 import { type Block, SCRIPT_RUNS_MAX, signedBytes } from '../block/block.ts';
 import { claimChecks } from '../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import {
   type CheckLoad,
@@ -57,13 +57,13 @@ export const NOTHING_KNOWN: KnownVerdicts = () => undefined;
 export async function decodeTransactions(
   block: Block,
   scheme: ChainScheme,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<Tx[]> {
   try {
     const txs: Tx[] = [];
     for (const bytes of block.transactions) {
       txs.push(decodeUnreadTx(bytes, scheme));
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     return txs;
   } catch (error) {
@@ -88,7 +88,7 @@ export async function composeChecks(
   txs: readonly Tx[],
   known: KnownVerdicts,
   view: LedgerView,
-  turns: Turns,
+  slice: TimeSlice,
   isSigned = false,
 ): Promise<BlockChecks> {
   const { generator, signature } = block.header;
@@ -106,7 +106,7 @@ export async function composeChecks(
     if (plan !== undefined) planned++;
     checks.add(tx, inside[i] === undefined ? plan : ONLY_OWN);
     // Reading a script takes milliseconds.
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   return {
     ...checks.load,
@@ -134,10 +134,10 @@ export async function verifyBlock(
   verifier: Verifier,
   known: KnownVerdicts,
   view: LedgerView,
-  turns: Turns,
+  slice: TimeSlice,
   isSigned = false,
 ): Promise<readonly ProofVerdicts[]> {
-  const checks = await composeChecks(block, txs, known, view, turns, isSigned);
+  const checks = await composeChecks(block, txs, known, view, slice, isSigned);
   return checks.ask(verifier);
 }
 

@@ -9,8 +9,8 @@
  * success ends it. The images of one creator are half of them at most.
  */
 import type { Clock } from '../base/ports.ts';
-import { Recent } from '../base/recent.ts';
 import { roundLimits as limits } from '../base/round-limits.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 
 export type BreakerState =
   /** Runs may begin. */
@@ -61,11 +61,11 @@ const KNOWN_MAX = 10_000;
 
 export function createBreakers({ monotonic }: Pick<Clock, 'monotonic'>): Breakers {
   /** By contract, and by contract and sender. */
-  const breakers = new Recent<string, Breaker>(KNOWN_MAX);
+  const breakers = new BoundedCache<string, Breaker>(KNOWN_MAX);
   /** Contracts and senders whose last run had no success. */
-  const failing = new Recent<string, true>(KNOWN_MAX);
+  const failing = new BoundedCache<string, true>(KNOWN_MAX);
   /** Contracts whose last run has succeeded. */
-  const good = new Recent<string, true>(KNOWN_MAX);
+  const good = new BoundedCache<string, true>(KNOWN_MAX);
   const resting = createRestingImages(monotonic);
 
   function stateOf(key: string): BreakerState {

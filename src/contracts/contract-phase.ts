@@ -6,10 +6,10 @@
  * contracts stands still; a result is not used where its run has read what changed meanwhile, so
  * every block is what some order of its runs gives; after the end nothing changes the draft.
  */
-import { createFairSlots, type FairSlots } from '../base/fair-slots.ts';
 import type { Clock } from '../base/ports.ts';
 import { roundLimits as limits } from '../base/round-limits.ts';
-import { createTurns, type Turns } from '../base/turns.ts';
+import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
 import { ColdLines } from './cold-lines.ts';
 import type { Then } from './conclude.ts';
@@ -53,9 +53,9 @@ interface Job {
 export class ContractPhase {
   private readonly options: PhaseOptions;
   private readonly ports: PhasePorts;
-  private readonly turns: Turns;
+  private readonly slice: TimeSlice;
   private readonly lines = new Map<string, ContractLine>();
-  private readonly slots: FairSlots<ContractLine>;
+  private readonly slots: FairSemaphore<ContractLine>;
   private readonly cold: ColdLines<ContractLine>;
   private readonly intake = createPhaseIntake();
   private readonly running = new Set<Job>();
@@ -73,8 +73,8 @@ export class ContractPhase {
   constructor(options: PhaseOptions, ports: PhasePorts) {
     this.options = options;
     this.ports = ports;
-    this.turns = createTurns(ports.clock);
-    this.slots = createFairSlots(options.parallelism);
+    this.slice = new TimeSlice(ports.clock);
+    this.slots = new FairSemaphore(options.parallelism);
     this.cold = new ColdLines(ports.clock);
   }
 
@@ -167,7 +167,7 @@ export class ContractPhase {
         const line = this.take();
         if (line === undefined) break;
         this.advance(line);
-        if (this.turns.due()) await this.turns.take();
+        if (this.slice.isOver()) await this.slice.yield();
       }
     } finally {
       this.pumping = false;
@@ -280,7 +280,7 @@ export class ContractPhase {
   private async follow(job: Job): Promise<void> {
     const { line, started } = job;
     const settle = await started.ended;
-    if (this.turns.due()) await this.turns.take();
+    if (this.slice.isOver()) await this.slice.yield();
     // The phase may have ended and abandoned it.
     if (!this.running.delete(job)) return;
     this.slots.release(line.owner);

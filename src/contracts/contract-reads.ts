@@ -12,8 +12,9 @@ import { type ApiError, apiError } from '../base/errors.ts';
 import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
-import { createTurns, listInSteps, takingTurns } from '../base/turns.ts';
 import { headerRowAt, heightOf } from '../chain/stored-blocks.ts';
+import { inSlices, listInSteps } from '../concurrency/steps.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { accountOf } from '../ledger/accounts.ts';
 import { assetBalance, assetOf } from '../ledger/assets.ts';
 import { contractEntries, contractEntry, contractOf } from '../ledger/contracts.ts';
@@ -56,7 +57,7 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
     addresses: ports.addresses,
     async addressData(address, offset, limit) {
       const rows = dataEntries(view, scheme.addressFromText(address), ROWS_MAX);
-      return takingTurns(page(rows, offset, limit), createTurns(clock));
+      return inSlices(page(rows, offset, limit), new TimeSlice(clock));
     },
     balance: (address, assetId) => balanceOf(view, scheme.addressFromText(address), assetId),
     assetId: (nonce) =>
@@ -73,7 +74,7 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
       );
       return { roles, timestamp };
     },
-    policy: async (policyId) => takingTurns(policyIn(view, policyId), createTurns(clock)),
+    policy: async (policyId) => inSlices(policyIn(view, policyId), new TimeSlice(clock)),
     blockHeader: (of) => blockHeaderIn(view, of),
   };
 }
@@ -131,7 +132,7 @@ async function entriesOf(
     return found.filter((one) => one !== undefined);
   }
   const accepts = matches === undefined ? undefined : await keyFilter(matches);
-  const turns = createTurns(clock);
+  const slice = new TimeSlice(clock);
   const found: DataEntry[] = [];
   let skip = offset;
   if (limit <= 0) return found;
@@ -144,7 +145,7 @@ async function entriesOf(
       found.push(entry(row));
       if (found.length >= limit) return found;
     }
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   return found;
 }
@@ -154,7 +155,7 @@ const inTurns = <T, R>(
   clock: Clock,
   items: readonly T[],
   read: (item: T) => R,
-): Promise<readonly R[]> => takingTurns(readInSteps(items, read), createTurns(clock));
+): Promise<readonly R[]> => inSlices(readInSteps(items, read), new TimeSlice(clock));
 
 function* readInSteps<T, R>(
   items: readonly T[],

@@ -3,8 +3,8 @@
  * container.
  */
 import { fromLatin1 } from '../base/bytes.ts';
-import { Recent } from '../base/recent.ts';
 import { findTransaction } from '../chain/stored-blocks.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { executedBy } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 
@@ -18,7 +18,7 @@ export interface CreateVersions {
 const KNOWN_MAX = 10_000;
 
 export function createCreateVersions(): CreateVersions {
-  const versions = new Recent<string, number>(KNOWN_MAX);
+  const versions = new BoundedCache<string, number>(KNOWN_MAX);
   return {
     of(contract, view) {
       const known = versions.get(contract);

@@ -4,8 +4,8 @@
  * up, such as a registry that does not answer, costs no attempt, but comes to an end as well.
  */
 import type { Clock } from '../base/ports.ts';
-import { Recent } from '../base/recent.ts';
 import { roundLimits as limits } from '../base/round-limits.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 
 export interface Repetitions {
   /** False while a transaction waits for its next attempt. */
@@ -34,7 +34,7 @@ const PAUSE_MS_MAX = limits.pauseMax.value;
 const KNOWN_MAX = 50_000;
 
 export function createRepetitions({ monotonic }: Pick<Clock, 'monotonic'>): Repetitions {
-  const known = new Recent<string, Attempts>(KNOWN_MAX);
+  const known = new BoundedCache<string, Attempts>(KNOWN_MAX);
 
   const at = (key: string): Attempts => known.get(key) ?? NONE;
 

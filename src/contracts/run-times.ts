@@ -1,5 +1,5 @@
 /** How long the runs of each contract take, so that none begins that the block cannot wait for. */
-import { Recent } from '../base/recent.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 
 export interface RunTimes {
   add(contract: string, image: string, ms: number): void;
@@ -18,9 +18,9 @@ const MARGIN = 2;
 const MARGIN_MS = 20;
 
 export function createRunTimes(): RunTimes {
-  const ofContracts = new Recent<string, number>(KNOWN_MAX);
-  const ofImages = new Recent<string, number>(KNOWN_MAX);
-  const count = (averages: Recent<string, number>, key: string, ms: number): void => {
+  const ofContracts = new BoundedCache<string, number>(KNOWN_MAX);
+  const ofImages = new BoundedCache<string, number>(KNOWN_MAX);
+  const count = (averages: BoundedCache<string, number>, key: string, ms: number): void => {
     const before = averages.get(key) ?? ms;
     averages.set(key, before + NEWEST * (ms - before));
   };

@@ -5,8 +5,8 @@
 import { fromLatin1 } from '../base/bytes.ts';
 import type { Containers, ContractFailure, ContractImage, Readiness } from '../base/containers.ts';
 import type { Clock } from '../base/ports.ts';
-import { Recent } from '../base/recent.ts';
 import { base58 } from '../codec/text.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { PoolEntry } from '../mempool/entry.ts';
@@ -53,8 +53,8 @@ export function createWarmUp({
   mayExecute,
   ownerOf,
 }: WarmUpPorts): WarmUp {
-  const seen = new Recent<string, number>(KNOWN_MAX);
-  const failures = new Recent<string, ContractFailure>(KNOWN_MAX);
+  const seen = new BoundedCache<string, number>(KNOWN_MAX);
+  const failures = new BoundedCache<string, ContractFailure>(KNOWN_MAX);
 
   function warm(image: ContractImage, createVersion: number, creator: string): void {
     const readiness = containers.prepare(image, createVersion, addressOf(creator));

@@ -8,9 +8,9 @@
 import { base58 } from '../base/base58.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
-import { Recent } from '../base/recent.ts';
 import { ADDRESS_BYTES } from '../base/sizes.ts';
 import type { AccountTexts } from '../codec/codec.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import type { CryptoFamily } from './family.ts';
 
 export const ADDRESS_VERSION = 1;
@@ -48,10 +48,10 @@ export function createAddresses(
   chainId: number,
   cached = CACHED_ADDRESSES,
 ): Addresses {
-  const byKey = new Recent<string, Known>(cached);
-  const byText = new Recent<string, Known>(cached);
-  const texts = new Recent<string, string>(cached);
-  const sound = new Recent<string, true>(cached);
+  const byKey = new BoundedCache<string, Known>(cached);
+  const byText = new BoundedCache<string, Known>(cached);
+  const texts = new BoundedCache<string, string>(cached);
+  const sound = new BoundedCache<string, true>(cached);
 
   return {
     ofPublicKey: (publicKey) => derive(publicKey).bytes,

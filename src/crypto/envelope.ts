@@ -4,7 +4,7 @@
  */
 import { BASE58_TEXT_LENGTH_MAX, base58 } from '../base/base58.ts';
 import type { Random } from '../base/ports.ts';
-import { noTurns, type Turns } from '../base/turns.ts';
+import { endlessSlice, type TimeSlice } from '../concurrency/time-slice.ts';
 import type { CryptoFamily } from './family.ts';
 
 /** What one recipient needs besides the sender's public key. */
@@ -26,7 +26,7 @@ export interface GroupEnvelope {
 export const ENCRYPTED_TEXT_LENGTH_MAX = 256 * 1024;
 
 /**
- * An envelope for each recipient, each with its own content key; `turns` divides the work for many
+ * An envelope for each recipient, each with its own content key; `slice` divides the work for many
  * recipients. Rejects with CryptoError.
  */
 export async function encryptSeparate(
@@ -35,7 +35,7 @@ export async function encryptSeparate(
   recipients: readonly Uint8Array[],
   plain: Uint8Array,
   random: Random,
-  turns: Turns = noTurns,
+  slice: TimeSlice = endlessSlice,
 ): Promise<Envelope[]> {
   const envelopes: Envelope[] = [];
   for (const recipient of recipients) {
@@ -44,7 +44,7 @@ export async function encryptSeparate(
       sealed: family.seal(contentKey, plain, random),
       wrappedKey: family.wrapKey(privateKey, recipient, contentKey, random),
     });
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   return envelopes;
 }
@@ -56,14 +56,14 @@ export async function encryptCommon(
   recipients: readonly Uint8Array[],
   plain: Uint8Array,
   random: Random,
-  turns: Turns = noTurns,
+  slice: TimeSlice = endlessSlice,
 ): Promise<GroupEnvelope> {
   const contentKey = random.bytes(family.contentKeySize);
   const sealed = family.seal(contentKey, plain, random);
   const wrappedKeys: Uint8Array[] = [];
   for (const recipient of recipients) {
     wrappedKeys.push(family.wrapKey(privateKey, recipient, contentKey, random));
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   return { sealed, wrappedKeys };
 }

@@ -10,15 +10,15 @@
  * guessing over REST is as slow as guessing on the file, and guessing on /crypto does not delay
  * signing.
  */
-import { apiError } from '../base/errors.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import { mac, sameBytes } from '../crypto/keystore-cipher.ts';
 
 const UNLOCKED_MAX = 256;
 /** The use of a key. */
 export type Purpose = 'signing' | 'encryption';
 
-const DERIVATIONS_AT_ONCE = 1;
 const DERIVATIONS_WAITING = 32;
+const oneAtATime = (): Semaphore => new Semaphore(1, { inAll: DERIVATIONS_WAITING });
 
 interface Unlocked {
   readonly tag: Uint8Array;
@@ -43,10 +43,11 @@ export interface UnlockedKeys {
 export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
   const unlocked = new Map<string, Unlocked>();
   const running = new Map<string, Promise<Uint8Array | undefined>>();
-  const lines = { signing: createLine(), encryption: createLine() };
+  const derivations = { signing: oneAtATime(), encryption: oneAtATime() };
   let generation = 0;
   const tagOf = (password: string): Uint8Array => mac(secret, new TextEncoder().encode(password));
 
+  /** In the exact order of use, since what leaves is overwritten, which a BoundedCache does not. */
   function keep(account: string, entry: Unlocked): void {
     unlocked.delete(account);
     unlocked.set(account, entry);
@@ -71,7 +72,8 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
       const same = running.get(job);
       if (same !== undefined) return same.then(copyOf);
       const started = generation;
-      const result = lines[purpose](derive)
+      const result = derivations[purpose]
+        .run(derive)
         .then((privateKey) => {
           // A key whose unlocking began before a reload belongs to the old file.
           if (privateKey !== undefined && started === generation) {
@@ -96,23 +98,3 @@ export function createUnlockedKeys(secret: Uint8Array): UnlockedKeys {
 // the cache. `slice` would not do: a Buffer's slice is a view.
 const copyOf = <K extends Uint8Array | undefined>(key: K): K =>
   (key === undefined ? key : Uint8Array.from(key)) as K;
-
-/** Runs one job at a time while a bounded number wait. */
-function createLine(): <T>(job: () => Promise<T>) => Promise<T> {
-  let active = 0;
-  const waiting: (() => void)[] = [];
-  return async (job) => {
-    if (active >= DERIVATIONS_AT_ONCE) {
-      if (waiting.length >= DERIVATIONS_WAITING) throw apiError('Overloaded');
-      // A job that ends passes its turn on, so `active` stays as it is.
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else active += 1;
-    try {
-      return await job();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) active -= 1;
-      else next();
-    }
-  };
-}

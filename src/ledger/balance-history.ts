@@ -7,7 +7,8 @@
  * account reads at most n + 1 rows, and one about n holders reads 2n, however long the chain is.
  */
 import { concat } from '../base/bytes.ts';
-import { inOneGo, noTurns, type Turns } from '../base/turns.ts';
+import { inOneGo } from '../concurrency/steps.ts';
+import { endlessSlice, type TimeSlice } from '../concurrency/time-slice.ts';
 import { type Account, EMPTY_ACCOUNT, effective } from './accounts.ts';
 import { prefixEnd } from './key-codecs.ts';
 import type { LedgerView, Overlay } from './ledger.ts';
@@ -20,7 +21,7 @@ export const GENERATING_DEPTH = 1000;
 export async function recordHistory(
   ledger: Overlay,
   height: number,
-  turns: Turns = noTurns,
+  slice: TimeSlice = endlessSlice,
 ): Promise<void> {
   const changed: (readonly [Uint8Array, Account])[] = [];
   const moved: (readonly [Uint8Array, bigint])[] = [];
@@ -31,12 +32,12 @@ export async function recordHistory(
   }
   for (const [address, account] of changed) {
     ledger.set(accountHistory, [address, height], account);
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   for (const [key, balance] of moved) {
     const [address, id] = assetBalances.key.decode(key);
     ledger.set(assetHistory, [id, address, height], balance);
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
 }
 

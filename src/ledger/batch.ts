@@ -1,6 +1,7 @@
 /** The writes of one commit, put in the order of the store. */
 import type { StoreWrite } from '../base/ports.ts';
-import { sortInTurns, type Turns } from '../base/turns.ts';
+import { inSlices, sortInSteps } from '../concurrency/steps.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Row } from './write-set.ts';
 
 /** A write, and the decoded row from which it comes, if there is one. */
@@ -24,18 +25,18 @@ export class Batch {
     this.add({ table, key, value });
   }
 
-  async writes(turns: Turns): Promise<PendingWrite[]> {
+  async writes(slice: TimeSlice): Promise<PendingWrite[]> {
     const writes: PendingWrite[] = [];
     for (const added of this.tables) {
       if (added === undefined) continue;
       // The rows of one block arrive sorted and without repetition.
-      const list = isAscending(added) ? added : await inOrder(added, turns);
+      const list = isAscending(added) ? added : await inOrder(added, slice);
       for (let i = 0; i < list.length; i++) {
         const write = list[i]!;
         const next = list[i + 1];
         if (next === undefined || byKey(write, next) !== 0) writes.push(write);
       }
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     return writes;
   }
@@ -63,8 +64,8 @@ const AT_ONCE_MAX = 2 ** 15;
  * above its place in the list. Only keys that begin with the same bytes are then compared. The
  * order is stable, so that the later of two writes to a key stays the later one.
  */
-async function inOrder(list: readonly PendingWrite[], turns: Turns): Promise<PendingWrite[]> {
-  if (list.length > AT_ONCE_MAX) return sortInTurns(list, byKey, turns);
+async function inOrder(list: readonly PendingWrite[], slice: TimeSlice): Promise<PendingWrite[]> {
+  if (list.length > AT_ONCE_MAX) return inSlices(sortInSteps(list, byKey), slice);
   const numbers = new Float64Array(list.length);
   for (let i = 0; i < list.length; i++) numbers[i] = beginning(list[i]!.key) * AT_ONCE_MAX + i;
   numbers.sort();
@@ -81,7 +82,7 @@ async function inOrder(list: readonly PendingWrite[], turns: Turns): Promise<Pen
     sorted.push(list[number - first * AT_ONCE_MAX]!);
   }
   sortFrom(sorted, start);
-  if (turns.due()) await turns.take();
+  if (slice.isOver()) await slice.yield();
   return sorted;
 }
 

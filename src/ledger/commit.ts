@@ -9,7 +9,7 @@ import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Store } from '../base/ports.ts';
 import { RowsAndColumns } from '../base/row-columns.ts';
-import { noTurns, type Turns } from '../base/turns.ts';
+import { endlessSlice, type TimeSlice } from '../concurrency/time-slice.ts';
 import type { PendingWrite } from './batch.ts';
 import { decodeValue, type Head } from './head.ts';
 import { keyText, u32Key } from './key-codecs.ts';
@@ -29,7 +29,7 @@ export interface CommitterOptions {
   /** The number of blocks that can be rolled back. */
   readonly undoDepth?: number;
   /** Divides the encoding of large commits into pieces; absent: one piece. */
-  readonly turns?: Turns;
+  readonly slice?: TimeSlice;
 }
 
 export interface Committer {
@@ -51,10 +51,10 @@ export interface Committer {
 export const UNDO_DEPTH = 2000;
 
 export function createCommitter(options: CommitterOptions): Committer {
-  const { store, head, undoDepth = UNDO_DEPTH, turns = noTurns } = options;
+  const { store, head, undoDepth = UNDO_DEPTH, slice = endlessSlice } = options;
   const { scheme } = head;
   const byNumber = new Map(options.tables.map((table) => [table.id, untyped(table)]));
-  const encoder = new StepEncoder({ ...options, scheme, undoDepth, turns });
+  const encoder = new StepEncoder({ ...options, scheme, undoDepth, slice });
 
   function refreshHead(writes: Iterable<PendingWrite>): void {
     for (const { table, key, value, row } of writes) {

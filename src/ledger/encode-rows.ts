@@ -1,7 +1,8 @@
 /** The rows that a block has changed, as bytes. */
 import { equal } from '../base/bytes.ts';
-import { sortInTurns, type Turns } from '../base/turns.ts';
 import type { Writer } from '../codec/codec.ts';
+import { inSlices, sortInSteps } from '../concurrency/steps.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { PendingWrite } from './batch.ts';
 import type { KeyedOverlay } from './overlay.ts';
 import type { Table } from './table.ts';
@@ -35,20 +36,20 @@ const byKeyThenTable = (a: Row, b: Row): number =>
 export async function encodeRows(
   overlay: KeyedOverlay,
   out: Writer,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<EncodedRow[]> {
   const changed: Row[] = [];
   for (const row of overlay.changes()) {
     if (row.before !== row.after || row.table.kind === 'local') changed.push(row);
   }
-  const rows = await sortInTurns(changed, byKeyThenTable, turns);
+  const rows = await inSlices(sortInSteps(changed, byKeyThenTable), slice);
   const ends = new Uint32Array(rows.length * 2);
   for (const [i, { table, before, after }] of rows.entries()) {
     if (after !== undefined) table.value.write(out, after);
     ends[2 * i] = out.position;
     if (before !== undefined) table.value.write(out, before);
     ends[2 * i + 1] = out.position;
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   const { buffer } = out.take();
   const encoded: EncodedRow[] = [];
@@ -64,7 +65,7 @@ export async function encodeRows(
     if (value === undefined || previous === undefined || !equal(value, previous)) {
       encoded.push(new EncodedRow(row, value, previous));
     }
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   return encoded;
 }

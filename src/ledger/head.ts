@@ -7,8 +7,8 @@
  */
 import { assert } from '../base/assert.ts';
 import type { Store, StoreView } from '../base/ports.ts';
-import { Recent } from '../base/recent.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { keyText } from './key-codecs.ts';
 import type { LedgerView } from './ledger.ts';
 import type { Table } from './table.ts';
@@ -100,13 +100,13 @@ export function viewOf(store: StoreView, scheme: ChainScheme): KeyedView {
 /** The committed state of the main thread. */
 export function createHead(store: Store, scheme: ChainScheme): Head {
   const plain = viewOf(store, scheme);
-  const caches: (Recent<string, unknown> | undefined)[] = [];
+  const caches: (BoundedCache<string, unknown> | undefined)[] = [];
 
-  const cacheOf = (table: Table<unknown, unknown>): Recent<string, unknown> => {
+  const cacheOf = (table: Table<unknown, unknown>): BoundedCache<string, unknown> => {
     let cache = caches[table.id];
     if (cache === undefined) {
       // The cache holds up to twice its number.
-      cache = new Recent(Math.max(1, table.cached >>> 1));
+      cache = new BoundedCache(Math.max(1, table.cached >>> 1));
       caches[table.id] = cache;
     }
     return cache;

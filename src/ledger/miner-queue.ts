@@ -3,7 +3,7 @@
  * the role, then by address (H-7). A role given again puts the miner at the end of the queue.
  */
 import { compare } from '../base/bytes.ts';
-import { listInSteps, sortInSteps } from '../base/turns.ts';
+import { listInSteps, sortInSteps } from '../concurrency/steps.ts';
 import type { LedgerView } from './ledger.ts';
 import { activeRole, inForce, latestOp, roleOpAt } from './permissions.ts';
 import { everHolders, presentHolders } from './role-holders.ts';

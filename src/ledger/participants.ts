@@ -1,5 +1,5 @@
 /** Registered nodes, in the order of their registration (types 110 and 111). */
-import { listInSteps, sortInSteps } from '../base/turns.ts';
+import { listInSteps, sortInSteps } from '../concurrency/steps.ts';
 import { END_OF_TABLE, START_OF_TABLE } from './key-codecs.ts';
 import type { Ledger, LedgerView } from './ledger.ts';
 import { nextOrder, PARTICIPANTS, participants, rollSizes } from './tables.ts';

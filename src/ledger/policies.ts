@@ -6,7 +6,7 @@
  * from 0 without gaps.
  */
 import { concat } from '../base/bytes.ts';
-import { listInSteps, sortInSteps } from '../base/turns.ts';
+import { listInSteps, sortInSteps } from '../concurrency/steps.ts';
 import {
   END_OF_TABLE,
   fixed,

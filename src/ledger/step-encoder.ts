@@ -10,8 +10,9 @@ import { assert } from '../base/assert.ts';
 import type { Store, StoreWrite } from '../base/ports.ts';
 import type { RowColumn } from '../base/row-columns.ts';
 import { DIGEST_BYTES } from '../base/sizes.ts';
-import { type Turns, takingTurns } from '../base/turns.ts';
 import { type ChainScheme, Writer } from '../codec/codec.ts';
+import { inSlices } from '../concurrency/steps.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import { Batch, type PendingWrite } from './batch.ts';
 import { encodeRows } from './encode-rows.ts';
 import { START_OF_TABLE, u32Key } from './key-codecs.ts';
@@ -52,7 +53,7 @@ export interface StepEncoderOptions {
   readonly stateHashes: number;
   /** The number of blocks that can be rolled back. */
   readonly undoDepth: number;
-  readonly turns: Turns;
+  readonly slice: TimeSlice;
 }
 
 export interface EncodedStep {
@@ -79,7 +80,7 @@ export class StepEncoder {
   }
 
   async encode({ unwound, blocks, extra, columns }: Step): Promise<EncodedStep> {
-    const { turns } = this.options;
+    const { slice } = this.options;
     const batch = new Batch();
     if (unwound !== undefined) await this.takeBack(batch, unwound);
     const base = unwound?.to ?? (blocks[0]?.height ?? 1) - 1;
@@ -87,15 +88,15 @@ export class StepEncoder {
     this.prune(batch, base + blocks.length, blocks.length);
     for (const write of extra ?? []) {
       batch.add(write);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
-    const writes = await batch.writes(turns);
-    return { writes, columns: columns ? await takingTurns(columns, turns) : [], hashes };
+    const writes = await batch.writes(slice);
+    return { writes, columns: columns ? await inSlices(columns, slice) : [], hashes };
   }
 
   private async takeBack(batch: Batch, { overlay, from, to }: Unwound): Promise<void> {
-    const { undo, stateHashes, turns } = this.options;
-    for (const row of await encodeRows(overlay, this.values, turns)) batch.add(row);
+    const { undo, stateHashes, slice } = this.options;
+    for (const row of await encodeRows(overlay, this.values, slice)) batch.add(row);
     for (let height = to + 1; height <= from; height++) {
       const key = u32Key.encode(height);
       batch.put(undo, key, undefined);
@@ -128,8 +129,8 @@ export class StepEncoder {
   /** Adds the rows of a block; returns its undo record and state hash. */
   private async addBlock(batch: Batch, overlay: KeyedOverlay, previousHash: Uint8Array) {
     const { values, undo, hashed } = this;
-    const { turns, scheme } = this.options;
-    const rows = await encodeRows(overlay, values, turns);
+    const { slice, scheme } = this.options;
+    const rows = await encodeRows(overlay, values, slice);
     hashed.bytes(previousHash);
     let lastKey: Uint8Array | undefined;
     for (const row of rows) {
@@ -139,7 +140,7 @@ export class StepEncoder {
         if (row.kind === 'state') writeHashedRow(hashed, row.table, row.key, row.value);
       }
       batch.add(row);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     return { record: undo.take(), hash: scheme.fastHash(hashed.take()) };
   }

@@ -8,10 +8,10 @@ import { assert } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { type ApiError, apiError, refused } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import type { ScriptTime } from '../chain/script-time.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { checkProofs, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx, decodeTx } from '../tx/tx-bytes.ts';
@@ -264,7 +264,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     list: readonly ArrivedBytes[],
     isDoubted: boolean,
   ): Promise<readonly unknown[]> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const errors: Promise<unknown>[] = [];
     for (let from = 0; from < list.length; from += GROUP_MAX) {
       const group = createVerdictGroup(verifier);
@@ -274,7 +274,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
           : submitOwn(one.bytes, one, group.ask);
         errors.push(errorOf(submitted));
         // Reading the script of a type 13 takes milliseconds.
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
       }
       group.send();
     }

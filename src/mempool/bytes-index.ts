@@ -4,7 +4,7 @@
  * recently mined are found too, for peers that are a block behind and for blocks of another branch.
  */
 import { latin1 } from '../base/bytes.ts';
-import { Recent } from '../base/recent.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import type { PoolEntry } from './entry.ts';
 import type { Pool } from './pool.ts';
 
@@ -32,7 +32,7 @@ export function createBytesIndex(
   fastHash: (bytes: Uint8Array) => Uint8Array,
 ): BytesIndex {
   const waiting = new Map<string, PoolEntry>();
-  const left = new Recent<string, PoolEntry>(LEFT_MAX);
+  const left = new BoundedCache<string, PoolEntry>(LEFT_MAX);
   /** Several parts of the node ask for the hash of an entry. */
   const hashOf = (entry: PoolEntry): string => {
     entry.bytesHash ??= latin1(fastHash(entry.bytes));

@@ -2,8 +2,8 @@
 import { unlessOurs } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import { createScriptTime, type ScriptTime } from '../chain/script-time.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
 import { type EntryTrial, hadNoTime } from './entry-trial.ts';
@@ -39,7 +39,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
 
   async function round(): Promise<void> {
     const now = clock.now();
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const scriptTime = createScriptTime(clock);
     for (const entry of [...entries.inOrder()]) {
       if (stopped) return;
@@ -52,7 +52,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
         continue;
       }
       tryAgain(entry, scriptTime);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     await ports.afterwards();
   }

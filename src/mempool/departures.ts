@@ -3,7 +3,7 @@ import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';
 import type { Log } from '../base/ports.ts';
-import { Recent } from '../base/recent.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { idOf, type PoolEntry } from './entry.ts';
 import type { Entries } from './pool-entries.ts';
 import type { Unsettled } from './unsettled.ts';
@@ -18,7 +18,7 @@ export class Departures {
   private readonly entries: Entries;
   private readonly unsettled: Unsettled;
   private readonly log: Log;
-  private readonly reasons = new Recent<string, string>(REASONS_MAX);
+  private readonly reasons = new BoundedCache<string, string>(REASONS_MAX);
   private head = 0;
   private readonly refusals = new WeakMap<PoolEntry, { count: number; head: number }>();
 

@@ -4,9 +4,9 @@
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import type { PackLimits } from '../chain/forge.ts';
 import { refusalFrom } from '../codec/refusal.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { PoolEntry } from './entry.ts';
@@ -78,7 +78,7 @@ export async function pack(
 ): Promise<Room> {
   const { bytesMax, countMax, deadline = Number.POSITIVE_INFINITY } = limits;
   const shares = new ScriptShares(limits.scriptsTried);
-  const turns = createTurns(clock);
+  const slice = new TimeSlice(clock);
   let room = bytesMax - reserved;
   let count = 0;
   let isFull = false;
@@ -117,7 +117,7 @@ export async function pack(
         count++;
       } else if (outcome.kind === 'out' && !entry.removed) pool.drop(entry, outcome.error);
       shares.note(sender);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
   }
 }

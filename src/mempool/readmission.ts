@@ -11,8 +11,9 @@ import { isOurs } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import { JournalTooLongError } from '../base/journal-full.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import { Mutex } from '../concurrency/mutex.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { ProofChecks, unchecked } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
@@ -64,17 +65,17 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
    */
   let kept: ReadonlyMap<string, Uint8Array> = new Map();
   const returning = new Set<Iterable<Tx>>();
-  let running = Promise.resolve();
+  const returns = new Mutex();
   /** Entries whose proofs nobody has checked. */
   const unproven: PoolEntry[] = [];
   let checking: Promise<void> | undefined;
   let stopped = false;
 
   async function putBack(txs: Iterable<Tx>): Promise<void> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const returned: PoolEntry[] = [];
     for (const mined of txs) {
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
       const tx = ownOf(waitingOf(mined));
       if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
     }
@@ -113,7 +114,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   }
 
   async function check(group: readonly PoolEntry[]): Promise<void> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const waiting: PoolEntry[] = [];
     const checks = new ProofChecks();
     try {
@@ -123,7 +124,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
         checks.add(tx, state.planChecks(tx));
         waiting.push(entry);
         // Reading scripts takes milliseconds.
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
       }
       await checks.ask(verifier);
     } catch (cause) {
@@ -169,10 +170,9 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     readmit(txs) {
       kept = new Map();
       returning.add(txs);
-      running = running.then(() => putBack(txs));
-      return running;
+      return returns.run(() => putBack(txs));
     },
-    idle: () => running,
+    idle: () => returns.idle(),
     underWay: () => [
       ...kept.values(),
       ...[...returning].flatMap((txs) => ownRecords(txs).map(([, record]) => record)),

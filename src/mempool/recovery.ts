@@ -13,9 +13,9 @@ import { isOurs } from '../base/assert.ts';
 import { base58 } from '../base/base58.ts';
 import { equal, fromLatin1, latin1 } from '../base/bytes.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { ProofChecks, type ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx, decodeTx } from '../tx/tx-bytes.ts';
@@ -170,7 +170,7 @@ export class Recovery {
 
   private async read(): Promise<void> {
     const { journal, clock, state, senders } = this.ports;
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     for (const record of journal.recovered) {
       if (this.stopped) return;
       const tx = this.readRecord(record);
@@ -182,7 +182,7 @@ export class Recovery {
         senders.reserve(tx.bytes.length);
       }
       this.count++;
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
   }
 
@@ -228,7 +228,7 @@ export class Recovery {
 
   private async joinAll(): Promise<void> {
     const groups = groupsOf([...this.waiting]);
-    const turns = createTurns(this.ports.clock);
+    const slice = new TimeSlice(this.ports.clock);
     // The proofs of the next ones are checked while these are judged.
     let next = this.ask(groups.next());
     for (let group = await next; group.length > 0; group = await next) {
@@ -236,7 +236,7 @@ export class Recovery {
       // It is awaited later; an earlier rejection must not end the process.
       next.catch(nothing);
       for (const one of group) {
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
         if (this.stopped) return;
         await this.join(one);
       }
@@ -248,14 +248,14 @@ export class Recovery {
     if (group.done === true || this.stopped) return [];
     const { scheme, state, verifier, clock, log } = this.ports;
     const checks = new ProofChecks();
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const txs: Tx[] = [];
     for (const key of group.value) {
       const tx = decodeStoredTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
       checks.add(tx, state.planChecks(tx));
       txs.push(tx);
       // Reading scripts takes milliseconds.
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     for (;;) {
       try {

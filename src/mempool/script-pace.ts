@@ -1,7 +1,8 @@
 /**
  * The pace of the scripts of arriving transactions. A script can take a hundred milliseconds, and
  * many can arrive together. So after a piece of scripts the event loop has a rest from them that is
- * as long, and transactions that have a script to run wait in line. Others do not wait.
+ * as long, and transactions that have a script to run wait in line. Others do not wait. This is no
+ * TimeSlice, since an attempt is synchronous until it has to wait, and the rest is as long as the work.
  */
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';

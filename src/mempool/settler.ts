@@ -10,9 +10,9 @@
 import { unlessOurs } from '../base/assert.ts';
 import type { ApiError } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import { createScriptTime, type ScriptTime } from '../chain/script-time.ts';
 import { refusalFrom } from '../codec/refusal.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type Departures, REFUSALS_MAX } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
 import { type EntriesTogether, type EntryTrial, hadNoTime } from './entry-trial.ts';
@@ -52,11 +52,11 @@ export function createSettler(ports: SettlerPorts): Settler {
   }
 
   async function judge(together: EntriesTogether): Promise<void> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const round = newRound(together, clock);
     const early: Early[] = [];
     for (const entry of [...unsettled.entries()].slice(0, JUDGED_MAX)) {
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
       if (!together.isCurrent()) return;
       if (isShareUsedUp(entry, round)) {
         early.push({ entry, error: undefined, isComplete: false });
@@ -73,7 +73,7 @@ export function createSettler(ports: SettlerPorts): Settler {
     // What the journal held at a crash may be in another order than it was in the chain. And those
     // of a sender whose scripts take long come behind all others.
     for (const { entry, error, isComplete: wasComplete } of early) {
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
       if (!together.isCurrent()) return;
       const again = tryOne(entry, round);
       if (again === undefined) {

@@ -7,9 +7,9 @@
  */
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { blockInTurns, headerRowAt } from '../chain/stored-blocks.ts';
+import { blockInSlices, headerRowAt } from '../chain/stored-blocks.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import type { UsedTurns } from './used-turns.ts';
 
@@ -44,7 +44,7 @@ export async function keepRemovedBlocks(
       if (turns.sealed().some((one) => one.turn === turn)) await turns.giveUp(turn);
       continue;
     }
-    const block = await blockInTurns(blockchain.view, height, createTurns(clock));
+    const block = await blockInSlices(blockchain.view, height, new TimeSlice(clock));
     if (block === undefined) continue;
     await turns.keep({ turn, bytes: block.bytes });
     kept += 1;

@@ -11,7 +11,10 @@ import { equal } from '../base/bytes.ts';
 import { apiError, refused } from '../base/errors.ts';
 import { type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
-import { createTurns } from '../base/turns.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
+import { KeyedMutex } from '../concurrency/keyed-mutex.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -25,7 +28,6 @@ import {
   infoOf,
   policyIdOf,
 } from './data-to-send.ts';
-import { InTurn } from './in-turn.ts';
 import { type ItemId, itemKey } from './item-id.ts';
 
 export interface SendPorts extends DataHashPorts {
@@ -51,13 +53,13 @@ export type SendData = (request: DataToSend, broadcast: boolean) => Promise<Tx>;
 
 export function createSendData(ports: SendPorts): SendData {
   const { scheme, view, store, clock, pool, ownerAddress } = ports;
-  const sent = new Map<string, Uint8Array>();
-  const inTurn = new InTurn();
-  let textBytes = 0;
+  const sent = new BoundedCache<string, Uint8Array>(SENT_MAX);
+  const oneOfItem = new KeyedMutex();
+  const texts = new Semaphore(TEXT_BYTES_MAX, { inAll: 0 });
 
   async function send(request: DataToSend, broadcast: boolean): Promise<Tx> {
     checkRequest(request);
-    const actual = await hashOfData(request, createTurns(clock));
+    const actual = await hashOfData(request, new TimeSlice(clock));
     const hash = hashOf(request.hash);
     const policyId = policyIdOf(request.policyId);
     const item = { policyId, hash };
@@ -68,7 +70,7 @@ export function createSendData(ports: SendPorts): SendData {
       throw refused(`Sender '${scheme.addressToText(ownerAddress)}' is not in policy recipients`);
     }
     if (!equal(actual, hash)) throw wrongHash(actual, hash).answer;
-    return inTurn.run(itemKey(item), async () => {
+    return oneOfItem.run(itemKey(item), async () => {
       if (boundHash(view, policyId, hash) !== undefined) {
         throw apiError('PolicyDataExists', base58.encode(hash));
       }
@@ -76,7 +78,7 @@ export function createSendData(ports: SendPorts): SendData {
       if (waiting !== undefined) return waiting;
       await pool.check(tx);
       const stored = { ...item, ...infoOf(request), sender: ownerAddress };
-      await store.write(stored, dataOf(request, createTurns(clock)));
+      await store.write(stored, dataOf(request, new TimeSlice(clock)));
       return broadcast ? submit(tx, item) : tx;
     });
   }
@@ -84,21 +86,12 @@ export function createSendData(ports: SendPorts): SendData {
   async function submit(tx: Tx, item: ItemId): Promise<Tx> {
     const pooled = await pool.submit(tx);
     sent.set(itemKey(item), pooled.id);
-    if (sent.size > SENT_MAX) sent.delete(sent.keys().next().value ?? '');
     ports.onSent(item);
     return pooled;
   }
 
-  return async (request, broadcast) => {
-    const { length } = request.data;
-    if (textBytes + length > TEXT_BYTES_MAX) throw apiError('Overloaded');
-    textBytes += length;
-    try {
-      return await send(request, broadcast);
-    } finally {
-      textBytes -= length;
-    }
-  };
+  return (request, broadcast) =>
+    texts.run(() => send(request, broadcast), undefined, request.data.length);
 }
 
 const NO_ID = new Uint8Array(0);

@@ -5,7 +5,7 @@ import { apiError } from '../base/errors.ts';
 import { decodeHex, SHA256_HEX } from '../base/hex.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateItem } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
-import type { Turns } from '../base/turns.ts';
+import type { TimeSlice } from '../concurrency/time-slice.ts';
 import { sha256InPieces } from '../crypto/sha256.ts';
 import { TEXT_CHARS_MAX } from './privacy-messages.ts';
 
@@ -80,7 +80,7 @@ function checkTexts({ type = '', info }: DataToSend): void {
 /** SHA-256 of the data. Throws ApiError where the text is too long or not Base64. */
 export async function hashOfData(
   { data }: Pick<DataToSend, 'data'>,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<Uint8Array> {
   const size = decodedLength(data) ?? 0;
   if (size > PRIVATE_DATA_BYTES_MAX) {
@@ -92,7 +92,7 @@ export async function hashOfData(
     const { done, value } = pieces.next();
     if (done !== true) {
       hash.update(value);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     } else if (value) {
       return hash.digest();
     } else {
@@ -104,11 +104,11 @@ export async function hashOfData(
 /** The data, after `hashOfData` has accepted them. */
 export async function* dataOf(
   { data }: Pick<DataToSend, 'data'>,
-  turns: Turns,
+  slice: TimeSlice,
 ): AsyncGenerator<Uint8Array> {
   for (const piece of decodeBase64(data)) {
     yield piece;
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
 }
 

@@ -7,6 +7,7 @@
  */
 import { concat, fromLatin1 } from '../base/bytes.ts';
 import type { Clock, Log, Store, StoreWrite } from '../base/ports.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 import { u32Key } from '../ledger/key-codecs.ts';
 import { meta, privateLost, privatePending } from '../ledger/tables.ts';
 import { type ItemId, itemKey, itemOfBytes } from './item-id.ts';
@@ -53,7 +54,7 @@ export function createBacklog(ports: {
   let changes = new Map<string, State | undefined>();
   let place: Place | undefined;
   let cancelFlush: (() => void) | undefined;
-  let flushing: Promise<void> = Promise.resolve();
+  const writing = new Mutex();
   let stopped = false;
 
   function* writes(
@@ -73,8 +74,7 @@ export function createBacklog(ports: {
   function flush(): Promise<void> {
     cancelFlush?.();
     cancelFlush = undefined;
-    flushing = flushing.then(write);
-    return flushing;
+    return writing.run(write);
   }
 
   async function write(): Promise<void> {

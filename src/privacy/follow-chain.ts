@@ -10,9 +10,9 @@
 import { unlessOurs } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import { createTurns } from '../base/turns.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt, transactionBytesAt } from '../chain/stored-blocks.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
 import { decodeTx, defOfBytes } from '../tx/registry.ts';
 import type { Tx } from '../tx/transaction.ts';
@@ -111,13 +111,13 @@ export function followChain(ports: FollowPorts): Follow {
       // The chain was never followed, or was followed along another branch.
       await walk.items(undefined, async (item) => ports.onMissed(item));
     } else {
-      const turns = createTurns(clock);
+      const slice = new TimeSlice(clock);
       for (let height = from.height + 1; height <= blockchain.tip().height && !stopped; height++) {
         // In one go, since a rollback in between would be told of before its block.
         for (const bytes of transactionBytesAt(view, height)) {
           if (isFollowed(bytes)) take(decodeTx(bytes, view.scheme));
         }
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
       }
     }
     if (stopped) return;

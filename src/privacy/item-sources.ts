@@ -5,7 +5,7 @@
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Random } from '../base/ports.ts';
-import { createRecentSet } from '../base/recent-set.ts';
+import { BoundedCache, ExpiringSet } from '../concurrency/bounded-cache.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
 import { type ItemId, itemKey } from './item-id.ts';
@@ -30,8 +30,8 @@ export interface Sources {
   clearFailure(owner: Uint8Array): void;
 }
 
-/** Items whose holders are remembered, and holders of one item; the oldest are dropped first. */
-const ITEMS_MAX = 10_000;
+/** Items whose holders are remembered, at least, and holders of one item. */
+const ITEMS_MAX = 5_000;
 const HOLDERS_MAX = 16;
 
 export function createSources(
@@ -44,9 +44,9 @@ export function createSources(
   },
 ): Sources {
   const { peers, view, clock, random } = ports;
-  const holders = new Map<string, Set<string>>();
-  const failures = createRecentSet(options.failedMax, options.failedMs, clock);
-  const busy = createRecentSet(options.failedMax, options.failedMs, clock);
+  const holders = new BoundedCache<string, Set<string>>(ITEMS_MAX);
+  const failures = new ExpiringSet(options.failedMax, options.failedMs, clock);
+  const busy = new ExpiringSet(options.failedMax, options.failedMs, clock);
 
   return {
     of(item) {
@@ -65,17 +65,15 @@ export function createSources(
     announced(item, owner) {
       const key = itemKey(item);
       const having = holders.get(key) ?? new Set();
-      holders.delete(key);
       holders.set(key, having);
       if (having.size < HOLDERS_MAX) having.add(latin1(owner));
-      if (holders.size > ITEMS_MAX) holders.delete(holders.keys().next().value ?? '');
     },
     withdrawn: (item, owner) => void holders.get(itemKey(item))?.delete(latin1(owner)),
     failed: (owner) => failures.add(latin1(owner)),
     busy: (owner) => busy.add(latin1(owner)),
     clearFailure(owner) {
-      failures.remove(latin1(owner));
-      busy.remove(latin1(owner));
+      failures.delete(latin1(owner));
+      busy.delete(latin1(owner));
     },
   };
 }

@@ -3,7 +3,7 @@
  * the head moves, and in short pieces, so that everything else can run.
  */
 import type { Clock } from '../base/ports.ts';
-import { createTurns, type Turns } from '../base/turns.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { allPolicies, hashesOf } from '../ledger/policies.ts';
 import type { ItemId } from './item-id.ts';
@@ -31,8 +31,8 @@ export class PolicyWalk {
 
   /** Calls `visit` for every item of a policy, or of all policies of this node. */
   items(policyId: Uint8Array | undefined, visit: Visit): Promise<void> {
-    const turns = createTurns(this.ports.clock);
-    return this.policies(policyId, (id) => this.itemsOf(id, visit, turns));
+    const slice = new TimeSlice(this.ports.clock);
+    return this.policies(policyId, (id) => this.itemsOf(id, visit, slice));
   }
 
   /** Calls `visit` for the policy, or for all policies of this node. */
@@ -52,14 +52,14 @@ export class PolicyWalk {
     await Promise.all(this.walks);
   }
 
-  private async itemsOf(policyId: Uint8Array, visit: Visit, turns: Turns): Promise<void> {
+  private async itemsOf(policyId: Uint8Array, visit: Visit, slice: TimeSlice): Promise<void> {
     const { view } = this.ports;
     for (let skip = 0; ; skip += PAGE) {
       const page = [...hashesOf(view, policyId, PAGE, skip)];
       for (const hash of page) {
         if (this.stopped) return;
         await visit({ policyId, hash });
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
       }
       if (page.length < PAGE) return;
     }
@@ -68,13 +68,13 @@ export class PolicyWalk {
   private async walk(policyId: Uint8Array | undefined, visit: VisitPolicy): Promise<void> {
     if (policyId !== undefined) return visit(policyId);
     const { view, clock, isMine } = this.ports;
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     let after: Uint8Array | undefined;
     do {
       const page: Uint8Array[] = Array.from(allPolicies(view, PAGE, after), ([id]) => id);
       for (const id of page) if (!this.stopped && isMine(id)) await visit(id);
       after = page.length < PAGE ? undefined : page.at(-1);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     } while (after !== undefined && !this.stopped);
   }
 }

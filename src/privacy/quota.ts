@@ -12,10 +12,12 @@
  * Invariant: room for the longest item is reserved before a transfer begins, so that parallel
  * transfers never exceed a quota. Rows of its own count the accepted bytes.
  */
+
 import { base58 } from '../base/base58.ts';
 import { concat, equal, latin1 } from '../base/bytes.ts';
 import type { Log } from '../base/ports.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, storageFailed } from '../base/private-store.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { type ItemId, itemBytes } from './item-id.ts';
 import {
   type CountedItem,
@@ -101,7 +103,7 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
   const { acceptedCreators, accountBytesMax } = options;
   const { ownerAddress } = ports;
   const stored = new StoredBytes(ports);
-  const warned = new Set<string>();
+  const warned = new BoundedCache<string, true>(WARNED_MAX);
   /** Where the search for deleted items goes on. */
   let from: Uint8Array = FIRST_ROW;
 
@@ -166,8 +168,7 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
     }
     ports.onRefused(limit);
     if (!warned.has(key)) warn(policyId, limit);
-    warned.add(key);
-    if (warned.size > WARNED_MAX) warned.delete(warned.values().next().value ?? '');
+    warned.set(key, true);
     return limit;
   }
 

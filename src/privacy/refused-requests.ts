@@ -1,6 +1,7 @@
 /** Counts the refused requests of each owner. Above the limit for a minute they get no answer. */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 
 const MINUTE_MS = 60_000;
 /** For one owner in a minute. */
@@ -10,7 +11,9 @@ const COUNTED_MAX = 1000;
 
 export class RefusedRequests {
   private readonly clock: Pick<Clock, 'monotonic'>;
-  private readonly counts = new Map<string, { readonly since: number; count: number }>();
+  private readonly counts = new BoundedCache<string, { readonly since: number; count: number }>(
+    COUNTED_MAX,
+  );
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.clock = clock;
@@ -23,9 +26,7 @@ export class RefusedRequests {
     let counted = this.counts.get(key);
     if (counted === undefined || now - counted.since > MINUTE_MS) {
       counted = { since: now, count: 0 };
-      this.counts.delete(key);
       this.counts.set(key, counted);
-      if (this.counts.size > COUNTED_MAX) this.counts.delete(this.counts.keys().next().value ?? '');
     }
     counted.count += 1;
     return counted.count <= REFUSALS_MAX;

@@ -11,8 +11,8 @@ import { limitsOf } from '../base/budget.ts';
 import { within } from '../base/deadline.ts';
 import type { PeerStream } from '../base/network.ts';
 import type { PrivateData, PrivateItem } from '../base/private-store.ts';
-import { createSlots } from '../base/slots.ts';
 import { CodecError } from '../codec/codec.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import { chunkSealer } from '../crypto/stream-cipher.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
@@ -56,7 +56,7 @@ export function serveItems(
   ports: TransferPorts & { readonly peers: Pick<Peers, 'handleStreams'> },
 ): void {
   const { view, store, scheme, verifier, clock, owner } = ports;
-  const slots = createSlots(options.parallelism);
+  const places = new Semaphore(options.parallelism);
   const refused = new RefusedRequests(clock);
 
   ports.peers.handleStreams(DATA, {
@@ -71,7 +71,7 @@ export function serveItems(
     if (message === undefined) return stream.abort();
     const request = decodeRequest(message, scheme);
     if (!(await mayReceiveSoon(request, peer.owner))) return refuse(peer, stream);
-    const release = await slots.takeWithin(clock, BUSY_MS_MAX);
+    const release = await places.acquireWithin(clock, BUSY_MS_MAX);
     // The asking node goes on to another member, and comes again.
     if (release === undefined) return nothing(stream);
     try {

@@ -12,6 +12,7 @@ import { base58 } from '../base/base58.ts';
 import type { Log, Store, StoreWrite } from '../base/ports.ts';
 import { type ChainScheme, Reader } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 import { u64Key } from '../ledger/key-codecs.ts';
 import { meta, privateStored } from '../ledger/tables.ts';
 import { type ItemId, itemBytes, itemOfBytes } from './item-id.ts';
@@ -63,7 +64,8 @@ export const sumsOf = ({ policyId, creator, sender }: CountedItem): readonly str
 export class StoredBytes {
   private readonly ports: StoredBytesPorts;
   private readonly reserved = new Map<string, number>();
-  private counting: Promise<void> = Promise.resolve();
+  /** Each change continues from the last. */
+  private readonly changes = new Mutex();
 
   constructor(ports: StoredBytesPorts) {
     this.ports = ports;
@@ -123,13 +125,12 @@ export class StoredBytes {
     if (failure !== undefined) throw failure;
   }
 
-  /** Changes run one after the other, since each continues from the last. Never rejects. */
+  /** Never rejects. */
   private inTurn(change: () => Promise<void>): Promise<void> {
     const { log } = this.ports;
-    this.counting = this.counting
-      .then(change)
+    return this.changes
+      .run(change)
       .catch((cause: unknown) => log.error('privacy.backlog-failed', { why: String(cause) }));
-    return this.counting;
   }
 
   private async replace(id: ItemId, next: (CountedItem & { bytes: number }) | undefined) {

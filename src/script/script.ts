@@ -4,7 +4,7 @@
  */
 
 import { equal, latin1 } from '../base/bytes.ts';
-import { Recent } from '../base/recent.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { readScript, writeScript } from './binary.ts';
 import { compileTree } from './compiler.ts';
 import { readDirectives } from './directives.ts';
@@ -54,7 +54,7 @@ type SecureHash = (message: Uint8Array) => Uint8Array;
 const CACHED_SCRIPTS = 64;
 
 export function createScripts(secureHash: SecureHash): Scripts {
-  const known = new Recent<string, Script>(CACHED_SCRIPTS);
+  const known = new BoundedCache<string, Script>(CACHED_SCRIPTS);
   return {
     compile(source, context) {
       const bytes = compileSource(source, context, secureHash);

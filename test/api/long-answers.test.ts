@@ -149,6 +149,46 @@ t.test('a few at a time, the others in a line that ends', async (t) => {
   t.equal(await code(one), 200);
 });
 
+t.test('one that cannot begin, or fails as it is ended, keeps no place', async (t) => {
+  let isFailing = false;
+  const snapshot: typeof services.snapshot = (rowsMax) => {
+    if (isFailing) throw new Error('no snapshot');
+    return services.snapshot(rowsMax);
+  };
+  const long = createLongAnswers({ ...services, clock: slowClock(1), snapshot });
+  const outcome = async (pieces: () => Iterable<string | undefined>): Promise<string> => {
+    try {
+      return textOf(await long.reply(inTurns(pieces), roomy));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const some = () => numbers(3);
+  function* holding() {
+    try {
+      yield 'x'.repeat(17 * MIB);
+    } finally {
+      throwOf('still held');
+    }
+  }
+  for (let i = 0; i < 5; i++) t.equal(await outcome(holding), 'still held');
+  t.equal(await outcome(some), '[0,1,2]');
+  isFailing = true;
+  for (let i = 0; i < 5; i++) t.equal(await outcome(some), 'no snapshot');
+  isFailing = false;
+  const running = Array.from({ length: 4 }, () => outcome(some));
+  isFailing = true;
+  const waiting = Array.from({ length: 5 }, () => outcome(some));
+  t.strictSame(await Promise.all(running), Array(4).fill('[0,1,2]'));
+  t.strictSame(await Promise.all(waiting), Array(5).fill('no snapshot'));
+  isFailing = false;
+  t.equal(await outcome(some), '[0,1,2]', 'those that waited have none either');
+});
+
+function throwOf(message: string): never {
+  throw new Error(message);
+}
+
 t.test('together they hold a bounded number of bytes', async (t) => {
   const { long, open } = setUp();
   const big = 'x'.repeat(MIB - 2);

@@ -7,7 +7,7 @@ import { createLongBodies, LongBody } from '../../src/api/long-bodies.ts';
 import { privacy } from '../../src/api/routes/privacy.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { KIB, MIB } from '../../src/base/budget.ts';
-import { inOneGo } from '../../src/base/turns.ts';
+import { inOneGo } from '../../src/concurrency/steps.ts';
 import { memoryNode } from './fixtures/memory-node.ts';
 
 const around = {

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { type RowColumn, rowsOf } from '../../src/base/row-columns.ts';
-import { inOneGo } from '../../src/base/turns.ts';
 import { ID_PREFIX_BYTES, indexColumns } from '../../src/chain/block-index.ts';
+import { inOneGo } from '../../src/concurrency/steps.ts';
 import { transactionIds, transactions } from '../../src/ledger/tables.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 

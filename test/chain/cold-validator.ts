@@ -10,7 +10,6 @@ import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Verifier } from '../../src/base/ports.ts';
-import { noTurns } from '../../src/base/turns.ts';
 import { type Block, blockId, decodeBlock, signedBytes } from '../../src/block/block.ts';
 import { Ahead } from '../../src/chain/ahead.ts';
 import type { AppliedBlock } from '../../src/chain/block-applier.ts';
@@ -18,6 +17,7 @@ import type { Blockchain, Inside } from '../../src/chain/blockchain.ts';
 import { heightOf } from '../../src/chain/stored-blocks.ts';
 import { decodeTransactions } from '../../src/chain/verify-block.ts';
 import { type ChainScheme, CodecError } from '../../src/codec/codec.ts';
+import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
@@ -169,7 +169,7 @@ export async function appendCold(blockchain: Blockchain, block: Block): Promise<
   if (!scheme.verify(generator, signedBytes(block), signature)) {
     throw new RefusedBlock(`${where}: its generator has not signed it`);
   }
-  const txs = await decodeTransactions(block, scheme, noTurns).catch((error) =>
+  const txs = await decodeTransactions(block, scheme, endlessSlice).catch((error) =>
     refuse(where, error),
   );
   await blockchain.exclusive(async (inside) => {

@@ -3,7 +3,6 @@
 import t from 'tap';
 import { blockPieces } from '../../src/api/block-json.ts';
 import type { Verifier } from '../../src/base/ports.ts';
-import { createTurns } from '../../src/base/turns.ts';
 import { createScriptHistory } from '../../src/chain/script-history.ts';
 import {
   bytesUnder,
@@ -11,9 +10,10 @@ import {
   findTransaction,
   headerRowAt,
   transactionsAt,
-  transactionsInTurns,
+  transactionsInSlices,
   transactionsOf,
 } from '../../src/chain/stored-blocks.ts';
+import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { binaryOf, doubled } from '../generators/dear-scripts.ts';
 import { compiled } from '../generators/scripts.ts';
@@ -96,7 +96,7 @@ t.test('in the chain', async (t) => {
     'a script looks it up': () => candidateUnder(view, tx.id)!.tx(),
     'asked for': () => findTransaction(view, tx.id),
     'of a block': () => transactionsAt(view, HEIGHT),
-    'of a block, in turns': () => transactionsInTurns(view, HEIGHT, createTurns(at.clock)),
+    'of a block, in turns': () => transactionsInSlices(view, HEIGHT, new TimeSlice(at.clock)),
     'of an account': () => [...transactionsOf(view, alice.address, 10)],
     'the answer with a block': () => [...blockPieces(placed, { view, scheme, settings }, false)],
     'the accounts with scripts': () => history.hadScript(bob.address),

@@ -1,6 +1,6 @@
 // The order in which the writes of a commit reach the store.
 import t from 'tap';
-import { noTurns } from '../../src/base/turns.ts';
+import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { Batch } from '../../src/ledger/batch.ts';
 
 /** The same numbers every time. */
@@ -37,7 +37,7 @@ for (const [name, make] of Object.entries(keys)) {
         batch.put(3, key, Uint8Array.of(i & 255, (i >> 8) & 255, i >> 16));
         last.set(Buffer.from(key).toString('hex'), i);
       }
-      const writes = await batch.writes(noTurns);
+      const writes = await batch.writes(endlessSlice);
       const found = writes.map(({ key }) => Buffer.from(key).toString('hex'));
       t.strictSame(found, [...last.keys()].sort(), 'in the order of bytes, each once');
       const values = writes.map(({ value }) => value![0]! + value![1]! * 256 + value![2]! * 65536);
@@ -54,7 +54,7 @@ t.test('tables in the order of their numbers', async (t) => {
   const batch = new Batch();
   for (const table of [9, 2, 5]) batch.put(table, Uint8Array.of(0), undefined);
   t.strictSame(
-    (await batch.writes(noTurns)).map(({ table }) => table),
+    (await batch.writes(endlessSlice)).map(({ table }) => table),
     [2, 5, 9],
   );
 });

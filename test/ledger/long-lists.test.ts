@@ -1,7 +1,7 @@
 // Lists of the state that may be long: read and sorted in steps, so that answers yield to other
 // work.
 import t from 'tap';
-import { inOneGo } from '../../src/base/turns.ts';
+import { inOneGo } from '../../src/concurrency/steps.ts';
 import { createHead } from '../../src/ledger/head.ts';
 import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';

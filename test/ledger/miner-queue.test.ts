@@ -1,7 +1,7 @@
 // The queue of miners with and without a roll, and how long it stays as it is.
 import fc from 'fast-check';
 import t from 'tap';
-import { inOneGo } from '../../src/base/turns.ts';
+import { inOneGo } from '../../src/concurrency/steps.ts';
 import { createHead } from '../../src/ledger/head.ts';
 import { minerQueue, minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { compare } from '../../src/base/bytes.ts';
-import { inOneGo } from '../../src/base/turns.ts';
+import { inOneGo } from '../../src/concurrency/steps.ts';
 import { createHead } from '../../src/ledger/head.ts';
 import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';

@@ -1,7 +1,6 @@
 // Reading a type 13 or 15 reads its script, which takes milliseconds. However many come together, the
 // event loop has a turn after each piece of this work.
 import t from 'tap';
-import { createTurns } from '../../src/base/turns.ts';
 import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import { importBlocks } from '../../src/chain/import-blocks.ts';
 import { blockAt } from '../../src/chain/stored-blocks.ts';
@@ -11,6 +10,7 @@ import {
   verifyBlock,
 } from '../../src/chain/verify-block.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
+import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 import { scripts as scriptTable } from '../../src/ledger/tables.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';
@@ -114,10 +114,10 @@ t.test('the checks of a block, for which scripts of the state are read', async (
     Array.from({ length: 50 }, (_, i) => payment(bob, carol, 1n + BigInt(i), time)),
   );
   const turns = counting(at.clock);
-  const txs = await decodeTransactions(block, scheme, createTurns(at.clock));
+  const txs = await decodeTransactions(block, scheme, new TimeSlice(at.clock));
   const before = turns.count;
   const { view } = at.blockchain;
-  await verifyBlock(block, txs, verifier, () => undefined, view, createTurns(at.clock));
+  await verifyBlock(block, txs, verifier, () => undefined, view, new TimeSlice(at.clock));
   t.ok(turns.count - before >= 20, `${turns.count - before} turns`);
 });
 
@@ -144,7 +144,7 @@ t.test('they are no more than a block may run, whoever signed it', async (t) => 
   const { view } = await newChain(at.store, undefined, at.clock, counting).then(
     ({ blockchain }) => blockchain,
   );
-  const turns = createTurns(at.clock);
+  const turns = new TimeSlice(at.clock);
   const verify = (known: KnownVerdicts) => verifyBlock(block, txs, verifier, known, view, turns);
   const first = await verify(() => undefined);
   t.equal(decoded, SCRIPT_RUNS_MAX);

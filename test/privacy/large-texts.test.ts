@@ -8,7 +8,7 @@ import { decodeBase64, decodedLength, encodeBase64 } from '../../src/base/base64
 import { utf8 } from '../../src/base/bytes.ts';
 import { cutText, RestTooLong, TooManyEscapes } from '../../src/base/json-cut.ts';
 import { unescapeText } from '../../src/base/json-unescape.ts';
-import { inOneGo } from '../../src/base/turns.ts';
+import { inOneGo } from '../../src/concurrency/steps.ts';
 
 const RUNS = { numRuns: 200 };
 const MIB = 1024 * 1024;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { inOneGo } from '../../src/base/turns.ts';
+import { inOneGo } from '../../src/concurrency/steps.ts';
 import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { rolesAt } from '../../src/ledger/permissions.ts';
 import type { Role } from '../../src/ledger/roles.ts';

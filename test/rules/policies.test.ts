@@ -1,6 +1,6 @@
 import t from 'tap';
-import { inOneGo } from '../../src/base/turns.ts';
 import { base58 } from '../../src/codec/text.ts';
+import { inOneGo } from '../../src/concurrency/steps.ts';
 import { hashesOf, membersOf, OWNER, RECIPIENT } from '../../src/ledger/policies.ts';
 import { feature } from '../../src/tx/rules/features.ts';
 import { createPolicy } from '../../src/tx/types/112-create-policy.ts';

@@ -246,7 +246,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       if (isClosed) return STOPPING;
       const place = places.of(execution.image, execution.createVersion);
       place.running++;
-      const release = await place.slots.take();
+      const release = await place.slots.acquire();
       try {
         return execution.signal?.aborted ? NOT_WANTED : await runIn(place, execution);
       } finally {

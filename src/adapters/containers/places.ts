@@ -4,7 +4,7 @@
  */
 import type { ContractFailure, ContractImage } from '../../base/containers.ts';
 import { contractLimits } from '../../base/contract-limits.ts';
-import { createSlots, type Slots } from '../../base/slots.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Container } from './container.ts';
 
 export interface Place {
@@ -14,7 +14,7 @@ export interface Place {
   /** Whose contracts use it; of several, the creator with the fewest containers. */
   creator: string;
   /** Calls that may run at a time. */
-  readonly slots: Slots;
+  readonly slots: Semaphore;
   /** Calls that run or wait. */
   running: number;
   usedAt: number;
@@ -112,7 +112,7 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
       if (known !== undefined) return share(known, creator);
       const place: Place = {
         ...{ key, image, createVersion, creator: creator ?? '' },
-        slots: createSlots(perContainerMax),
+        slots: new Semaphore(perContainerMax),
         ...{ running: 0, usedAt: now(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
         ...{ start: undefined, isLocal: false, container: undefined, readyAt: 0 },
         ...{ isStarting: false, hasServed: false, failure: undefined },

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { assert } from '../../base/assert.ts';
+import { Mutex } from '../../concurrency/mutex.ts';
 import type { FromPglite, PgliteCommand, PgliteData, ToPglite } from './pglite-messages.ts';
 
 const asText = (text: string): string => text;
@@ -47,9 +48,9 @@ async function run(db: PGlite, command: PgliteCommand): Promise<readonly object[
 try {
   const options = { parsers, extensions: { pg_trgm } };
   const db = await (folder === undefined ? PGlite.create(options) : PGlite.create(folder, options));
-  let last: Promise<void> = Promise.resolve();
+  const statements = new Mutex();
   port.on('message', ({ id, command }: ToPglite) => {
-    last = last.then(async () => {
+    void statements.run(async () => {
       try {
         send({ kind: 'done', id, rows: await run(db, command) });
       } catch (cause) {

@@ -13,6 +13,7 @@ import {
   type Queries,
   type SqlValue,
 } from '../../base/database.ts';
+import { Mutex } from '../../concurrency/mutex.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { makeFolder } from '../folders.ts';
 import { type PgliteThread, pgliteThread } from './pglite-thread.ts';
@@ -60,12 +61,12 @@ export async function pgliteDatabase(
   let used = 0;
   let isLocked = false;
   let isClosed = false;
-  let last: Promise<unknown> = Promise.resolve();
+  const statements = new Mutex();
 
   /** One piece of work after the other, each on a thread that runs. */
   function turn<T>(work: (own: PgliteThread) => Promise<T>): Promise<T> {
     used++;
-    const result = last.then(async () => {
+    return statements.run(async () => {
       try {
         if (isClosed) throw new DatabaseError('away', 'the store is closed');
         if (folder !== undefined && thread.isEnded()) thread = await reopened();
@@ -74,8 +75,6 @@ export async function pgliteDatabase(
         used--;
       }
     });
-    last = result.catch(() => undefined);
-    return result;
   }
 
   /** Rejects with the last failure until it is time to try again. */

@@ -4,6 +4,7 @@
  * A gossiped transfer then takes a quarter of the writes.
  */
 import { noise } from '@libp2p/noise';
+import { Batcher } from '../../concurrency/batcher.ts';
 
 type Factory = ReturnType<typeof noise>;
 type Encrypter = ReturnType<Factory>;
@@ -31,6 +32,7 @@ function gather<T extends Raw>(raw: T): T {
   const close = raw.close.bind(raw);
   let waiting: Uint8Array[] = [];
   let bytes = 0;
+  const batcher = new Batcher(flush);
 
   /** False when the socket asks for a pause; gathered bytes of a broken connection are dropped. */
   function flush(): boolean {
@@ -45,7 +47,7 @@ function gather<T extends Raw>(raw: T): T {
     send(data: Parameters<typeof send>[0]): boolean {
       // The connection refuses, as without gathering.
       if (raw.status !== 'open') return send(data);
-      if (waiting.length === 0) setImmediate(flush);
+      batcher.ask();
       waiting.push(data.subarray());
       bytes += data.byteLength;
       return bytes < PIECE_BYTES ? !raw.writableNeedsDrain : flush();

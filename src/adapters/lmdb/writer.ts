@@ -10,7 +10,9 @@
 import type { StoreWrite } from '../../base/ports.ts';
 import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
-import { createTurns } from '../../base/turns.ts';
+import { Mutex } from '../../concurrency/mutex.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { systemClock } from '../system.ts';
 import { type Environment, type EnvironmentOptions, typed } from './environment.ts';
 import { RowBuffers } from './row-buffers.ts';
 import { createRowPacker } from './rows.ts';
@@ -47,11 +49,8 @@ export function createLmdbWriter(
   const { folder } = options;
   const spare = new RowBuffers();
   const packer = createRowPacker((bytes) => spare.take(bytes));
-  const turns = createTurns({
-    monotonic: () => performance.now(),
-    turn: () => new Promise((resolve) => setImmediate(resolve)),
-  });
-  let last: Promise<void> = Promise.resolve();
+  const slice = new TimeSlice(systemClock());
+  const transactions = new Mutex();
   let thread: WritingThread | undefined;
 
   async function pack(writes: Iterable<StoreWrite>): Promise<ArrayBuffer[]> {
@@ -61,7 +60,7 @@ export function createLmdbWriter(
       for (const write of rows) {
         environment.tableOf(write.table);
         packer.add(write);
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
       }
       for (const column of columns) await packColumn(column);
     } catch (error) {
@@ -76,7 +75,7 @@ export function createLmdbWriter(
     const count = rowCount(column);
     for (let start = 0; start < count; start += ROWS_AT_ONCE) {
       packer.addRows(column, start, Math.min(count, start + ROWS_AT_ONCE));
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
   }
 
@@ -105,13 +104,9 @@ export function createLmdbWriter(
   }
 
   return {
-    write(writes) {
-      const written = last.then(() => writeNow(writes));
-      last = written.catch(() => undefined);
-      return written;
-    },
+    write: (writes) => transactions.run(() => writeNow(writes)),
     async close() {
-      await last;
+      await transactions.idle();
       await thread?.end();
     },
   };

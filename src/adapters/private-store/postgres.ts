@@ -10,7 +10,7 @@ import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { base58 } from '../../base/base58.ts';
 import type { PrivateItem } from '../../base/private-store.ts';
-import { atMost } from '../../base/slots.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Shelf } from './shelf.ts';
 
 export interface PostgresOptions {
@@ -71,7 +71,7 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
   // The pool replaces an idle connection that breaks. If the server is unreachable, the next query
   // reports it.
   pool.on('error', () => {});
-  const upload = atMost(UPLOADS_MAX);
+  const uploads = new Semaphore(UPLOADS_MAX);
   await makeTables(pool).catch(async (cause: unknown) => {
     await pool.end();
     throw cause;
@@ -98,7 +98,7 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
       return rowCount === 0 ? undefined : () => dataOf(pool, ids);
     },
 
-    put: (item, pieces) => upload(() => write(pool, item, pieces)),
+    put: (item, pieces) => uploads.run(() => write(pool, item, pieces)),
     stop: () => pool.end(),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { base58 } from '../../base/base58.ts';
 import { concat } from '../../base/bytes.ts';
-import { atMost } from '../../base/slots.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 import { DamagedRecord, dataStart, itemIn, RECORD_PREFIX_BYTES, recordHead } from './record.ts';
 import { bytesOf, S3Bucket, type S3Options, textOf } from './s3-bucket.ts';
 import type { Shelf } from './shelf.ts';
@@ -20,7 +20,7 @@ const PAGE_BYTES_MAX = 1024 * 1024;
 /** Rejects where the bucket cannot be reached with these keys. */
 export async function s3Shelf(options: S3Options): Promise<Shelf> {
   const bucket = new S3Bucket(options);
-  const upload = atMost(UPLOADS_MAX);
+  const uploads = new Semaphore(UPLOADS_MAX);
   await bucket.requireExists().catch(async (cause: unknown) => {
     await bucket.close();
     throw cause;
@@ -53,7 +53,7 @@ export async function s3Shelf(options: S3Options): Promise<Shelf> {
     },
 
     put: (item, pieces) =>
-      upload(async () => {
+      uploads.run(async () => {
         const body = [recordHead(item)];
         for await (const piece of pieces) body.push(piece);
         const path = pathOf(item.policyId, item.hash);

@@ -17,6 +17,7 @@ import {
   tooLong,
   wrongHash,
 } from '../../base/private-store.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { DamagedRecord } from './record.ts';
 import type { Shelf } from './shelf.ts';
 
@@ -27,7 +28,7 @@ import type { Shelf } from './shelf.ts';
 const DAMAGED_MAX = 10_000;
 
 export function verifiedStore(shelf: Shelf, log: Log): PrivateStore {
-  const damaged = new Set<string>();
+  const damaged = new BoundedCache<string, true>(DAMAGED_MAX);
   const keyOf = (policyId: Uint8Array, hash: Uint8Array): string => latin1(policyId) + latin1(hash);
 
   function markDamaged(policyId: Uint8Array, hash: Uint8Array, why: string): void {
@@ -36,8 +37,7 @@ export function verifiedStore(shelf: Shelf, log: Log): PrivateStore {
       hash: base58.encode(hash),
       why,
     });
-    damaged.add(keyOf(policyId, hash));
-    if (damaged.size > DAMAGED_MAX) damaged.delete(damaged.values().next().value ?? '');
+    damaged.set(keyOf(policyId, hash), true);
   }
 
   /** Calls the shelf; logs a failure of the storage and throws it as PrivateStoreError. */

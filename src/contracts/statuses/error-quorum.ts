@@ -11,7 +11,7 @@ import { fromLatin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports.ts';
 import { statusLimits as limits } from '../../base/status-limits.ts';
-import { createTurns } from '../../base/turns.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { PoolEntry } from '../../mempool/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import type { StatusIndex } from './status-index.ts';
@@ -52,7 +52,7 @@ interface Doubted {
 export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts): () => void {
   const { index, pool, clock, isMiner } = ports;
   async function endRefused(isOver: () => boolean): Promise<void> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     const since = Math.floor((clock.now() - HEARD_MS_MAX) / 1000);
     const miners = new Set(index.heardSince(0).filter((key) => isMiner(fromLatin1(key))));
     const executing = index.heardSince(since).filter((key) => miners.has(key));
@@ -62,7 +62,7 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
       const entry = pool.entry(fromLatin1(txId));
       const one = entry && judge(entry, txId, miners, executing);
       if (one !== undefined) doubted.push(one);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     if (!isOver()) endDoubted(doubted);
   }

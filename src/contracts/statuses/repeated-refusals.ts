@@ -8,7 +8,7 @@
 import { fromLatin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
 import { statusLimits as limits } from '../../base/status-limits.ts';
-import { createTurns } from '../../base/turns.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { StatusIndex, StatusMark } from './status-index.ts';
 import { sweepEvery } from './sweep-every.ts';
 
@@ -32,7 +32,7 @@ const AT_ONCE_MAX = limits.repeatsAtOnce.value;
 export function repeatRefusals(ports: RepeatedRefusalsPorts): () => void {
   const { index, clock, ownKey, isOpen, repeat } = ports;
   return sweepEvery(EVERY_MS, clock, async (isOver) => {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     let left = AT_ONCE_MAX;
     for (const txId of [...index.refusedTransactions()]) {
       if (isOver() || left === 0) break;
@@ -41,7 +41,7 @@ export function repeatRefusals(ports: RepeatedRefusalsPorts): () => void {
         repeat(last);
         left--;
       }
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
   });
 }

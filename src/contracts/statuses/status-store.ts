@@ -7,9 +7,9 @@
  */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { Clock, Log, Store, StoreWrite } from '../../base/ports.ts';
-import { createTurns } from '../../base/turns.ts';
 import { Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { contractStatuses } from '../../ledger/tables.ts';
@@ -90,7 +90,7 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
     index,
     has: (sent) => index.has(latin1(sent.record.txId), hashOf(sent)),
     async load() {
-      const turns = createTurns(clock);
+      const slice = new TimeSlice(clock);
       const found: StatusFacts[] = [];
       let from: Uint8Array = START_OF_TABLE;
       for (let left = true; left; ) {
@@ -106,7 +106,7 @@ export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts):
           from = after(contractStatuses.key.encode(key));
           left = true;
         }
-        if (turns.due()) await turns.take();
+        if (slice.isOver()) await slice.yield();
       }
       found.sort((a, b) => a.takenAt - b.takenAt);
       for (const facts of found) remove(index.add(facts));

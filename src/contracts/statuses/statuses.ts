@@ -10,7 +10,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
 import { concat, equal, fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../base/ports.ts';
-import { createTurns } from '../../base/turns.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { executedBy } from '../../ledger/contracts.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { isParticipant } from '../../ledger/participants.ts';
@@ -166,9 +166,9 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
 
   /** Signs what waits, and lets everything else run in between. */
   async function signReports(): Promise<void> {
-    const turns = createTurns(clock);
+    const slice = new TimeSlice(clock);
     for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
       if (!isSaid(report)) say(report);
     }
   }

@@ -4,7 +4,7 @@
  * asked of the node for clients has places of its own.
  */
 import { apiError } from '../../base/errors.ts';
-import { createFairSlots } from '../../base/fair-slots.ts';
+import { FairSemaphore } from '../../concurrency/fair-semaphore.ts';
 
 export interface HeavyQueries {
   /** Runs the work when it is the client's turn. Rejects with ApiError where too many wait. */
@@ -31,7 +31,7 @@ export function createHeavyQueries(
   places: number,
   { waitingMax, waitingOfClientMax }: WaitingBounds = WAITING,
 ): HeavyQueries {
-  let slots = createFairSlots<Waiting>(places, true);
+  let slots = new FairSemaphore<Waiting>(places, true);
   const waitingOf = new Map<string, number>();
   let waiting = 0;
 
@@ -67,7 +67,7 @@ export function createHeavyQueries(
       } finally {
         slots.release(client);
         // It remembers every client that it has met.
-        if (slots.taken === 0 && waiting === 0) slots = createFairSlots(places, true);
+        if (slots.taken === 0 && waiting === 0) slots = new FairSemaphore(places, true);
         startNext();
       }
     },

@@ -1,18 +1,18 @@
 /** Rows as the bytes of a JSON list, one row after the other, so that other requests run in between. */
 import { stringify } from '../../base/json.ts';
 import type { Clock } from '../../base/ports.ts';
-import { createTurns } from '../../base/turns.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 
 export async function printedRows<R>(
   rows: readonly R[],
   shape: (row: R) => unknown,
   clock: Pick<Clock, 'monotonic' | 'turn'>,
 ): Promise<Uint8Array> {
-  const turns = createTurns(clock);
+  const slice = new TimeSlice(clock);
   const parts: Uint8Array[] = [];
   for (const row of rows) {
     parts.push(Buffer.from(`${parts.length === 0 ? '[' : ','}${stringify(shape(row))}`));
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
   parts.push(Buffer.from(parts.length === 0 ? '[]' : ']'));
   return Buffer.concat(parts);

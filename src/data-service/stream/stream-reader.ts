@@ -6,7 +6,7 @@
  * that came from a later state is dropped, and the next round announces the removal first.
  */
 import type { HttpStreamClient } from '../../base/http.ts';
-import { createTurns } from '../../base/turns.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { type Cut, shownOf } from '../api/page-cut.ts';
 import { rows } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
@@ -86,11 +86,11 @@ export function streamReader(
 
   /** One by one, so that other requests run in between. */
   async function eventsOf(shown: readonly StreamedRow[], last: Place): Promise<string> {
-    const turns = createTurns(services.clock);
+    const slice = new TimeSlice(services.clock);
     let text = '';
     for (const row of shown) {
       text += transactionEvent(row, last);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     return text;
   }

@@ -6,15 +6,16 @@
  * next ones are checked against the state before their signatures, and that one is asked for again
  * after the next blocks (refused.ts).
  */
+
 import { isOurs } from '../../base/assert.ts';
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
 import { Misconduct } from '../../base/misconduct.ts';
 import { isOwnFault } from '../../base/own-fault.ts';
 import type { Clock, Log } from '../../base/ports.ts';
-import type { RecentSet } from '../../base/recent-set.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import type { Evidence } from '../../codec/evidence.ts';
 import { isFaultOfPeer, isUnknownType, refusalFrom } from '../../codec/refusal.ts';
+import type { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { WrongProof } from '../../tx/wrong-proof.ts';
 import {
@@ -35,7 +36,7 @@ export interface TransactionFetcherPorts {
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
   /** Transactions that were recently checked, with any verdict. */
-  readonly checked: RecentSet;
+  readonly checked: ExpiringSet;
   readonly suspicions: Pick<Suspicions, 'note' | 'isMuted'>;
   /** True where peers of a newer release may know types that this node does not. */
   readonly isOutdated: (height: number) => boolean;
@@ -179,7 +180,7 @@ export class TransactionFetcher {
   private refused(session: Session, { bytesHash: hash, sources }: Arrived, error: unknown): void {
     const { log, checked, suspicions } = this.ports;
     // A corrected retry of the sender must not be mistaken for this transaction.
-    checked.remove(hash);
+    checked.delete(hash);
     const others = sources.filter((one) => one !== session && this.doubted.has(one));
     const askAgain = (): void => {
       if (this.doubted.has(session)) this.refusals.note(hash, [session, ...others]);

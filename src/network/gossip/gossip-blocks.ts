@@ -18,7 +18,6 @@ import { equal, latin1 } from '../../base/bytes.ts';
 import type { Refusal } from '../../base/errors.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../../base/ports.ts';
-import { createRecentSet } from '../../base/recent-set.ts';
 import type { Block } from '../../block/block.ts';
 import { encodeHeader, type Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
@@ -27,6 +26,7 @@ import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
 import type { LostBlocks } from '../../chain/lost-blocks.ts';
 import { heightOf } from '../../chain/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
 import type { BytesIndex } from '../../mempool/bytes-index.ts';
 import { blockProtocols, compactHeaderBytes, decodeCompact } from '../messages/block-messages.ts';
@@ -81,8 +81,8 @@ export function createGossipBlocks(
   const { view } = blockchain;
   const rebuild = createRebuild(options, ports);
   /** Headers, byte for byte: by the id alone, a forged twin could hide the valid block. */
-  const seen = createRecentSet(SEEN_MAX, SEEN_MS, clock);
-  const relayed = createRecentSet(SEEN_MAX, SEEN_MS, clock);
+  const seen = new ExpiringSet(SEEN_MAX, SEEN_MS, clock);
+  const relayed = new ExpiringSet(SEEN_MAX, SEEN_MS, clock);
   const turns = new RelayedTurns(consensus);
   const arrivals = new Arrivals<Session>();
   const early = createEarlyBlocks<Session>(clock);
@@ -151,11 +151,11 @@ export function createGossipBlocks(
     };
     if (use !== 'fork') relayOnce();
     const verdict = await forkChoice.offer(block, { isSigned: true }).catch((cause) => {
-      seen.remove(key);
+      seen.delete(key);
       throw cause;
     });
     // A fault of this node, or of the time, says nothing about the block.
-    if (WITHOUT_VERDICT.has(verdict.kind)) seen.remove(key);
+    if (WITHOUT_VERDICT.has(verdict.kind)) seen.delete(key);
     // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relayOnce();
     const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated(height);

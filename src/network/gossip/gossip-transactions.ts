@@ -4,12 +4,13 @@
  *
  * Invariants: nothing is sent or accepted while the node is far behind, and watchers are left out.
  */
+
 import { limitsOf } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
-import { createRecentSet } from '../../base/recent-set.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { BytesIndex } from '../../mempool/bytes-index.ts';
 import type { PoolEntry } from '../../mempool/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
@@ -53,7 +54,7 @@ export function createGossipTransactions(
 ): GossipTransactions {
   const { scheme, pool, index, sessions, clock } = ports;
   /** Transactions that were recently checked, with any verdict. */
-  const checked = createRecentSet(options.knownMax, options.knownMs, clock);
+  const checked = new ExpiringSet(options.knownMax, options.knownMs, clock);
   const announcer = new Announcer(options, ports);
   const fetcher = new TransactionFetcher({ ...ports, checked });
   let stopped = false;

@@ -2,9 +2,9 @@
  * The use of an announced block, judged by its header alone. Nothing is fetched for a block that
  * neither improves the chain nor proves that its miner made two blocks in one turn.
  */
+
 import { equal, latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
-import { Recent } from '../../base/recent.ts';
 import type { Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { standingOf } from '../../chain/chain-choice.ts';
@@ -12,6 +12,7 @@ import type { Equivocations } from '../../chain/equivocation.ts';
 import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
 import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
 import type { Tip } from '../../chain/tip.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
 
 /**
@@ -69,7 +70,7 @@ const TURNS_MAX = 2_000;
 /** Counts the blocks of each generator and turn that this node has relayed. */
 export class RelayedTurns {
   private readonly consensus: Pick<Consensus, 'turnOf'>;
-  private readonly counts = new Recent<string, number>(TURNS_MAX);
+  private readonly counts = new BoundedCache<string, number>(TURNS_MAX);
 
   constructor(consensus: Pick<Consensus, 'turnOf'>) {
     this.consensus = consensus;

@@ -7,7 +7,7 @@
  *
  * Invariants: the number of records, of peers in a record and of undelivered hashes is limited.
  */
-import { Recent } from '../../base/recent.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 
 /** A peer is known by a number, so that no record keeps a closed session in memory. */
 export type PeerNumber = number;
@@ -37,7 +37,7 @@ const SIFTED_AT = 1_000;
 
 export class Spread {
   private readonly options: SpreadOptions;
-  private readonly byHash = new Recent<string, Known>(KNOWN_MAX);
+  private readonly byHash = new BoundedCache<string, Known>(KNOWN_MAX);
   /** Those that too few peers have, and some that were delivered since the list was sifted. */
   private listed: Known[] = [];
   private siftAt = SIFTED_AT;

@@ -18,10 +18,10 @@
 import { unlessOurs } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
-import { Recent } from '../../base/recent.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ScriptHistory } from '../../chain/script-history.ts';
 import { heightOf } from '../../chain/stored-blocks.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { WrongProof } from '../../tx/wrong-proof.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PeerHeads } from '../sync/peer-heads.ts';
@@ -89,8 +89,8 @@ export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionP
   const { blockchain, heads, scripts, clock, log } = ports;
   const { view } = blockchain;
   /** By owner, so that a new session does not clear them. */
-  const suspects = new Recent<string, Suspect>(PEERS_MAX);
-  const announced = new Recent<string, AnnouncedHead>(PEERS_MAX);
+  const suspects = new BoundedCache<string, Suspect>(PEERS_MAX);
+  const announced = new BoundedCache<string, AnnouncedHead>(PEERS_MAX);
   /** Owners with suspicions. */
   const open = new Set<string>();
   let stopped = false;

@@ -11,6 +11,7 @@ import { latin1 } from '../../base/bytes.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { ASK_PEERS, decodePeers, encodePeers, PEERS } from '../messages/peer-messages.ts';
@@ -44,8 +45,8 @@ const MESSAGES_MAX = 120;
 
 export function createExchange(options: ExchangeOptions, ports: ExchangePorts): Exchange {
   const { sessions, book, clock, scheme } = ports;
-  /** When an owner and its address were last announced to the other sessions. */
-  const announcedAt = new Map<string, number>();
+  /** Owners with their addresses that the other sessions know of. */
+  const announced = new ExpiringSet(ANNOUNCED_MAX, ANNOUNCE_AGAIN_MS, clock);
   const received = new WeakMap<Session, { since: number; count: number }>();
   let cancel = options.enabled ? clock.after(options.intervalMs, ask) : () => {};
 
@@ -93,11 +94,8 @@ export function createExchange(options: ExchangeOptions, ports: ExchangePorts): 
 
   function announce(from: Session, address: PeerAddress): void {
     const key = `${latin1(from.owner)} ${addressText(address)}`;
-    const now = clock.monotonic();
-    if (now - (announcedAt.get(key) ?? Number.NEGATIVE_INFINITY) < ANNOUNCE_AGAIN_MS) return;
-    announcedAt.delete(key);
-    announcedAt.set(key, now);
-    if (announcedAt.size > ANNOUNCED_MAX) announcedAt.delete(announcedAt.keys().next().value!);
+    if (announced.has(key)) return;
+    announced.add(key);
     const message = encodePeers([address], scheme);
     for (const session of sessions.all()) if (session !== from) session.notify(PEERS, message);
   }

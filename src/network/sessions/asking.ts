@@ -10,7 +10,7 @@ import { MalformedStream, type PeerConnection, type PeerStream } from '../../bas
 import type { Clock } from '../../base/ports.ts';
 import type { Life } from './life.ts';
 import { converse, NoAnswer, RequestStreams, SilentLine } from './requests.ts';
-import { SlotsByProtocol } from './slots-by-protocol.ts';
+import { Semaphores } from './semaphores.ts';
 
 export interface AskingPorts {
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export class Asking {
   private readonly life: Life;
   private readonly ports: AskingPorts;
   private readonly streams = new Map<string, RequestStreams>();
-  private readonly slots = new SlotsByProtocol();
+  private readonly semaphores = new Semaphores();
 
   constructor(connection: PeerConnection, life: Life, ports: AskingPorts) {
     this.connection = connection;
@@ -88,11 +88,11 @@ export class Asking {
   ): Promise<T> {
     const { life } = this;
     const { clock, onMalformed } = this.ports;
-    const slots = this.slots.of(protocol, concurrent);
+    const places = this.semaphores.of(protocol, concurrent);
     life.requireOpen();
-    if (slots.waiting >= WAITING_MAX) throw new NeverBegun('too many requests wait for this peer');
+    if (places.waiting >= WAITING_MAX) throw new NeverBegun('too many requests wait for this peer');
     const since = clock.monotonic();
-    const release = await slots.take();
+    const release = await places.acquire();
     let asked = since;
     try {
       const leftMs = timeoutMs - (clock.monotonic() - since);

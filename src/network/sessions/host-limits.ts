@@ -6,21 +6,21 @@
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
+import { TokenBucket } from '../../concurrency/token-bucket.ts';
 
-interface Credit {
-  /** Connections that may begin at once. */
-  credit: number;
-  /** On the monotonic clock, as all times here. */
-  creditAt: number;
-}
-
-interface Limit extends Credit {
+interface Limit {
+  /** On the monotonic clock. */
   readonly until: number;
+  /** Connections that may begin. */
+  readonly bucket: TokenBucket;
 }
 
-interface Proved extends Credit {
+interface Proved {
   /** The last transport key of the owner. */
-  key: string;
+  readonly key: string;
+  /** It stays with the owner, whatever keys it takes. */
+  readonly bucket: TokenBucket;
 }
 
 /** Connections of a limited host: at once, and in a second. */
@@ -29,18 +29,18 @@ export const LIMITED_PER_SECOND = 2;
 /** The same of each owner that has proved itself; a node dials another one every few seconds. */
 export const PROVED_BURST = 20;
 export const PROVED_PER_SECOND = 1;
-/** Rows of each kind; the oldest are dropped first. */
+/** Hosts and owners that are remembered, at least; the oldest are dropped first. */
 const HOSTS_MAX = 1_000;
 const PROVED_MAX = 10_000;
 
 export class HostLimits {
   private readonly clock: Pick<Clock, 'monotonic'>;
   private readonly limitMs: number;
-  private readonly limits = new Map<string, Limit>();
+  private readonly limits = new BoundedCache<string, Limit>(HOSTS_MAX);
   /** One key of each owner, so that no owner can take the places of others. */
-  private readonly proved = new Map<string, Proved>();
+  private readonly proved = new BoundedCache<string, Proved>(PROVED_MAX);
   /** Owners by their keys. */
-  private readonly provedKeys = new Map<string, string>();
+  private readonly provedKeys = new BoundedCache<string, string>(PROVED_MAX);
 
   /** `limitMs`: how long a host is limited after its last offence. */
   constructor(limitMs: number, clock: Pick<Clock, 'monotonic'>) {
@@ -53,61 +53,37 @@ export class HostLimits {
     const now = this.clock.monotonic();
     const known = this.limits.get(host);
     const isNew = known === undefined || now >= known.until;
-    const { credit, creditAt } = isNew ? { credit: LIMITED_BURST, creditAt: now } : known;
-    this.limits.delete(host);
-    this.limits.set(host, { until: now + this.limitMs, credit, creditAt });
-    dropOldest(this.limits, HOSTS_MAX);
+    const bucket = isNew
+      ? new TokenBucket(LIMITED_BURST, LIMITED_PER_SECOND, this.clock)
+      : known.bucket;
+    this.limits.set(host, { until: now + this.limitMs, bucket });
     return isNew;
   }
 
   /** The owner has proved itself on a connection with this transport key. */
   prove(owner: Uint8Array, transportId: Uint8Array): void {
     const [name, key] = [latin1(owner), latin1(transportId)];
-    // The credit stays with the owner, whatever keys it takes.
-    const full = { credit: PROVED_BURST, creditAt: this.clock.monotonic() };
-    const known = this.proved.get(name) ?? full;
-    this.forget(name);
-    this.proved.set(name, { ...known, key });
+    const known = this.proved.get(name);
+    const before = known?.key ?? key;
+    if (this.provedKeys.get(before) === name) this.provedKeys.delete(before);
+    const bucket = known?.bucket ?? new TokenBucket(PROVED_BURST, PROVED_PER_SECOND, this.clock);
+    this.proved.set(name, { key, bucket });
     this.provedKeys.set(key, name);
-    const [oldest] = this.proved.keys();
-    if (this.proved.size > PROVED_MAX && oldest !== undefined) this.forget(oldest);
   }
 
   /** Counts a connection that begins; false where it is one too many. */
   mayBegin(host: string, transportId: Uint8Array): boolean {
     const limit = this.limits.get(host);
     if (limit === undefined) return true;
-    const now = this.clock.monotonic();
-    if (now >= limit.until) {
+    if (this.clock.monotonic() >= limit.until) {
       this.limits.delete(host);
       return true;
     }
     const proved = this.proved.get(this.provedKeys.get(latin1(transportId)) ?? '');
-    if (proved !== undefined) return spend(proved, now, PROVED_BURST, PROVED_PER_SECOND);
-    return spend(limit, now, LIMITED_BURST, LIMITED_PER_SECOND);
+    return (proved ?? limit).bucket.tryTake();
   }
 
   clear(): void {
     this.limits.clear();
   }
-
-  private forget(owner: string): void {
-    const key = this.proved.get(owner)?.key;
-    if (key !== undefined && this.provedKeys.get(key) === owner) this.provedKeys.delete(key);
-    this.proved.delete(owner);
-  }
-}
-
-/** False where there is no credit for one connection more. */
-function spend(of: Credit, now: number, burst: number, perSecond: number): boolean {
-  of.credit = Math.min(burst, of.credit + ((now - of.creditAt) / 1000) * perSecond);
-  of.creditAt = now;
-  if (of.credit < 1) return false;
-  of.credit -= 1;
-  return true;
-}
-
-function dropOldest<V>(rows: Map<string, V>, max: number): void {
-  const [oldest] = rows.keys();
-  if (rows.size > max && oldest !== undefined) rows.delete(oldest);
 }

@@ -3,11 +3,13 @@
  * messages are not read until they are due, which the transport turns into back-pressure. A peer
  * that keeps sending notices faster than that is flooding.
  */
+
 import type { PaceLimits } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { PeerStream } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
-import { Recent } from '../../base/recent.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
+import { TokenBucket } from '../../concurrency/token-bucket.ts';
 
 /** For protocols that declare no pace of their own. */
 const ORDINARY: PaceLimits = { messages: 500, bytes: 4 * 1024 * 1024 };
@@ -25,21 +27,15 @@ export interface Pace {
 }
 
 export function createPace(clock: Clock, limits: PaceLimits = ORDINARY): Pace {
-  let credit = BURST_SECONDS;
-  let last = clock.monotonic();
+  const seconds = new TokenBucket(BURST_SECONDS, 1, clock);
   let waitingSince: number | undefined;
 
   return {
     spend(bytes, messages = 1) {
-      const now = clock.monotonic();
-      credit = Math.min(BURST_SECONDS, credit + Math.max(0, now - last) / 1000);
-      last = now;
-      credit -= Math.max(messages / limits.messages, bytes / limits.bytes);
-      // To the microsecond, since sums of fractions are not exact.
-      const waitMs = Math.ceil(Math.round(-credit * 1e6) / 1e3);
-      if (waitMs > 0) waitingSince ??= now;
+      const waitMs = seconds.take(Math.max(messages / limits.messages, bytes / limits.bytes));
+      if (waitMs > 0) waitingSince ??= clock.monotonic();
       else waitingSince = undefined;
-      return Math.max(0, waitMs);
+      return waitMs;
     },
     isFlood: () => waitingSince !== undefined && clock.monotonic() - waitingSince > FLOOD_MS,
   };
@@ -51,7 +47,7 @@ export function createPace(clock: Clock, limits: PaceLimits = ORDINARY): Pace {
  */
 export class Paces {
   private readonly clock: Clock;
-  private readonly paces = new Recent<string, Pace>(PACES_MAX);
+  private readonly paces = new BoundedCache<string, Pace>(PACES_MAX);
 
   constructor(clock: Clock) {
     this.clock = clock;

@@ -16,8 +16,8 @@ import { Misconduct } from '../../base/misconduct.ts';
 import type { PeerConnection, PeerStream } from '../../base/network.ts';
 import { isOwnFault } from '../../base/own-fault.ts';
 import type { Clock } from '../../base/ports.ts';
-import type { Slots } from '../../base/slots.ts';
 import { CodecError } from '../../codec/codec.ts';
+import type { Semaphore } from '../../concurrency/semaphore.ts';
 import { type Pace, pause } from './pace.ts';
 
 const ANSWERED = 0;
@@ -162,13 +162,13 @@ async function answerTo(number: number, stream: PeerStream, protocol: string) {
 }
 
 /**
- * Serves the requests of a stream, each when it is due and there is a slot. Rejects with CodecError
+ * Serves the requests of a stream, each when it is due and there is a place. Rejects with CodecError
  * for a malformed request and MalformedStream for bad framing.
  */
 export async function answerRequests(
   stream: PeerStream,
   clock: Clock,
-  slots: Slots,
+  places: Semaphore,
   pace: Pace,
   answer: (message: Uint8Array) => Promise<Uint8Array>,
 ): Promise<void> {
@@ -183,7 +183,7 @@ export async function answerRequests(
     last = number;
     // Before the answer, since the next request may arrive on another stream.
     await pause(clock, pace.spend(message.length));
-    const release = await slots.take();
+    const release = await places.acquire();
     try {
       const bytes = await answerOne(number, stream, clock, () =>
         answer(message.subarray(REQUEST_HEAD_BYTES)),

@@ -15,8 +15,8 @@ import type { Life } from './life.ts';
 import { readNotices } from './notices.ts';
 import { type Pace, type Paces, paced, pause } from './pace.ts';
 import { answerRequests } from './requests.ts';
+import { Semaphores } from './semaphores.ts';
 import type { NoticeHandler, RequestHandler } from './session.ts';
-import { SlotsByProtocol } from './slots-by-protocol.ts';
 
 export interface ServingPorts {
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export class Serving {
   private readonly session: ConnectedSession;
   private readonly life: Life;
   private readonly ports: ServingPorts;
-  private readonly slots = new SlotsByProtocol();
+  private readonly semaphores = new Semaphores();
 
   constructor(session: ConnectedSession, life: Life, ports: ServingPorts) {
     this.session = session;
@@ -39,12 +39,18 @@ export class Serving {
     const { session, life } = this;
     const { clock } = this.ports;
     return this.served(stream, () => {
-      const slots = this.slots.of(protocol, handler.concurrent);
-      return answerRequests(stream, clock, slots, this.pace(protocol, handler), async (message) => {
-        life.requireOpen();
-        life.hear();
-        return handler.answer(session, message);
-      });
+      const places = this.semaphores.of(protocol, handler.concurrent);
+      return answerRequests(
+        stream,
+        clock,
+        places,
+        this.pace(protocol, handler),
+        async (message) => {
+          life.requireOpen();
+          life.hear();
+          return handler.answer(session, message);
+        },
+      );
     });
   }
 
@@ -54,7 +60,7 @@ export class Serving {
     return this.served(stream, async () => {
       const pace = this.pace(protocol, handler);
       await pause(clock, pace.spend(0));
-      const release = await this.slots.of(protocol, handler.concurrent).take();
+      const release = await this.semaphores.of(protocol, handler.concurrent).acquire();
       try {
         if (!life.isOpen) return stream.abort();
         const charge = (bytes: number): void => void pace.spend(bytes, 0);

@@ -8,7 +8,7 @@ import { latin1 } from '../../base/bytes.ts';
 import { Misconduct } from '../../base/misconduct.ts';
 import { isOwnFault } from '../../base/own-fault.ts';
 import type { Clock } from '../../base/ports.ts';
-import { createRecentSet } from '../../base/recent-set.ts';
+import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import { GivenUp } from './given-up.ts';
@@ -36,7 +36,7 @@ const WERE_SLOW_MAX = 1_000;
 
 export function createAskPeer(timeoutMs: number, { heads, sessions, clock }: AskPorts): AskPeer {
   /** By owner. */
-  const wereSlow = createRecentSet(WERE_SLOW_MAX, WAS_SLOW_MS, clock);
+  const wereSlow = new ExpiringSet(WERE_SLOW_MAX, WAS_SLOW_MS, clock);
   return (session, protocol, message, left) => {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     const elsewhere = (why: string): void => reject(new GivenUp(why, 'elsewhere'));

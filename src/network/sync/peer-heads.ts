@@ -7,10 +7,10 @@
 import { limitsOf } from '../../base/budget.ts';
 import { compare, equal, latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
-import { createRecentSet } from '../../base/recent-set.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { Tip } from '../../chain/tip.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import { blockProtocols, decodeHead, type Head } from '../messages/block-messages.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
@@ -67,14 +67,14 @@ export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts
   /** By session; undefined until it has announced one. */
   const peers = new Map<Session, Announced | undefined>();
   /** By owner, so that a new session does not clear the mark. */
-  const ignored = createRecentSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
+  const ignored = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
   /**
    * Peers that did not answer. They are not ignored: a partition may have lost the answers, and the
    * peer may be the only one ahead.
    */
-  const deferred = createRecentSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
+  const deferred = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
   /** Ids of our tip and of heads that lost to it. */
-  const lost = createRecentSet(LOST_MAX, LOST_MS, clock);
+  const lost = new ExpiringSet(LOST_MAX, LOST_MS, clock);
   /** Peers that take long to answer. */
   const slow = new Set<Session>();
   const listeners: ((head: PeerHead) => void)[] = [];

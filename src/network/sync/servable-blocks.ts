@@ -7,14 +7,14 @@
  */
 import { equal, latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
-import { createTurns, type Turns } from '../../base/turns.ts';
 import { type Block, blockId } from '../../block/block.ts';
 import {
-  blockInTurns,
+  blockInSlices,
   headerRowAt,
   heightOf,
   transactionBytes,
 } from '../../chain/stored-blocks.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { KeyedView } from '../../ledger/head.ts';
 import { blockLimits, type Ids } from '../messages/block-messages.ts';
 
@@ -23,12 +23,12 @@ const HELD_MAX = 4;
 
 export class ServableBlocks {
   private readonly view: KeyedView;
-  private readonly turns: Turns;
+  private readonly slice: TimeSlice;
   private readonly byId = new Map<string, Block>();
 
   constructor(view: KeyedView, clock: Clock) {
     this.view = view;
-    this.turns = createTurns(clock);
+    this.slice = new TimeSlice(clock);
   }
 
   hold(block: Block): void {
@@ -53,7 +53,7 @@ export class ServableBlocks {
 
   /** These transactions of a block. Undefined where one or all of them are unknown. */
   async partsOf(id: Uint8Array, indexes: readonly number[]): Promise<Uint8Array[] | undefined> {
-    const { view, turns } = this;
+    const { view, slice } = this;
     const transactions = this.held(id)?.transactions;
     const height = heightOf(view, id);
     const parts: Uint8Array[] = [];
@@ -64,7 +64,7 @@ export class ServableBlocks {
           : transactions[index];
       if (!bytes) return undefined;
       parts.push(bytes);
-      if (turns.due()) await turns.take();
+      if (slice.isOver()) await slice.yield();
     }
     return transactions !== undefined || this.isAt(id, height) ? parts : undefined;
   }
@@ -78,7 +78,7 @@ export class ServableBlocks {
       const bytes = await this.bytesOf(id);
       size += bytes?.length ?? 0;
       found.push(bytes);
-      if (this.turns.due()) await this.turns.take();
+      if (this.slice.isOver()) await this.slice.yield();
     }
     return found;
   }
@@ -92,7 +92,7 @@ export class ServableBlocks {
     if (held !== undefined) return held.bytes;
     const height = heightOf(this.view, id);
     const block =
-      height === undefined ? undefined : await blockInTurns(this.view, height, this.turns);
+      height === undefined ? undefined : await blockInSlices(this.view, height, this.slice);
     return block !== undefined && this.isAt(id, height) && equal(blockId(block), id)
       ? block.bytes
       : undefined;

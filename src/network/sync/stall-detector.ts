@@ -8,7 +8,7 @@
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
-import { Recent } from '../../base/recent.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 
 /** Watches one peer while it is being followed. */
 export interface StallWatch {
@@ -42,7 +42,7 @@ const OWNERS_MAX = 1_000;
 
 export function createStallDetector(clock: Clock): StallDetector {
   /** Milliseconds by owner, since a new session does not make an old idler useful. */
-  const idle = new Recent<string, number>(OWNERS_MAX);
+  const idle = new BoundedCache<string, number>(OWNERS_MAX);
   /** Blocks adopted in this minute of following, and in the one before. */
   const adopted = { ticks: 0, now: 0, before: 0 };
 

@@ -9,8 +9,8 @@
 import { isOurs, unlessOurs } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
 import { isOwnFault } from '../../base/own-fault.ts';
-import { createRecentSet } from '../../base/recent-set.ts';
 import type { Evidence } from '../../codec/evidence.ts';
+import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { Session } from '../sessions/session.ts';
 import { type FollowOptions, type FollowPorts, PeerFollower } from './follow-peer.ts';
 import { Blamed, GivenUp } from './given-up.ts';
@@ -50,7 +50,7 @@ export function createSync(options: FollowOptions, ports: FollowPorts): Sync {
   let running: Promise<void> | undefined;
   let stopped = false;
   /** Owners whose chain this node could not take. */
-  const resting = createRecentSet(RESTING_MAX, OWN_FAULT_RETRY_MS, clock);
+  const resting = new ExpiringSet(RESTING_MAX, OWN_FAULT_RETRY_MS, clock);
   /** On the monotonic clock; no peer is followed before. */
   let restUntil = Number.NEGATIVE_INFINITY;
   let cancelWake: (() => void) | undefined;

@@ -3,7 +3,7 @@
 import t from 'tap';
 import { pageAt } from '../../../src/api/routes/asset-distribution.ts';
 import { base58 } from '../../../src/base/base58.ts';
-import { inOneGo } from '../../../src/base/turns.ts';
+import { inOneGo } from '../../../src/concurrency/steps.ts';
 import { holdersOf } from '../../../src/ledger/assets.ts';
 import { type Account, wholeNode } from '../../node/in-process.ts';
 

@@ -2,12 +2,12 @@
  * Images of contracts: found by their id, fetched by their name where they are missing, and used only
  * where the id is the hash that the contract names (contracts.md#images).
  */
-import { createClientTurns } from '../../../base/client-turns.ts';
 import type { ContractImage } from '../../../base/containers.ts';
 import { contractLimits } from '../../../base/contract-limits.ts';
 import { type ImageName, isNameOf, parseImageName } from '../../../base/image-name.ts';
 import type { Log } from '../../../base/ports.ts';
-import { Recent } from '../../../base/recent.ts';
+import { BoundedCache } from '../../../concurrency/bounded-cache.ts';
+import { Semaphore } from '../../../concurrency/semaphore.ts';
 import type { Engine } from '../engine.ts';
 import type { ImageInfo } from '../engine-answers.ts';
 import { Failed, lasting } from '../failures.ts';
@@ -42,17 +42,13 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
   const mayFetch = allowedImages(options);
   const turns = createPullTurns();
   /** Questions of the engine: thousands of images may be asked for at once. */
-  const asking = createClientTurns({
-    atOnce: contractLimits.searches.value,
-    waiting: Number.POSITIVE_INFINITY,
-    waitingOfOne: Number.POSITIVE_INFINITY,
-  });
+  const asking = new Semaphore(contractLimits.searches.value);
   /** Images of the engine to which their registries give these names. */
-  const named = new Recent<string, true>(KNOWN_MAX);
+  const named = new BoundedCache<string, true>(KNOWN_MAX);
   /** Images that are being pulled. */
   const underWay = new Set<string>();
   /** Images that filled the disk beside others. */
-  const suspects = new Recent<string, true>(KNOWN_MAX);
+  const suspects = new BoundedCache<string, true>(KNOWN_MAX);
 
   /** The image where the engine has it under this name. */
   async function local(name: ImageName, hash: string): Promise<ImageInfo | undefined> {
@@ -98,12 +94,12 @@ export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageSt
       const hash = image.imageHash.toLowerCase();
       const name = parseImageName(image.image, options.defaultRegistryDomain);
       if (name === undefined) throw missing(image);
-      const known = await asking(creator, async () => {
+      const known = await asking.run(async () => {
         signal.throwIfAborted();
         return local(name, hash);
-      });
+      }, creator);
       if (known !== undefined) return known;
-      const byName = await asking(creator, () => engine.image(name.full));
+      const byName = await asking.run(() => engine.image(name.full), creator);
       // Engines may know an image by a shorter name than they list.
       if (byName?.id === hash && !underWay.has(hash)) return byName;
       if (mayFetch(name)) return fetch(image, name, creator, signal);

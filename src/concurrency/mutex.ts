@@ -1,5 +1,5 @@
-/** Runs one job at a time, in the order of the calls. Every job that moves the head runs here. */
-export class Lane {
+/** Runs one job at a time, in the order of the calls. */
+export class Mutex {
   private last: Promise<unknown> = Promise.resolve();
 
   /** Runs `job` when all earlier ones have ended; a failing job does not stop the later ones. */

@@ -1,49 +1,13 @@
 /**
- * Long work in short pieces. Code that works through thousands of items asks `due` between them, so
- * that everything else in the event loop can run.
+ * Work in steps: a generator that pauses after each. The caller decides whether everything else may
+ * run in between.
  */
-import type { Clock } from './ports.ts';
-
-export interface Turns {
-  /** True when the present piece has been long enough. */
-  due(): boolean;
-  /** Lets everything else run and begins the next piece. */
-  take(): Promise<void>;
-}
-
-/** Several pieces of different work may fall into one turn, which must stay far below 20 ms. */
-const PIECE_MS = 2;
-/** A request waits three times: for its arrival, for the verdict on its signature, for the disk. */
-const TURNS_BETWEEN = 3;
-/**
- * Turns of a busy node are long. One of them is then enough; with three, a block would not be ready
- * in time.
- */
-const BETWEEN_MS = 4;
-
-export function createTurns({ monotonic, turn }: Pick<Clock, 'monotonic' | 'turn'>): Turns {
-  let ends = monotonic() + PIECE_MS;
-  return {
-    due: () => monotonic() >= ends,
-    async take() {
-      const enough = monotonic() + BETWEEN_MS;
-      for (let i = 0; i < TURNS_BETWEEN && monotonic() < enough; i++) await turn();
-      ends = monotonic() + PIECE_MS;
-    },
-  };
-}
+import type { TimeSlice } from './time-slice.ts';
 
 /** Short runs are sorted at once, then merged piece by piece. */
 const RUN = 1024;
 
 /** As `items.toSorted(compare)`, stable too. */
-export const sortInTurns = <T>(
-  items: readonly T[],
-  compare: (a: T, b: T) => number,
-  turns: Turns,
-): Promise<T[]> => takingTurns(sortInSteps(items, compare), turns);
-
-/** The same as work in steps. */
 export function* sortInSteps<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
@@ -93,12 +57,12 @@ export function* listInSteps<T>(items: Iterable<T | undefined>): Generator<undef
   return list;
 }
 
-/** Runs work in steps to its end, and lets everything else run whenever a turn is due. */
-export async function takingTurns<T>(steps: Generator<undefined, T>, turns: Turns): Promise<T> {
+/** Runs work in steps to its end, and lets everything else run whenever a slice is over. */
+export async function inSlices<T>(steps: Generator<undefined, T>, slice: TimeSlice): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
-    if (turns.due()) await turns.take();
+    if (slice.isOver()) await slice.yield();
   }
 }
 
@@ -109,6 +73,3 @@ export function inOneGo<T>(steps: Generator<undefined, T>): T {
     if (done === true) return value;
   }
 }
-
-/** Work in one piece, which never yields. */
-export const noTurns: Turns = { due: () => false, take: async () => {} };

@@ -1,10 +1,9 @@
 /** Memories of recent entries: bounded, and no slower when full. */
 import t from 'tap';
-import { Recent } from '../../src/base/recent.ts';
-import { createRecentSet } from '../../src/base/recent-set.ts';
+import { BoundedCache, ExpiringSet } from '../../src/concurrency/bounded-cache.ts';
 
 t.test('recent entries survive, old ones go', async (t) => {
-  const recent = new Recent<number, string>(10);
+  const recent = new BoundedCache<number, string>(10);
   recent.set(-1, 'used');
   for (let i = 0; i < 1000; i++) {
     recent.set(i, String(i));
@@ -17,7 +16,7 @@ t.test('recent entries survive, old ones go', async (t) => {
 });
 
 t.test('a deleted entry is gone from both generations', async (t) => {
-  const recent = new Recent<string, number>(2);
+  const recent = new BoundedCache<string, number>(2);
   recent.set('a', 1);
   recent.set('b', 2);
   recent.set('c', 3);
@@ -32,7 +31,7 @@ t.test(
   'a name is forgotten after its time, after many others, or when it is removed',
   async (t) => {
     let now = 0;
-    const names = createRecentSet(100, 1000, { monotonic: () => now });
+    const names = new ExpiringSet(100, 1000, { monotonic: () => now });
     names.add('one');
     now = 1000;
     t.ok(names.has('one'));
@@ -43,7 +42,7 @@ t.test(
     names.add('one');
     now = 2400;
     t.ok(names.has('one'), 'added again, it has its whole time');
-    names.remove('one');
+    names.delete('one');
     t.notOk(names.has('one'));
     names.add('first');
     for (let i = 0; i < 99; i++) names.add(`other ${i}`);

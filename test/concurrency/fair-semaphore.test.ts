@@ -1,7 +1,7 @@
 import t from 'tap';
-import { createFairSlots } from '../../src/base/fair-slots.ts';
+import { FairSemaphore } from '../../src/concurrency/fair-semaphore.ts';
 
-function served(slots: ReturnType<typeof createFairSlots<string>>, most = 100): string[] {
+function served(slots: FairSemaphore<string>, most = 100): string[] {
   const items: string[] = [];
   for (let item = slots.next(); item !== undefined && items.length < most; item = slots.next()) {
     items.push(item);
@@ -11,11 +11,11 @@ function served(slots: ReturnType<typeof createFairSlots<string>>, most = 100): 
 }
 
 t.test('one owner has all places, and several share them', async (t) => {
-  const alone = createFairSlots<string>(8);
+  const alone = new FairSemaphore<string>(8);
   for (let i = 0; i < 20; i++) alone.add('a', `a${i}`, false);
   t.equal(served(alone).length, 8);
   t.equal(alone.taken, 8);
-  const slots = createFairSlots<string>(8);
+  const slots = new FairSemaphore<string>(8);
   for (let i = 0; i < 20; i++) slots.add('a', `a${i}`, false);
   for (const item of ['b0', 'b1', 'c0']) slots.add(item[0]!, item, false);
   t.same(served(slots), ['a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
@@ -27,7 +27,7 @@ t.test('one owner has all places, and several share them', async (t) => {
 });
 
 t.test('what yields comes after others, and not never', async (t) => {
-  const slots = createFairSlots<string>(1);
+  const slots = new FairSemaphore<string>(1);
   slots.add('a', 'a0', true);
   slots.add('a', 'a1', false);
   slots.add('b', 'b0', false);
@@ -39,7 +39,7 @@ t.test('what yields comes after others, and not never', async (t) => {
     slots.release(item[0]!);
   }
   t.same(order, ['a1', 'b0', 'b1', 'a0']);
-  const busy = createFairSlots<string>(8);
+  const busy = new FairSemaphore<string>(8);
   busy.add('a', 'a0', false);
   served(busy);
   busy.add('a', 'a1', false);
