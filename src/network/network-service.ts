@@ -106,6 +106,7 @@ export function createNetworkService(
     async stop() {
       transactions?.stop();
       blocks.stop();
+      ports.forkChoice.stop();
       ports.scripts.stop();
       heads.stop();
       stopAnnouncing();

@@ -6,7 +6,7 @@ import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { createEquivocations } from '../chain/equivocation.ts';
 import { lacksFeatures } from '../chain/feature-activation.ts';
-import { createForkChoice, type ForkChoice } from '../chain/fork-choice.ts';
+import { ForkChoice } from '../chain/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
 import type { LostBlocks } from '../chain/lost-blocks.ts';
 import { createScriptHistory, type ScriptHistory } from '../chain/script-history.ts';
@@ -118,7 +118,7 @@ const openScriptHistory = (config: Config, { blockchain, clock }: NetworkPorts):
 function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkChoice {
   const { consensus, pool, clock, log } = ports;
   const { maxSize, timeout } = synchronization.invalidBlocksStorage;
-  return createForkChoice(
+  const forkChoice = new ForkChoice(
     { rollbackMax: synchronization.maxRollback },
     {
       ...ports,
@@ -127,6 +127,8 @@ function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkC
       knownVerdicts: pool.verdictsOn,
     },
   );
+  forkChoice.start();
+  return forkChoice;
 }
 
 function serviceOptions(config: Config, ports: NetworkPorts): NetworkServiceOptions {
