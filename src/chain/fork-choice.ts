@@ -34,7 +34,7 @@ export interface ForkChoiceOptions {
   readonly rollbackMax: number;
 }
 
-export interface ForkChoicePorts {
+export interface ForkChoiceDeps {
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
   readonly verifier: Verifier;
@@ -63,75 +63,95 @@ export interface Known {
   readonly isSigned: boolean;
 }
 
-export interface ForkChoice {
-  /** Starts the checks that need no state; throws Refusal where a transaction does not decode. */
-  check(block: Block): Promise<CheckedBlock>;
-  /**
-   * Takes consecutive blocks, the first of which has its parent in this chain; they replace the
-   * blocks above that parent. Rejects where this node could not do its part; that says nothing
-   * about the blocks, which are neither refused nor remembered.
-   */
-  adopt(branch: readonly CheckedBlock[]): Promise<Verdict>;
-  /**
-   * Why a block with this header would be refused, without a look at its body. The headers before
-   * it are checked first, then whose turn it was. Undefined: there is no reason, or its parent is
-   * unknown here.
-   */
-  examine(header: Header): Promise<Refusal | undefined>;
-  /** `check` and `adopt` for one block. */
-  offer(block: Block, known?: Known): Promise<Verdict>;
-  readonly invalid: InvalidBlocks;
-  readonly equivocations: Equivocations;
-}
-
 const NOTHING_KNOWN: Known = { isSigned: false };
 
-export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePorts): ForkChoice {
-  const { blockchain, consensus, verifier, clock, log, invalid, equivocations, knownVerdicts } =
-    ports;
-  const { view } = blockchain;
-  const { scheme } = view;
-  const slice = new TimeSlice(clock);
-  const room = new ChecksRoom();
-  const claims = new HeaderClaims(blockchain, consensus, options.rollbackMax);
-  const branches = new BranchSwitch(options.rollbackMax, {
-    blockchain,
-    consensus,
-    claims,
-    clock,
-    equivocations,
-    log,
-  });
-  // Blocks of this node are recorded too, so that two nodes with the same keys are detected.
-  blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
+export class ForkChoice {
+  readonly invalid: InvalidBlocks;
+  readonly equivocations: Equivocations;
+  private readonly deps: ForkChoiceDeps;
+  private readonly slice: TimeSlice;
+  private readonly room = new ChecksRoom();
+  private readonly claims: HeaderClaims;
+  private readonly branches: BranchSwitch;
+  private forget: (() => void) | undefined;
 
-  async function check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
-    const txs = await decodeTransactions(block, scheme, slice);
-    const verdicts = verdictsOn(block, txs, known.isSigned);
+  constructor({ rollbackMax }: ForkChoiceOptions, deps: ForkChoiceDeps) {
+    const { blockchain, consensus, clock, invalid, equivocations } = deps;
+    this.deps = deps;
+    this.invalid = invalid;
+    this.equivocations = equivocations;
+    this.slice = new TimeSlice(clock);
+    this.claims = new HeaderClaims(blockchain, consensus, rollbackMax);
+    this.branches = new BranchSwitch(rollbackMax, { ...deps, claims: this.claims });
+  }
+
+  start(): void {
+    const { blockchain, equivocations } = this.deps;
+    // Blocks of this node are recorded too, so that two nodes with the same keys are detected.
+    this.forget = blockchain.listen({ block: ({ block }) => equivocations.note(block.row.header) });
+  }
+
+  stop(): void {
+    this.forget?.();
+  }
+
+  /** Starts the checks that need no state; throws Refusal where a transaction does not decode. */
+  async check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
+    const txs = await decodeTransactions(block, this.deps.blockchain.view.scheme, this.slice);
+    const verdicts = this.verdictsOn(block, txs, known.isSigned);
     // `adopt` awaits them later; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     return { block, txs, verdicts };
   }
 
-  async function verdictsOn(block: Block, txs: readonly Tx[], isSigned: boolean) {
-    const checks = await composeChecks(block, txs, knownVerdicts, view, slice, isSigned);
-    await room.enter(checks);
-    return checks.ask(verifier).finally(() => room.leave(checks));
+  /**
+   * Why a block with this header would be refused, without a look at its body. The headers before
+   * it are checked first, then whose turn it was. Undefined: there is no reason, or its parent is
+   * unknown here.
+   */
+  examine(header: Header): Promise<Refusal | undefined> {
+    return this.claims.examine(header);
   }
 
-  async function adopt(branch: readonly CheckedBlock[]): Promise<Verdict> {
+  /** `check` and `adopt` for one block. */
+  async offer(block: Block, known: Known = NOTHING_KNOWN): Promise<Verdict> {
+    let checked: CheckedBlock;
     try {
-      await requireSigned(branch, ports);
-      requirePresent(branch, clock.now());
-      return {
-        kind: await blockchain.exclusive((inside) => branches.attempt(inside, branch)),
-      };
+      checked = await this.check(block, known);
     } catch (error) {
-      return refusal(error);
+      if (!(error instanceof Refusal)) throw error;
+      return this.refusal(new BadBlock(blockId(block), error, known.isSigned));
+    }
+    return this.adopt([checked]);
+  }
+
+  /**
+   * Takes consecutive blocks, the first of which has its parent in this chain; they replace the
+   * blocks above that parent. Rejects where this node could not do its part; that says nothing
+   * about the blocks, which are neither refused nor remembered.
+   */
+  async adopt(branch: readonly CheckedBlock[]): Promise<Verdict> {
+    const { blockchain, clock } = this.deps;
+    try {
+      await requireSigned(branch, this.deps);
+      requirePresent(branch, clock.now());
+      const kind = await blockchain.exclusive((inside) => this.branches.attempt(inside, branch));
+      return { kind };
+    } catch (error) {
+      return this.refusal(error);
     }
   }
 
-  function refusal(error: unknown): Verdict {
+  private async verdictsOn(block: Block, txs: readonly Tx[], isSigned: boolean) {
+    const { knownVerdicts, blockchain, verifier } = this.deps;
+    const { view } = blockchain;
+    const checks = await composeChecks(block, txs, knownVerdicts, view, this.slice, isSigned);
+    await this.room.enter(checks);
+    return checks.ask(verifier).finally(() => this.room.leave(checks));
+  }
+
+  private refusal(error: unknown): Verdict {
+    const { invalid, log } = this.deps;
     if (!(error instanceof BadBlock)) throw error;
     const { id, refusal } = error;
     invalid.add(error);
@@ -142,30 +162,12 @@ export function createForkChoice(options: ForkChoiceOptions, ports: ForkChoicePo
     const isForged = refusal.entry === 'InvalidSignature';
     return { kind: isFuture ? 'future' : 'invalid', id, error: refusal, isForged };
   }
-
-  return {
-    check: (block) => check(block),
-    adopt,
-    examine: (header) => claims.examine(header),
-    async offer(block, known = NOTHING_KNOWN) {
-      let checked: CheckedBlock;
-      try {
-        checked = await check(block, known);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        return refusal(new BadBlock(blockId(block), error, known.isSigned));
-      }
-      return adopt([checked]);
-    },
-    invalid,
-    equivocations,
-  };
 }
 
 /** Checks the signatures and the order of all blocks before costlier work. */
 async function requireSigned(
   branch: readonly CheckedBlock[],
-  { invalid, equivocations }: Pick<ForkChoicePorts, 'invalid' | 'equivocations'>,
+  { invalid, equivocations }: Pick<ForkChoiceDeps, 'invalid' | 'equivocations'>,
 ): Promise<void> {
   let previous: Header | undefined;
   for (const { block, verdicts } of branch) {

@@ -9,20 +9,20 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { createBytesIndex } from '../mempool/bytes-index.ts';
 import type { Pool } from '../mempool/pool.ts';
-import { createGossipBlocks } from './gossip/gossip-blocks.ts';
+import { GossipBlocks } from './gossip/gossip-blocks.ts';
 import {
-  createGossipTransactions,
+  GossipTransactions,
   type GossipTransactionsOptions,
 } from './gossip/gossip-transactions.ts';
-import { createSuspicions, type SuspicionOptions } from './gossip/suspicions.ts';
+import { Suspicions, type SuspicionsOptions } from './gossip/suspicions.ts';
 import type { NodeMode } from './messages/handshake-messages.ts';
 import type { Sessions } from './sessions/session.ts';
 import { announceHead } from './sync/announce-head.ts';
 import type { FollowOptions } from './sync/follow-peer.ts';
-import { createPeerHeads } from './sync/peer-heads.ts';
+import { PeerHeads } from './sync/peer-heads.ts';
 import { rollBackFutureBlocks } from './sync/rollback-future.ts';
 import { serveBlocks } from './sync/serve-blocks.ts';
-import { createSync, type Sync } from './sync/sync.ts';
+import { Sync } from './sync/sync.ts';
 
 export interface NetworkServiceOptions {
   readonly mode: NodeMode;
@@ -30,7 +30,7 @@ export interface NetworkServiceOptions {
   readonly scoreTtlMs: number;
   readonly sync: FollowOptions;
   readonly transactions: GossipTransactionsOptions;
-  readonly suspicions: SuspicionOptions;
+  readonly suspicions: SuspicionsOptions;
 }
 
 export interface NetworkServicePorts {
@@ -71,27 +71,27 @@ export function createNetworkService(
   const { scheme, blockchain, pool, sessions, clock } = ports;
   const index = createBytesIndex(pool, scheme.fastHash);
   const serve = serveBlocks(options.sync.transactionBytesMax, ports);
-  const heads = createPeerHeads({ scoreTtlMs: options.scoreTtlMs }, ports);
+  const heads = new PeerHeads(options, ports);
+  heads.start();
   const stopAnnouncing = announceHead(ports);
   rollBackFutureBlocks(options.ownPublicKey, { ...ports, heads });
-  const sync = createSync(options.sync, { ...ports, heads });
-  const { isFarBehind } = sync;
-  const blocks = createGossipBlocks(
+  const sync = new Sync(options.sync, { ...ports, heads });
+  sync.start();
+  const isFarBehind = (): boolean => sync.isFarBehind();
+  const blocks = new GossipBlocks(
     {
       transactionBytesMax: options.sync.transactionBytesMax,
       ownPublicKey: options.ownPublicKey,
     },
-    { ...ports, index, serve, isFarBehind, onOrphan: sync.wake },
+    { ...ports, index, serve, isFarBehind, onOrphan: () => sync.wake() },
   );
+  blocks.start();
+  const suspicions = new Suspicions(options.suspicions, { ...ports, heads });
   const transactions =
     options.mode === 'watcher'
       ? undefined
-      : createGossipTransactions(options.transactions, {
-          ...ports,
-          index,
-          isFarBehind,
-          suspicions: createSuspicions(options.suspicions, { ...ports, heads }),
-        });
+      : new GossipTransactions(options.transactions, { ...ports, index, isFarBehind, suspicions });
+  transactions?.start();
 
   return {
     isFarBehind,
@@ -106,6 +106,7 @@ export function createNetworkService(
     async stop() {
       transactions?.stop();
       blocks.stop();
+      ports.forkChoice.stop();
       ports.scripts.stop();
       heads.stop();
       stopAnnouncing();

@@ -6,23 +6,23 @@ import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { addressText, type PeerAddress } from './messages/peer-address.ts';
-import { type AddressBook, createAddressBook } from './peers/address-book.ts';
-import { createBookKeeper } from './peers/book-keeper.ts';
-import { createDialler } from './peers/dialler.ts';
-import { serveIdentity } from './peers/identity-query.ts';
+import { AddressBook } from './peers/address-book.ts';
+import { type BookKeeper, createBookKeeper } from './peers/book-keeper.ts';
+import { Dialler } from './peers/dialler.ts';
+import { type IdentityPorts, serveIdentity } from './peers/identity-query.ts';
 import { initialSync } from './peers/initial-sync.ts';
 import { MemberKeys } from './peers/member-keys.ts';
 import { OwnMembership } from './peers/own-membership.ts';
-import { createExchange } from './peers/peer-exchange.ts';
-import { createHandshake, type HandshakePorts } from './sessions/handshake.ts';
-import { createPenalties, type Penalties } from './sessions/penalties.ts';
-import { createSessions, type SessionRegistry } from './sessions/session-registry.ts';
+import { Exchange } from './peers/peer-exchange.ts';
+import { Handshake, type HandshakeDeps } from './sessions/handshake.ts';
+import { Penalties } from './sessions/penalties.ts';
+import { SessionRegistry } from './sessions/session-registry.ts';
 import { STRANGERS_MAX } from './sessions/unproved-connections.ts';
 
 export interface PeeringOptions {
   /** What this node says about itself in the handshake. */
-  readonly hello: HandshakePorts['own'];
-  readonly minimumVersion: HandshakePorts['minimumVersion'];
+  readonly hello: HandshakeDeps['own'];
+  readonly minimumVersion: HandshakeDeps['minimumVersion'];
   readonly host: string;
   /** Undefined: the node accepts no connections. */
   readonly port: number | undefined;
@@ -43,7 +43,7 @@ export interface PeeringOptions {
   readonly file: string | undefined;
 }
 
-export interface PeeringPorts {
+export interface PeeringDeps {
   readonly network: Network;
   readonly scheme: ChainScheme;
   readonly clock: Clock;
@@ -55,145 +55,154 @@ export interface PeeringPorts {
     readonly publicKey: Uint8Array;
     readonly sign: (message: Uint8Array) => Uint8Array;
   };
-  readonly verify: HandshakePorts['verify'];
+  readonly verify: HandshakeDeps['verify'];
   readonly ephemeralKey: () => Uint8Array;
   /** Key of an address that is registered at the head. */
   readonly registeredKey: (address: Uint8Array) => Uint8Array | undefined;
 }
 
-export interface Peering {
+export class Peering {
   readonly scheme: ChainScheme;
   readonly sessions: SessionRegistry;
   readonly book: AddressBook;
   readonly penalties: Penalties;
   readonly membership: OwnMembership;
+  private readonly options: PeeringOptions;
+  private readonly deps: PeeringDeps;
+  private readonly keys: MemberKeys;
+  private readonly keeper: BookKeeper;
+  private readonly dialler: Dialler;
+  private readonly exchange: Exchange;
+  private listeningPort: number | undefined;
+
+  constructor(options: PeeringOptions, deps: PeeringDeps) {
+    const { owner, scheme, clock, log } = deps;
+    this.options = options;
+    this.deps = deps;
+    this.scheme = scheme;
+    this.keys = new MemberKeys(options.handshakeCheck, deps);
+    this.book = new AddressBook(options, deps);
+    this.penalties = new Penalties(options, clock);
+    this.sessions = new SessionRegistry(options, {
+      ...deps,
+      handshake: this.handshake(),
+      penalties: this.penalties,
+      isConfigured: (owner, host) => this.book.isConfigured(owner, host),
+      ownAddress: owner.address,
+    });
+    this.membership = new OwnMembership({
+      owner: scheme.addressToText(owner.address),
+      isRegistered: () => !options.handshakeCheck || this.isRegistered(),
+      isConnected: () => this.sessions.all().length > 0,
+      clock,
+      log,
+    });
+    const { book, sessions, penalties, membership } = this;
+    const hosts = options.knownPeers.map(({ host }) => host);
+    this.keeper = createBookKeeper(hosts, { ...deps, book });
+    const isMember = (address: Uint8Array): boolean => this.keys.isMember(address);
+    this.dialler = new Dialler(options, {
+      ...deps,
+      book,
+      sessions,
+      penalties,
+      isMember,
+      membership,
+    });
+    const resolve = (host: string): Promise<string> => deps.network.resolve(host);
+    this.exchange = new Exchange(options, { ...deps, sessions, book, resolve });
+  }
+
   /** Undefined while the node accepts no connections. */
-  port(): number | undefined;
+  port(): number | undefined {
+    return this.listeningPort;
+  }
+
   /** Rejects with InitialSyncError where the node cannot join its network. */
-  start(): Promise<void>;
+  async start(): Promise<void> {
+    this.sessions.onOpen(() => this.membership.accepted());
+    this.exchange.start();
+    this.sessions.start();
+    serveIdentity(this.identity());
+    await this.listen();
+    if (this.options.handshakeCheck && !this.isRegistered()) await this.learnKeys();
+    this.keeper.start();
+    this.dialler.start();
+  }
+
   /**
    * Called after every change of the head: ends the sessions of owners that are no longer members
    * (H-25), and says where this node is one of them.
    */
-  review(membersChanged: boolean): void;
-  /** Dials at once. Rejects where the host has no address; does not wait for the connection. */
-  connect(address: PeerAddress): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export function createPeering(options: PeeringOptions, ports: PeeringPorts): Peering {
-  const { network, scheme, log, owner, registeredKey } = ports;
-  const { handshakeCheck, connectionsMax, knownPeers } = options;
-  const keys = new MemberKeys(handshakeCheck, ports);
-  const isMember = (address: Uint8Array): boolean => keys.isMember(address);
-  const book = createAddressBook(
-    { configured: knownPeers, residenceMs: options.residenceMs, file: options.file },
-    ports,
-  );
-  const { isConfigured } = book;
-  const keeper = createBookKeeper(
-    knownPeers.map(({ host }) => host),
-    { ...ports, book },
-  );
-  const penalties = createPenalties(options, ports.clock);
-  const handshake = createHandshake({
-    ...ports,
-    own: options.hello,
-    minimumVersion: options.minimumVersion,
-    sign: owner.sign,
-    keyOf: (address, claimed) => keys.forHandshake(address, claimed),
-  });
-  const sessions = createSessions(options, {
-    ...ports,
-    handshake,
-    penalties,
-    isConfigured,
-    ownAddress: owner.address,
-  });
-  const membership = new OwnMembership({
-    owner: scheme.addressToText(owner.address),
-    isRegistered: () => !handshakeCheck || registeredKey(owner.address) !== undefined,
-    isConnected: () => sessions.all().length > 0,
-    clock: ports.clock,
-    log,
-  });
-  sessions.onOpen(() => membership.accepted());
-  const dialler = createDialler(
-    { connectionsMax, delayMs: options.dialDelayMs, connectionMs: options.connectionMs },
-    { ...ports, book, sessions, penalties, isMember, membership },
-  );
-  const exchange = createExchange(
-    { enabled: options.exchange, intervalMs: options.exchangeMs },
-    { ...ports, sessions, book, resolve: network.resolve.bind(network) },
-  );
-  const identity = {
-    ...ports,
-    registeredKey: (address: Uint8Array) =>
-      registeredKey(address) ?? (handshakeCheck ? undefined : owner.publicKey),
-  };
-  let port: number | undefined;
-
-  async function listen(): Promise<void> {
-    const { host, hello } = options;
-    port = await network.listen({
-      host,
-      port: options.port,
-      // A replaced session may still be closing when its successor connects.
-      connectionsMax: connectionsMax + 2 * STRANGERS_MAX,
-      isKept: (other) => isConfigured(undefined, other),
-    });
-    if (port !== undefined) {
-      book.listensOn(port);
-      log.info('network.listening', { host, port });
-    }
-    if (hello.declaredAddress !== undefined) book.exclude(hello.declaredAddress);
+  review(membersChanged: boolean): void {
+    this.keys.review();
+    this.membership.review();
+    const isMember = (address: Uint8Array): boolean => this.keys.isMember(address);
+    this.sessions.evict(isMember);
+    if (membersChanged) this.book.review(isMember);
   }
 
-  async function learnKeys(): Promise<void> {
+  /** Dials at once. Rejects where the host has no address; does not wait for the connection. */
+  async connect(address: PeerAddress): Promise<void> {
+    await this.deps.network.resolve(address.host);
+    this.deps.log.info('peer.asked-for', { place: addressText(address) });
+    void this.dialler.attempt(address);
+  }
+
+  async stop(): Promise<void> {
+    this.dialler.stop();
+    this.exchange.stop();
+    this.keeper.stop();
+    await this.sessions.stop();
+    await this.deps.network.close();
+  }
+
+  private handshake(): Handshake {
+    const { hello, minimumVersion } = this.options;
+    return new Handshake({
+      ...this.deps,
+      own: hello,
+      minimumVersion,
+      sign: this.deps.owner.sign,
+      keyOf: (address, claimed) => this.keys.forHandshake(address, claimed),
+    });
+  }
+
+  private isRegistered(): boolean {
+    return this.deps.registeredKey(this.deps.owner.address) !== undefined;
+  }
+
+  /** Who this node is, for the question of network.md#first-start-of-a-node. */
+  private identity(): IdentityPorts & { readonly log: Log } {
+    const { registeredKey, owner } = this.deps;
+    const own = this.options.handshakeCheck ? undefined : owner.publicKey;
+    return { ...this.deps, registeredKey: (address) => registeredKey(address) ?? own };
+  }
+
+  private async listen(): Promise<void> {
+    const { host, hello, connectionsMax } = this.options;
+    const { network, log } = this.deps;
+    const port = await network.listen({
+      host,
+      port: this.options.port,
+      // A replaced session may still be closing when its successor connects.
+      connectionsMax: connectionsMax + 2 * STRANGERS_MAX,
+      isKept: (other) => this.book.isConfigured(undefined, other),
+    });
+    this.listeningPort = port;
+    if (port !== undefined) {
+      this.book.listensOn(port);
+      log.info('network.listening', { host, port });
+    }
+    if (hello.declaredAddress !== undefined) this.book.exclude(hello.declaredAddress);
+  }
+
+  private async learnKeys(): Promise<void> {
     try {
-      keys.learn(await initialSync(knownPeers, identity));
+      this.keys.learn(await initialSync(this.options.knownPeers, this.identity()));
     } catch (cause) {
-      await network.close();
+      await this.deps.network.close();
       throw cause;
     }
   }
-
-  return {
-    scheme,
-    sessions,
-    book,
-    penalties,
-    membership,
-    port: () => port,
-
-    async start() {
-      sessions.announce();
-      serveIdentity(identity);
-      await listen();
-      if (handshakeCheck && registeredKey(owner.address) === undefined) await learnKeys();
-      keeper.start();
-      dialler.start();
-    },
-
-    review(membersChanged) {
-      keys.review();
-      membership.review();
-      sessions.evict(isMember);
-      if (membersChanged) book.review(isMember);
-    },
-
-    async connect(address) {
-      await network.resolve(address.host);
-      log.info('peer.asked-for', { place: addressText(address) });
-      void dialler.attempt(address);
-    },
-
-    async stop() {
-      dialler.stop();
-      exchange.stop();
-      keeper.stop();
-      await sessions.stop();
-      await network.close();
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { createEquivocations } from '../chain/equivocation.ts';
 import { lacksFeatures } from '../chain/feature-activation.ts';
-import { createForkChoice, type ForkChoice } from '../chain/fork-choice.ts';
+import { ForkChoice } from '../chain/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
 import type { LostBlocks } from '../chain/lost-blocks.ts';
 import { createScriptHistory, type ScriptHistory } from '../chain/script-history.ts';
@@ -22,7 +22,7 @@ import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Config } from './config/settings.ts';
-import { openPeering, type PeeringPortsOfNode } from './open-peering.ts';
+import { openPeering, type PeeringPortsOfNode, reviewMembers } from './open-peering.ts';
 
 export interface NetworkPorts extends PeeringPortsOfNode {
   readonly lostBlocks: LostBlocks;
@@ -63,6 +63,8 @@ export interface NodeNetwork {
 export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts): NodeNetwork {
   const peering = openPeering(config, genesis, ports);
   if (peering === undefined) return alone(config, ports);
+  const endReview = reviewMembers(peering, ports.blockchain);
+  const { sessions, book, penalties } = peering;
   const service = createNetworkService(serviceOptions(config, ports), {
     ...ports,
     sessions: peering.sessions,
@@ -71,8 +73,11 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     isOutdated: (height) => lacksFeatures(ports.blockchain.view, height, ports.rules),
   });
   return {
-    readings: { ...peering, sync: service.sync },
-    peers: { ...peering, handshakeCheck: config.network.handshakeCheck },
+    readings: { sessions, book, penalties, sync: service.sync },
+    peers: {
+      ...{ sessions, book, penalties, handshakeCheck: config.network.handshakeCheck },
+      connect: (address) => peering.connect(address),
+    },
     sessions: peering.sessions,
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,
@@ -92,6 +97,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     },
     async stop() {
       await service.stop();
+      endReview();
       await peering.stop();
     },
   };
@@ -112,7 +118,7 @@ const openScriptHistory = (config: Config, { blockchain, clock }: NetworkPorts):
 function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkChoice {
   const { consensus, pool, clock, log } = ports;
   const { maxSize, timeout } = synchronization.invalidBlocksStorage;
-  return createForkChoice(
+  const forkChoice = new ForkChoice(
     { rollbackMax: synchronization.maxRollback },
     {
       ...ports,
@@ -121,6 +127,8 @@ function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkC
       knownVerdicts: pool.verdictsOn,
     },
   );
+  forkChoice.start();
+  return forkChoice;
 }
 
 function serviceOptions(config: Config, ports: NetworkPorts): NetworkServiceOptions {

@@ -11,7 +11,7 @@ import type { CryptoFamily } from '../crypto/family.ts';
 import { participantOf } from '../ledger/participants.ts';
 import { signedByMiner } from '../network/messages/handshake-messages.ts';
 import { type PeerAddress, parseAddress } from '../network/messages/peer-address.ts';
-import { createPeering, type Peering } from '../network/peering.ts';
+import { Peering } from '../network/peering.ts';
 import type { OwnHello } from '../network/sessions/handshake.ts';
 import { versionOf } from '../network/sessions/node-version.ts';
 import { registerNode } from '../tx/types/111-register-node.ts';
@@ -62,7 +62,7 @@ export function openPeering(
   if (network === undefined) return undefined;
   const registeredKey = (address: Uint8Array) => participantOf(blockchain.view, address)?.publicKey;
   const { declaredAddress, knownPeers, maxSimultaneousConnections, ...settings } = config.network;
-  const peering = createPeering(
+  return new Peering(
     {
       hello: {
         version: versionOf(ports.version),
@@ -105,18 +105,18 @@ export function openPeering(
       ephemeralKey: () => family.generateKeyPair(random).publicKey,
     },
   );
-  const forget = blockchain.listen({
+}
+
+/** Ends sessions with owners that are no longer members. Returns the function that stops it. */
+export function reviewMembers(
+  peering: Peering,
+  blockchain: Pick<Blockchain, 'listen'>,
+): () => void {
+  return blockchain.listen({
     block: ({ block }) =>
       peering.review(block.txs.some(({ def }) => def.type === registerNode.type)),
     rolledBack: () => peering.review(true),
   });
-  return {
-    ...peering,
-    async stop() {
-      forget();
-      await peering.stop();
-    },
-  };
 }
 
 /**

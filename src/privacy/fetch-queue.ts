@@ -25,7 +25,7 @@ export interface FetchQueueOptions extends RetryOptions {
   readonly lostEveryMs: number;
 }
 
-export interface FetchQueuePorts {
+export interface FetchQueueDeps {
   readonly backlog: Backlog;
   readonly clock: Clock;
   readonly random: Random;
@@ -38,23 +38,6 @@ export interface FetchQueuePorts {
 /** Items in memory by kind; the rest of a long list waits on disk. */
 export interface QueueSizes extends Readonly<Record<Kind, number>> {
   readonly transfers: number;
-}
-
-export interface FetchQueue {
-  sizes(): QueueSizes;
-  /** A new item, to be tried after `delayMs`. */
-  add(item: ItemId, delayMs: number): void;
-  /** A client asks for the item: it is tried at once, even if it is lost. */
-  want(item: ItemId): void;
-  /** Tries an item at once that waits for its next attempt. */
-  retryNow(item: ItemId): void;
-  retryAllNow(isNearer: (item: ItemId) => boolean): void;
-  drop(item: ItemId): void;
-  /** Tries the items left from the last stop. */
-  resume(): Promise<void>;
-  /** Resolves when nothing is being fetched. */
-  idle(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 interface Job {
@@ -72,156 +55,183 @@ interface Job {
 const JOBS_MAX = 5_000;
 const ROW_BYTES = 64;
 
-export function createFetchQueue(options: FetchQueueOptions, ports: FetchQueuePorts): FetchQueue {
-  const { backlog, clock, log, random } = ports;
-  const jobs = new Map<string, Job>();
-  const lines = new TransferLines<Job>(options.parallelism);
-  const fetching = new Set<Promise<void>>();
+export class FetchQueue {
+  private readonly options: FetchQueueOptions;
+  private readonly deps: FetchQueueDeps;
+  private readonly jobs = new Map<string, Job>();
+  private readonly lines: TransferLines<Job>;
+  private readonly fetching = new Set<Promise<void>>();
   /** There are rows on disk without a job. */
-  let more = false;
-  let loading = false;
-  let stopped = false;
-  let cancelLost = clock.after(options.lostEveryMs, tryLost);
+  private more = false;
+  private loading = false;
+  private stopped = false;
+  private cancelLost: (() => void) | undefined;
 
-  function enlist(item: ItemId, kind: Kind, delayMs: number): Job | undefined {
+  constructor(options: FetchQueueOptions, deps: FetchQueueDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.lines = new TransferLines<Job>(options.parallelism);
+  }
+
+  /** Tries the items left from the last stop. */
+  async start(): Promise<void> {
+    if (this.stopped) return;
+    this.waitForLost();
+    await this.load();
+  }
+
+  sizes(): QueueSizes {
+    const counts = { new: 0, pending: 0, lost: 0 };
+    for (const { kind } of this.jobs.values()) counts[kind]++;
+    return { ...counts, transfers: this.lines.transfers };
+  }
+
+  /** A new item, to be tried after `delayMs`. */
+  add(item: ItemId, delayMs: number): void {
+    this.deps.backlog.set(item, 'pending');
+    this.enlist(item, 'new', delayMs);
+  }
+
+  /** A client asks for the item: it is tried at once, even if it is lost. */
+  want(item: ItemId): void {
+    this.deps.backlog.set(item, 'pending');
+    const job = this.enlist(item, 'new', 0);
+    if (job === undefined) return;
+    if (job.failures >= this.options.attemptsMax - 1) job.failures = 0;
+    if (job.cancelWait !== undefined) this.lineUp(job);
+  }
+
+  /** Tries an item at once that waits for its next attempt. */
+  retryNow(item: ItemId): void {
+    const job = this.jobs.get(itemKey(item));
+    if (job?.cancelWait !== undefined) this.lineUp(job);
+  }
+
+  retryAllNow(isNearer: (item: ItemId) => boolean): void {
+    for (const job of this.jobs.values()) {
+      if (job.cancelWait !== undefined && isNearer(job.item)) this.lineUp(job);
+    }
+  }
+
+  drop(item: ItemId): void {
     const key = itemKey(item);
-    const known = jobs.get(key);
-    if (known !== undefined || stopped) return known;
-    if (jobs.size >= JOBS_MAX) {
-      more ||= kind !== 'lost';
+    this.deps.backlog.set(itemOfKey(key), undefined);
+    const job = this.jobs.get(key);
+    if (job === undefined) return;
+    job.dropped = true;
+    job.cancelWait?.();
+    this.lines.remove(job);
+    this.jobs.delete(key);
+  }
+
+  /** Resolves when nothing is being fetched. */
+  async idle(): Promise<void> {
+    while (this.fetching.size > 0) await Promise.all(this.fetching);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.cancelLost?.();
+    for (const { cancelWait } of this.jobs.values()) cancelWait?.();
+    await Promise.all(this.fetching);
+  }
+
+  private enlist(item: ItemId, kind: Kind, delayMs: number): Job | undefined {
+    const key = itemKey(item);
+    const known = this.jobs.get(key);
+    if (known !== undefined || this.stopped) return known;
+    if (this.jobs.size >= JOBS_MAX) {
+      this.more ||= kind !== 'lost';
       return undefined;
     }
-    const job = newJob(key, kind, kind === 'lost' ? options.attemptsMax - 1 : 0);
-    jobs.set(key, job);
-    wait(job, delayMs);
+    const job = newJob(key, kind, kind === 'lost' ? this.options.attemptsMax - 1 : 0);
+    this.jobs.set(key, job);
+    this.wait(job, delayMs);
     return job;
   }
 
-  function wait(job: Job, delayMs: number): void {
-    if (delayMs <= 0) lineUp(job);
-    else job.cancelWait = clock.after(delayMs, () => lineUp(job));
+  private wait(job: Job, delayMs: number): void {
+    if (delayMs <= 0) this.lineUp(job);
+    else job.cancelWait = this.deps.clock.after(delayMs, () => this.lineUp(job));
   }
 
-  function lineUp(job: Job): void {
-    if (job.running || job.dropped || stopped) return;
+  private lineUp(job: Job): void {
+    if (job.running || job.dropped || this.stopped) return;
     job.cancelWait?.();
     job.cancelWait = undefined;
-    lines.add(job);
-    pump();
+    this.lines.add(job);
+    this.pump();
   }
 
-  function pump(): void {
-    while (!stopped) {
-      const job = lines.begin();
+  private pump(): void {
+    while (!this.stopped) {
+      const job = this.lines.begin();
       if (job === undefined) return;
-      const done = run(job).finally(() => fetching.delete(done));
-      fetching.add(done);
+      const done = this.run(job).finally(() => this.fetching.delete(done));
+      this.fetching.add(done);
     }
   }
 
-  async function run(job: Job): Promise<void> {
+  private async run(job: Job): Promise<void> {
     const { kind } = job;
     job.running = true;
-    const outcome = await ports.fetch(job.item).catch(failed);
-    lines.finish(kind);
+    const outcome = await this.deps.fetch(job.item).catch((cause) => this.failed(cause));
+    this.lines.finish(kind);
     job.running = false;
-    if (!job.dropped && !stopped) settle(job, outcome, kind);
-    pump();
+    if (!job.dropped && !this.stopped) this.settle(job, outcome, kind);
+    this.pump();
   }
 
-  function failed(cause: unknown): Outcome {
+  private failed(cause: unknown): Outcome {
     if (isOurs(cause)) throw cause;
-    log.error('privacy.fetch-failed', { why: String(cause) });
+    this.deps.log.error('privacy.fetch-failed', { why: String(cause) });
     return 'missing';
   }
 
-  function settle(job: Job, outcome: Outcome, kind: Kind): void {
-    const step = afterAttempt(outcome, { kind, failures: job.failures }, options);
+  private settle(job: Job, outcome: Outcome, kind: Kind): void {
+    const step = afterAttempt(outcome, { kind, failures: job.failures }, this.options);
     if (step.kind === 'again') {
       job.kind = 'pending';
       job.failures += 1;
-      wait(job, step.delayMs);
+      this.wait(job, step.delayMs);
       return;
     }
-    if (step.kind === 'lost' && step.isFirst) ports.onLost(job.item);
-    forget(job, step.kind === 'lost' ? 'lost' : undefined);
+    if (step.kind === 'lost' && step.isFirst) this.deps.onLost(job.item);
+    this.forget(job, step.kind === 'lost' ? 'lost' : undefined);
   }
 
-  function forget(job: Job, state: 'lost' | undefined): void {
-    jobs.delete(job.key);
-    backlog.set(job.item, state);
-    if (more && jobs.size < JOBS_MAX / 2) void load();
+  private forget(job: Job, state: 'lost' | undefined): void {
+    this.jobs.delete(job.key);
+    this.deps.backlog.set(job.item, state);
+    if (this.more && this.jobs.size < JOBS_MAX / 2) void this.load();
   }
 
   /** Makes jobs of the rows that have none. */
-  async function load(): Promise<void> {
-    if (loading || stopped) return;
-    loading = true;
-    await backlog.flush();
-    if (stopped) return;
-    const rows = backlog.list('pending', FIRST_ROW, 2 * JOBS_MAX);
-    more = rows.length === 2 * JOBS_MAX;
-    for (const item of rows) enlist(item, 'pending', 0);
-    loading = false;
+  private async load(): Promise<void> {
+    if (this.loading || this.stopped) return;
+    this.loading = true;
+    await this.deps.backlog.flush();
+    if (this.stopped) return;
+    const rows = this.deps.backlog.list('pending', FIRST_ROW, 2 * JOBS_MAX);
+    this.more = rows.length === 2 * JOBS_MAX;
+    for (const item of rows) this.enlist(item, 'pending', 0);
+    this.loading = false;
   }
 
-  async function tryLost(): Promise<void> {
-    cancelLost = clock.after(options.lostEveryMs, tryLost);
+  private waitForLost(): void {
+    this.cancelLost = this.deps.clock.after(this.options.lostEveryMs, () => this.tryLost());
+  }
+
+  private async tryLost(): Promise<void> {
+    const { backlog, random } = this.deps;
+    this.waitForLost();
     await backlog.flush();
-    if (stopped) return;
+    if (this.stopped) return;
     const start = random.bytes(ROW_BYTES);
     const after = backlog.list('lost', start, JOBS_MAX);
     const before = backlog.list('lost', FIRST_ROW, JOBS_MAX - after.length);
-    for (const item of [...after, ...before]) enlist(item, 'lost', 0);
+    for (const item of [...after, ...before]) this.enlist(item, 'lost', 0);
   }
-
-  return {
-    sizes() {
-      const counts = { new: 0, pending: 0, lost: 0 };
-      for (const { kind } of jobs.values()) counts[kind]++;
-      return { ...counts, transfers: lines.transfers };
-    },
-    add(item, delayMs) {
-      backlog.set(item, 'pending');
-      enlist(item, 'new', delayMs);
-    },
-    want(item) {
-      backlog.set(item, 'pending');
-      const job = enlist(item, 'new', 0);
-      if (job === undefined) return;
-      if (job.failures >= options.attemptsMax - 1) job.failures = 0;
-      if (job.cancelWait !== undefined) lineUp(job);
-    },
-    retryNow(item) {
-      const job = jobs.get(itemKey(item));
-      if (job?.cancelWait !== undefined) lineUp(job);
-    },
-    retryAllNow(isNearer) {
-      for (const job of jobs.values()) {
-        if (job.cancelWait !== undefined && isNearer(job.item)) lineUp(job);
-      }
-    },
-    drop(item) {
-      const key = itemKey(item);
-      backlog.set(itemOfKey(key), undefined);
-      const job = jobs.get(key);
-      if (job === undefined) return;
-      job.dropped = true;
-      job.cancelWait?.();
-      lines.remove(job);
-      jobs.delete(key);
-    },
-    resume: load,
-    async idle() {
-      while (fetching.size > 0) await Promise.all(fetching);
-    },
-    async stop() {
-      stopped = true;
-      cancelLost();
-      for (const { cancelWait } of jobs.values()) cancelWait?.();
-      await Promise.all(fetching);
-    },
-  };
 }
 
 function newJob(key: string, kind: Kind, failures: number): Job {

@@ -16,7 +16,7 @@ import { type Access, answering, createAccess } from './client-access.ts';
 import { createSearch } from './deleted-items.ts';
 import { createBacklog } from './fetch-backlog.ts';
 import { createFetch } from './fetch-item.ts';
-import { createFetchQueue, type FetchQueue, type QueueSizes } from './fetch-queue.ts';
+import { FetchQueue, type QueueSizes } from './fetch-queue.ts';
 import { type Follow, followChain } from './follow-chain.ts';
 import { type ItemId, namesOf } from './item-id.ts';
 import { createSources } from './item-sources.ts';
@@ -122,7 +122,7 @@ function createExchange(
     // The storage logs its own failures.
     refusal: (item) => ports.quota.refusal(item).catch(() => 'unknown' as const),
   });
-  const queue = createFetchQueue(
+  const queue = new FetchQueue(
     { ...options, parallelism: options.fetchParallelism },
     { ...ports, backlog, fetch, onLost: (item) => log.warn('privacy.lost', namesOf(item)) },
   );
@@ -132,7 +132,7 @@ function createExchange(
     ownAddress: owner.address,
     onNew: (item) => queue.add(item, sources.isAnnounced(item) ? 0 : options.announcementMs),
     onMissed: (item) => queue.add(item, 0),
-    onGone: queue.drop,
+    onGone: (item) => queue.drop(item),
   });
   serveItems({ parallelism: options.replyParallelism, timeoutMs: options.transferMs }, ports);
 
@@ -176,7 +176,7 @@ function createExchange(
     announce,
     async start() {
       await follow.catchUp();
-      await queue.resume();
+      await queue.start();
     },
     async stop() {
       await follow.stop();

@@ -54,76 +54,93 @@ export interface Estimate {
 
 /** Throws ScriptError where a name is unknown, or where the script costs more than it may. */
 export function estimate(tree: Tree, version: Version): Estimate {
-  const steps = new Steps(STEPS_MAX, 'Script is too complex: too many paths to estimate');
-  const numbers = numbersOf(tree, predefinedNames(version));
-  let cost = 0;
-  const names = new NameTable<Variable>(numbers.count);
-  for (let i = 0; i < predefinedNames(version).length; i++) names.set(i, COUNTED);
-  // The last one is the next.
-  const rest: (Tree | Choice)[] = [tree];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    if (next.op === 'choice') choose(next);
-    else visit(next);
-  }
-  if (cost > COMPLEXITY_MAX) throw tooComplex(cost);
-  return { complexity: cost, steps: steps.taken };
+  return new Walk(tree, version).toEnd();
+}
 
-  function visit(node: Tree): void {
-    steps.take();
+class Walk {
+  private readonly steps = new Steps(
+    STEPS_MAX,
+    'Script is too complex: too many paths to estimate',
+  );
+  private readonly numbers: NameNumbers;
+  private readonly names: NameTable<Variable>;
+  private cost = 0;
+  /** The last one is the next. */
+  private readonly rest: (Tree | Choice)[];
+
+  constructor(tree: Tree, version: Version) {
+    const predefined = predefinedNames(version);
+    this.numbers = numbersOf(tree, predefined);
+    this.names = new NameTable(this.numbers.count);
+    for (let i = 0; i < predefined.length; i++) this.names.set(i, COUNTED);
+    this.rest = [tree];
+  }
+
+  toEnd(): Estimate {
+    for (let next = this.rest.pop(); next !== undefined; next = this.rest.pop()) {
+      if (next.op === 'choice') this.choose(next);
+      else this.visit(next);
+    }
+    if (this.cost > COMPLEXITY_MAX) throw tooComplex(this.cost);
+    return { complexity: this.cost, steps: this.steps.taken };
+  }
+
+  private visit(node: Tree): void {
+    this.steps.take();
     switch (node.op) {
       case 'getter':
-        cost += GETTER_COST;
-        rest.push(node.of);
+        this.cost += GETTER_COST;
+        this.rest.push(node.of);
         break;
       case 'block':
-        cost += BLOCK_COST;
-        names.set(numbers.of(node), { value: node.value, isCounted: false });
-        rest.push(node.body);
+        this.cost += BLOCK_COST;
+        this.names.set(this.numbers.of(node), { value: node.value, isCounted: false });
+        this.rest.push(node.body);
         break;
       case 'ref':
-        cost += REFERENCE_COST;
-        reference(node);
+        this.cost += REFERENCE_COST;
+        this.reference(node);
         break;
       case 'if':
-        cost += 1;
-        rest.push({ op: 'choice', of: node, before: undefined, yes: undefined }, node.test);
+        this.cost += 1;
+        this.rest.push({ op: 'choice', of: node, before: undefined, yes: undefined }, node.test);
         break;
       case 'call':
-        cost += costOfCall(node.header);
-        for (let i = node.args.length - 1; i >= 0; i--) rest.push(node.args[i]!);
+        this.cost += costOfCall(node.header);
+        for (let i = node.args.length - 1; i >= 0; i--) this.rest.push(node.args[i]!);
         break;
       default:
-        cost += 1;
+        this.cost += 1;
     }
   }
 
-  function reference(node: Extract<Tree, { op: 'ref' }>): void {
-    const variable = names.get(numbers.of(node));
+  private reference(node: Extract<Tree, { op: 'ref' }>): void {
+    const variable = this.names.get(this.numbers.of(node));
     if (variable === undefined) {
       throw new ScriptError(`ScriptValidator: Undeclared variable '${node.name}'`);
     }
     if (variable.isCounted) return;
-    names.set(numbers.of(node), COUNTED);
-    rest.push(variable.value!);
+    this.names.set(this.numbers.of(node), COUNTED);
+    this.rest.push(variable.value!);
   }
 
   /** Walks the first branch, then the second one from the same state, then goes on with one. */
-  function choose(choice: Choice): void {
+  private choose(choice: Choice): void {
     if (choice.before === undefined) {
-      choice.before = { cost, names: names.snapshot() };
-      rest.push(choice, choice.of.yes);
+      choice.before = { cost: this.cost, names: this.names.snapshot() };
+      this.rest.push(choice, choice.of.yes);
     } else if (choice.yes === undefined) {
-      choice.yes = { cost, names: names.snapshot() };
-      goBack(choice.before);
-      rest.push(choice, choice.of.no);
-    } else if (choice.yes.cost > cost) {
-      goBack(choice.yes);
+      choice.yes = { cost: this.cost, names: this.names.snapshot() };
+      this.goBack(choice.before);
+      this.rest.push(choice, choice.of.no);
+    } else if (choice.yes.cost > this.cost) {
+      this.goBack(choice.yes);
     }
   }
 
-  function goBack(state: State): void {
-    cost = state.cost;
-    names.restore(state.names);
+  private goBack(state: State): void {
+    this.cost = state.cost;
+    this.names.restore(state.names);
   }
 }
 

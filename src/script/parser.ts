@@ -46,24 +46,36 @@ const CASE_TYPE_FORM = 'the type for variable should be specified: `case varName
 
 /** Throws ScriptError. */
 export function parse(source: string): Syntax {
-  const scan = new Scanner(source);
-  let nesting = 0;
-  scan.skip();
-  const whole = expression();
-  scan.skip();
-  if (!scan.isAtEnd()) throw scan.syntaxError();
-  return whole;
+  return new Parser(source).whole();
+}
+
+/** One method for each kind of expression, from the loosest to the tightest. */
+class Parser {
+  private readonly scan: Scanner;
+  private nesting = 0;
+
+  constructor(source: string) {
+    this.scan = new Scanner(source);
+  }
+
+  whole(): Syntax {
+    this.scan.skip();
+    const whole = this.expression();
+    this.scan.skip();
+    if (!this.scan.isAtEnd()) throw this.scan.syntaxError();
+    return whole;
+  }
 
   /** Operands joined by operators, all of which associate to the left. */
-  function expression(): Syntax {
-    if (++nesting > NESTING_MAX) throw tooDeep();
+  private expression(): Syntax {
+    if (++this.nesting > NESTING_MAX) throw tooDeep();
     // The tightest one is the last.
     const pending: Pending[] = [];
     for (;;) {
-      let last = operand();
-      const end = scan.at;
-      scan.skip();
-      const operator = operatorAt(scan.source, scan.at);
+      let last = this.operand();
+      const end = this.scan.at;
+      this.scan.skip();
+      const operator = operatorAt(this.scan.source, this.scan.at);
       const level = operator === undefined ? -1 : LEVELS.get(operator)!;
       for (
         let top = pending.at(-1);
@@ -74,89 +86,89 @@ export function parse(source: string): Syntax {
         pending.pop();
       }
       if (operator === undefined) {
-        scan.at = end;
-        nesting--;
+        this.scan.at = end;
+        this.nesting--;
         return last;
       }
       pending.push({ operator, level, left: last });
-      scan.takes(operator);
-      scan.skip();
+      this.scan.takes(operator);
+      this.scan.skip();
     }
   }
 
-  function operand(): Syntax {
+  private operand(): Syntax {
     const signs: string[] = [];
     for (;;) {
-      if (scan.takesMinus()) signs.push('-');
-      else if (scan.takes('!')) signs.push('!');
+      if (this.scan.takesMinus()) signs.push('-');
+      else if (this.scan.takes('!')) signs.push('!');
       else break;
-      scan.skip();
+      this.scan.skip();
     }
-    let signed = atom();
+    let signed = this.atom();
     for (let i = signs.length - 1; i >= 0; i--) signed = call(signs[i]!, [signed]);
     return signed;
   }
 
-  function atom(): Syntax {
-    const word = scan.peekWord();
-    if (word === 'if' && scan.keyword('if', AFTER_KEYWORD)) return conditional();
-    if (word === 'match' && scan.keyword('match', AFTER_KEYWORD)) return match();
-    if (word === 'let' && scan.keyword('let', AFTER_LET)) return block();
+  private atom(): Syntax {
+    const word = this.scan.peekWord();
+    if (word === 'if' && this.scan.keyword('if', AFTER_KEYWORD)) return this.conditional();
+    if (word === 'match' && this.scan.keyword('match', AFTER_KEYWORD)) return this.match();
+    if (word === 'let' && this.scan.keyword('let', AFTER_LET)) return this.block();
     if (word === 'true' || word === 'false') {
-      scan.name();
+      this.scan.name();
       return bool(word === 'true');
     }
-    const bytes = scan.bytes();
+    const bytes = this.scan.bytes();
     if (bytes !== undefined) return { is: 'bytes', value: bytes, depth: 1 };
-    const text = scan.text();
+    const text = this.scan.text();
     if (text !== undefined) return { is: 'string', value: text, depth: 1 };
-    const value = scan.integer();
+    const value = this.scan.integer();
     if (value !== undefined) return { is: 'long', value, depth: 1 };
-    return accesses(accessed());
+    return this.accesses(this.accessed());
   }
 
-  function conditional(): Syntax {
-    scan.skip();
-    const test = expression();
-    scan.skip();
-    if (scan.name() !== 'then') throw scan.syntaxError();
-    const yes = branch('expected a true branch');
-    scan.skip();
-    const from = scan.at;
-    if (scan.name() !== 'else') {
-      scan.at = from;
-      throw scan.isAtEnd() ? typeError('expected a false branch') : scan.syntaxError();
+  private conditional(): Syntax {
+    this.scan.skip();
+    const test = this.expression();
+    this.scan.skip();
+    if (this.scan.name() !== 'then') throw this.scan.syntaxError();
+    const yes = this.branch('expected a true branch');
+    this.scan.skip();
+    const from = this.scan.at;
+    if (this.scan.name() !== 'else') {
+      this.scan.at = from;
+      throw this.scan.isAtEnd() ? typeError('expected a false branch') : this.scan.syntaxError();
     }
-    return conditionalOf(test, yes, branch('expected a false branch'));
+    return conditionalOf(test, yes, this.branch('expected a false branch'));
   }
 
   /** An expression whose absence has a text of its own. */
-  function branch(absent: string): Syntax {
-    scan.skip();
-    const word = scan.peekWord();
-    const isNone = scan.isAtEnd() || word === 'then' || word === 'else' || word === 'case';
-    if (isNone || ')}],;'.includes(scan.source[scan.at]!)) throw typeError(absent);
-    return expression();
+  private branch(absent: string): Syntax {
+    this.scan.skip();
+    const word = this.scan.peekWord();
+    const isNone = this.scan.isAtEnd() || word === 'then' || word === 'else' || word === 'case';
+    if (isNone || ')}],;'.includes(this.scan.source[this.scan.at]!)) throw typeError(absent);
+    return this.expression();
   }
 
-  function block(): Syntax {
+  private block(): Syntax {
     const lets: { readonly name: string; readonly value: Syntax }[] = [];
     let isSeparated: boolean;
     do {
-      scan.skip();
-      const name = scan.declaredName();
+      this.scan.skip();
+      const name = this.scan.declaredName();
       if (name === '') throw typeError("expected a variable's name");
-      scan.skip();
-      if (!scan.takes('=')) throw scan.syntaxError();
-      lets.push({ name, value: branch('expected a value') });
-      isSeparated = scan.skip();
-      if (scan.takes(';')) {
+      this.scan.skip();
+      if (!this.scan.takes('=')) throw this.scan.syntaxError();
+      lets.push({ name, value: this.branch('expected a value') });
+      isSeparated = this.scan.skip();
+      if (this.scan.takes(';')) {
         isSeparated = true;
-        scan.skip();
+        this.scan.skip();
       }
-    } while (scan.keyword('let', AFTER_LET));
+    } while (this.scan.keyword('let', AFTER_LET));
     if (!isSeparated) throw typeError("expected ';'");
-    const body = expression();
+    const body = this.expression();
     return lets.reduceRight(
       (rest, { name, value }) =>
         limited({ is: 'let', name, value, body: rest, depth: deeper([value, rest]) }),
@@ -164,95 +176,95 @@ export function parse(source: string): Syntax {
     );
   }
 
-  function match(): Syntax {
-    scan.skip();
-    const of = expression();
-    scan.skip();
-    if (!scan.takes('{')) throw scan.syntaxError();
-    scan.skip();
+  private match(): Syntax {
+    this.scan.skip();
+    const of = this.expression();
+    this.scan.skip();
+    if (!this.scan.takes('{')) throw this.scan.syntaxError();
+    this.scan.skip();
     const cases: Case[] = [];
-    while (scan.keyword('case', AFTER_KEYWORD)) {
-      cases.push(matchCase());
-      scan.skip();
+    while (this.scan.keyword('case', AFTER_KEYWORD)) {
+      cases.push(this.matchCase());
+      this.scan.skip();
     }
     if (cases.length === 0) throw typeError('pattern matching requires case branches');
-    if (!scan.takes('}')) throw scan.syntaxError();
+    if (!this.scan.takes('}')) throw this.scan.syntaxError();
     const bodies = cases.map(({ body }) => body);
     const types = cases.reduce((most, one) => Math.max(most, one.types.length), 0);
     const depth = Math.max(deeper([of, ...bodies]), types * TESTS_PER_TYPE) + cases.length;
     return limited({ is: 'match', of, cases, depth });
   }
 
-  function matchCase(): Case {
-    scan.skip();
-    const variable = scan.takes('_') ? undefined : scan.declaredName();
+  private matchCase(): Case {
+    this.scan.skip();
+    const variable = this.scan.takes('_') ? undefined : this.scan.declaredName();
     if (variable === '') throw typeError(CASE_FORM);
-    scan.skip();
+    this.scan.skip();
     const types: string[] = [];
-    if (scan.takes(':')) {
+    if (this.scan.takes(':')) {
       do {
-        scan.skip();
-        const type = scan.name();
+        this.scan.skip();
+        const type = this.scan.name();
         if (type === '') throw typeError(CASE_TYPE_FORM);
         types.push(type);
-        scan.skip();
-      } while (scan.takes('|'));
+        this.scan.skip();
+      } while (this.scan.takes('|'));
     }
-    if (!scan.takes('=>')) throw typeError(CASE_FORM);
-    scan.skip();
-    return { variable, types, body: expression() };
+    if (!this.scan.takes('=>')) throw typeError(CASE_FORM);
+    this.scan.skip();
+    return { variable, types, body: this.expression() };
   }
 
   /** What accessors may follow: brackets, a name or a call. */
-  function accessed(): Syntax {
-    const closing = scan.takes('(') ? ')' : scan.takes('{') ? '}' : undefined;
+  private accessed(): Syntax {
+    const closing = this.scan.takes('(') ? ')' : this.scan.takes('{') ? '}' : undefined;
     if (closing !== undefined) {
-      scan.skip();
-      const inner = expression();
-      scan.skip();
-      if (!scan.takes(closing)) throw scan.syntaxError();
+      this.scan.skip();
+      const inner = this.expression();
+      this.scan.skip();
+      if (!this.scan.takes(closing)) throw this.scan.syntaxError();
       return inner;
     }
-    const from = scan.at;
-    const name = scan.name();
-    if (name === '' || scan.isKeyword(name)) {
-      scan.at = from;
-      throw scan.syntaxError();
+    const from = this.scan.at;
+    const name = this.scan.name();
+    if (name === '' || this.scan.isKeyword(name)) {
+      this.scan.at = from;
+      throw this.scan.syntaxError();
     }
-    return scan.takes('(') ? call(name, list(')')) : { is: 'name', name, depth: 1 };
+    return this.scan.takes('(') ? call(name, this.list(')')) : { is: 'name', name, depth: 1 };
   }
 
-  function accesses(first: Syntax): Syntax {
+  private accesses(first: Syntax): Syntax {
     let of = first;
-    if (scan.takes('[')) of = call('getElement', [of, ...list(']')]);
+    if (this.scan.takes('[')) of = call('getElement', [of, ...this.list(']')]);
     for (;;) {
-      const end = scan.at;
-      scan.skip();
-      if (scan.takes('.')) {
-        scan.skip();
-        const field = scan.declaredName();
-        if (field === '') throw scan.syntaxError();
+      const end = this.scan.at;
+      this.scan.skip();
+      if (this.scan.takes('.')) {
+        this.scan.skip();
+        const field = this.scan.declaredName();
+        if (field === '') throw this.scan.syntaxError();
         of = limited({ is: 'field', of, field, depth: of.depth + 1 });
-      } else if (of !== first && scan.takes('[')) {
-        of = call('getElement', [of, ...list(']')]);
+      } else if (of !== first && this.scan.takes('[')) {
+        of = call('getElement', [of, ...this.list(']')]);
       } else {
-        scan.at = end;
+        this.scan.at = end;
         return of;
       }
     }
   }
 
   /** Arguments up to the closing bracket; an index is one argument. */
-  function list(closing: ')' | ']'): Syntax[] {
+  private list(closing: ')' | ']'): Syntax[] {
     const items: Syntax[] = [];
-    scan.skip();
-    if (closing === ')' && scan.takes(closing)) return items;
+    this.scan.skip();
+    if (closing === ')' && this.scan.takes(closing)) return items;
     do {
-      scan.skip();
-      items.push(expression());
-      scan.skip();
-    } while (closing === ')' && scan.takes(','));
-    if (!scan.takes(closing)) throw scan.syntaxError();
+      this.scan.skip();
+      items.push(this.expression());
+      this.scan.skip();
+    } while (closing === ')' && this.scan.takes(','));
+    if (!this.scan.takes(closing)) throw this.scan.syntaxError();
     return items;
   }
 }

@@ -57,7 +57,13 @@ t.test('a branch waits for room, and one whose checks fail gives it back', async
     },
   };
   const fork = createTestForkChoice(target, { verifier: small });
-  await t.rejects(fork.adopt(await Promise.all(blocks.map(fork.check))), /a thread has died/);
+  await t.rejects(
+    fork.adopt(await Promise.all(blocks.map((block) => fork.check(block)))),
+    /a thread has died/,
+  );
   isBroken = false;
-  t.equal((await fork.adopt(await Promise.all(blocks.map(fork.check)))).kind, 'adopted');
+  t.equal(
+    (await fork.adopt(await Promise.all(blocks.map((block) => fork.check(block))))).kind,
+    'adopted',
+  );
 });

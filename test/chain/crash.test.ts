@@ -107,6 +107,6 @@ t.test(
 /** First the branch of fifty blocks as one, then the others one by one. */
 async function followed(at: TestChain, branch: readonly Block[]): Promise<void> {
   const choice = createTestForkChoice(at);
-  await choice.adopt(await Promise.all(branch.slice(0, DEPTH).map(choice.check)));
+  await choice.adopt(await Promise.all(branch.slice(0, DEPTH).map((block) => choice.check(block))));
   for (const block of branch.slice(DEPTH)) await choice.offer(block);
 }

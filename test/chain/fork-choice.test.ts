@@ -60,7 +60,9 @@ function branchOf(from: Fork, above: number) {
 
 async function adopt(at: Fork, from: Fork, above: number) {
   at.clock.time = Math.max(at.clock.time, from.clock.time);
-  return at.fork.adopt(await Promise.all(branchOf(from, above).map(at.fork.check)));
+  return at.fork.adopt(
+    await Promise.all(branchOf(from, above).map((block) => at.fork.check(block))),
+  );
 }
 
 /** Mines without the first `skip` turns, which makes a chain of a lower score. */
@@ -142,7 +144,9 @@ t.test('scenario 43: a branch with a bad block leaves no trace', async (t) => {
   });
   const rows = (right.store as unknown as { dump(): unknown[] }).dump();
   right.clock.time = time;
-  const branch = await Promise.all([...branchOf(left, 1), bad].map(right.fork.check));
+  const branch = await Promise.all(
+    [...branchOf(left, 1), bad].map((block) => right.fork.check(block)),
+  );
   const verdict = await right.fork.adopt(branch);
   t.match(verdict, { kind: 'invalid', id: bad.header.signature });
   t.same((right.store as unknown as { dump(): unknown[] }).dump(), rows);
@@ -199,7 +203,7 @@ t.test('a block that comes after its round takes no successor away', async (t) =
 
   const next = await mine(left);
   right.clock.time = left.clock.time;
-  const branch = await Promise.all([withheld, next].map(right.fork.check));
+  const branch = await Promise.all([withheld, next].map((block) => right.fork.check(block)));
   t.equal((await right.fork.adopt(branch)).kind, 'adopted', 'with a block that is in time');
 });
 
@@ -349,4 +353,16 @@ t.test('blocks that do not follow each other are no branch, and may be good', as
   for (const block of [first, second, third]) {
     t.match(await to.fork.offer(block!), { kind: 'adopted' });
   }
+});
+
+t.test('a fork choice listens to the chain until it stops', async (t) => {
+  const at = await newChain();
+  const noted: number[] = [];
+  const equivocations = { note: ({ timestamp }: { timestamp: number }) => noted.push(timestamp) };
+  const fork = createTestForkChoice(at, { equivocations: equivocations as never });
+  await mine(at);
+  t.equal(noted.length, 1);
+  fork.stop();
+  await mine(at);
+  t.equal(noted.length, 1);
 });

@@ -1,19 +1,15 @@
 /** A fork choice on a test chain that has seen no wrong block yet. */
 import { createEquivocations } from '../../src/chain/equivocation.ts';
-import {
-  createForkChoice,
-  type ForkChoice,
-  type ForkChoicePorts,
-} from '../../src/chain/fork-choice.ts';
+import { ForkChoice, type ForkChoiceDeps } from '../../src/chain/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { consensus, quiet, scheme, type TestChain, verifier } from './chain-harness.ts';
 
 export function createTestForkChoice(
   { blockchain, clock }: Pick<TestChain, 'blockchain' | 'clock'>,
-  ports: Partial<ForkChoicePorts> = {},
+  ports: Partial<ForkChoiceDeps> = {},
   rollbackMax = 100,
 ): ForkChoice {
-  return createForkChoice(
+  const forkChoice = new ForkChoice(
     { rollbackMax },
     {
       blockchain,
@@ -27,4 +23,6 @@ export function createTestForkChoice(
       ...ports,
     },
   );
+  forkChoice.start();
+  return forkChoice;
 }

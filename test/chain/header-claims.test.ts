@@ -81,7 +81,9 @@ t.test('what a branch says of itself', async (t) => {
   for (const [name, blocks, why] of branches) {
     const { at, fork, rollbacks } = await opened();
     at.clock.time = source.clock.time;
-    const verdict = await fork.adopt(await Promise.all(linked(blocks).map(fork.check)));
+    const verdict = await fork.adopt(
+      await Promise.all(linked(blocks).map((block) => fork.check(block))),
+    );
     t.equal(verdict.kind, why === undefined ? 'adopted' : 'invalid', name);
     if (why !== undefined) t.match(verdict, { error: { message: why } });
     t.equal(rollbacks(), why === undefined ? 1 : 0, `${name}: what is rolled back`);

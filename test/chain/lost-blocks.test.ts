@@ -113,7 +113,9 @@ t.test('the next block carries the turn, and its miner is not marked', async (t)
   bySync.clock.time = most.clock.time;
   const fork = createTestForkChoice(bySync);
   const branch = chain.map(({ bytes }) => decodeBlock(bytes, scheme));
-  t.match(await fork.adopt(await Promise.all(branch.map(fork.check))), { kind: 'adopted' });
+  t.match(await fork.adopt(await Promise.all(branch.map((block) => fork.check(block)))), {
+    kind: 'adopted',
+  });
   const byImport = await node();
   byImport.clock.time = most.clock.time;
   await importBlocks(byImport.blockchain, verifier, chain, { from: 2 });
@@ -134,7 +136,7 @@ t.test('the loser takes over the chain that carries its turn', async (t) => {
   const next = await mineIn(most, 5);
   alone.clock.time = most.clock.time;
   const fork = createTestForkChoice(alone);
-  const branch = await Promise.all([winner, next].map(fork.check));
+  const branch = await Promise.all([winner, next].map((block) => fork.check(block)));
   t.match(await fork.adopt(branch), { kind: 'adopted' });
   t.equal(hashOf(alone), hashOf(most));
   const header = alone.lost.turns().find(({ timestamp }) => timestamp === loser.header.timestamp);

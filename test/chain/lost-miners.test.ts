@@ -155,7 +155,7 @@ t.test('every route takes such blocks, with one state', async (t) => {
       // A fork of its own, made later, which the branch replaces.
       await mineBy({ ...to, clock: { ...to.clock } }, miners);
       const branch = blocks.slice(-4).map(({ bytes }) => decodeBlock(bytes, scheme));
-      await fork.adopt(await Promise.all(branch.map(fork.check)));
+      await fork.adopt(await Promise.all(branch.map((block) => fork.check(block))));
     },
   };
   for (const [name, take] of Object.entries(routes)) {

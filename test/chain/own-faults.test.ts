@@ -85,7 +85,7 @@ for (const route of ROUTES) {
       const offer = async () =>
         route === 'gossip'
           ? fork.offer(blocks[0]!, { isSigned: fault !== 'threads' })
-          : fork.adopt(await Promise.all(blocks.map(fork.check)));
+          : fork.adopt(await Promise.all(blocks.map((block) => fork.check(block))));
       const { height, id } = blockchain.tip();
       if (fault === 'writes') state.broken = 'writes';
       if (fault === 'reads') state.broken = { table: transactionIds.id, isGone: false };
@@ -110,7 +110,7 @@ t.test('the record that would undo a block is not kept', async (t) => {
   clock.time = time;
   t.equal((await fork.offer(other.blocks[0]!)).kind, 'adopted');
   state.broken = { table: undo.id, isGone: true };
-  const checked = await Promise.all(blocks.map(fork.check));
+  const checked = await Promise.all(blocks.map((block) => fork.check(block)));
   await t.rejects(fork.adopt(checked), OwnFailure);
   await t.rejects(fork.examine(blocks[0]!.header), OwnFailure);
   for (const block of blocks) t.notOk(fork.invalid.has(blockId(block)));

@@ -12,9 +12,9 @@ import { STATUS_NOTICES } from '../../src/contracts/statuses/status-messages.ts'
 import { blockProtocols } from '../../src/network/messages/block-messages.ts';
 import { PEERS } from '../../src/network/messages/peer-messages.ts';
 import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
-import { createHandshake } from '../../src/network/sessions/handshake.ts';
-import { createPenalties } from '../../src/network/sessions/penalties.ts';
-import { createSessions, wireNameOn } from '../../src/network/sessions/session-registry.ts';
+import { Handshake } from '../../src/network/sessions/handshake.ts';
+import { Penalties } from '../../src/network/sessions/penalties.ts';
+import { SessionRegistry, wireNameOn } from '../../src/network/sessions/session-registry.ts';
 import { networkSettings } from '../../src/node/config/genesis-section.ts';
 import { DATA, ITEMS } from '../../src/privacy/privacy-messages.ts';
 import { quiet } from '../chain/chain-harness.ts';
@@ -63,7 +63,7 @@ export async function connectPeer(
   const clock = systemClock();
   const network = libp2pNetwork((await generateKeyPair('Ed25519')).raw);
   const address = scheme.addressOf(key);
-  const handshake = createHandshake({
+  const handshake = new Handshake({
     scheme,
     random: systemRandom,
     own: {
@@ -87,7 +87,7 @@ export async function connectPeer(
     ephemeralKey: () => family.generateKeyPair(systemRandom).publicKey,
     keyOf: (_owner, claimed) => claimed,
   });
-  const sessions = createSessions(
+  const sessions = new SessionRegistry(
     { connectionsMax: 10, handshakeMs: 30_000, idleMs: 600_000 },
     {
       network,
@@ -95,7 +95,7 @@ export async function connectPeer(
       log: quiet,
       scheme,
       handshake,
-      penalties: createPenalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
+      penalties: new Penalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
       ownAddress: address,
       isConfigured: () => false,
     },
@@ -118,7 +118,7 @@ export async function connectPeer(
     concurrent: 100,
     serve: async (_session, stream) => privateData?.(stream, peer),
   });
-  sessions.announce();
+  sessions.start();
   const close = async (): Promise<void> => {
     await sessions.stop();
     await network.close();

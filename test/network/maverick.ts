@@ -18,10 +18,10 @@ import type {
   ConnectedSession,
   StreamHandler,
 } from '../../src/network/sessions/connected-session.ts';
-import { createHandshake, type OwnHello } from '../../src/network/sessions/handshake.ts';
-import { createPenalties } from '../../src/network/sessions/penalties.ts';
+import { Handshake, type OwnHello } from '../../src/network/sessions/handshake.ts';
+import { Penalties } from '../../src/network/sessions/penalties.ts';
 import type { RequestHandler, Session } from '../../src/network/sessions/session.ts';
-import { createSessions } from '../../src/network/sessions/session-registry.ts';
+import { SessionRegistry } from '../../src/network/sessions/session-registry.ts';
 import { DATA } from '../../src/privacy/privacy-messages.ts';
 import { family, quiet, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
@@ -81,7 +81,7 @@ export async function maverick(
   const random = seededRandom('a maverick');
   const answers = new Map<string, Answer>();
   const streams = new Map<string, StreamHandler['serve']>();
-  const handshake = createHandshake({
+  const handshake = new Handshake({
     scheme,
     random,
     own: { ...at.hello(owner), ...(owner === member ? {} : minerOf(at, member, owner)), ...hello },
@@ -91,7 +91,7 @@ export async function maverick(
     ephemeralKey: () => random.bytes(32),
     keyOf: (_owner, claimed) => claimed,
   });
-  const sessions = createSessions(
+  const sessions = new SessionRegistry(
     { connectionsMax: 100, handshakeMs: 30_000, idleMs: 600_000 },
     {
       network,
@@ -99,7 +99,7 @@ export async function maverick(
       log: quiet,
       scheme,
       handshake,
-      penalties: createPenalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
+      penalties: new Penalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
       ownAddress: owner.address,
       isConfigured: () => false,
     },
@@ -129,7 +129,7 @@ export async function maverick(
     serve: (session, stream, charge) =>
       streams.get(DATA)?.(session, stream, charge) ?? new Promise<void>(() => {}),
   });
-  sessions.announce();
+  sessions.start();
   await network.listen({ host: member.host, port: PORT, connectionsMax: 100 });
   scope.teardown(async () => {
     await sessions.stop();
@@ -154,7 +154,7 @@ export async function maverick(
     network,
     answers,
     streams,
-    sessions: sessions.all,
+    sessions: () => sessions.all(),
     session: (node) => sessions.of(node.address),
     pester(nodes) {
       const again = (): void => {

@@ -6,16 +6,14 @@ import type { Clock } from '../../src/base/ports.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import {
-  createHandshake,
-  type Handshake,
-  type HandshakePorts,
+  Handshake,
+  type HandshakeDeps,
   type OwnHello,
 } from '../../src/network/sessions/handshake.ts';
-import { createPenalties, type Penalties } from '../../src/network/sessions/penalties.ts';
+import { Penalties } from '../../src/network/sessions/penalties.ts';
 import type { Session } from '../../src/network/sessions/session.ts';
 import {
-  createSessions,
-  type SessionRegistry,
+  SessionRegistry,
   type SessionsOptions,
 } from '../../src/network/sessions/session-registry.ts';
 import { seededRandom } from '../crypto/random.ts';
@@ -59,7 +57,7 @@ export interface Party {
 export interface PartyOptions {
   readonly phrase?: string;
   readonly hello?: Partial<OwnHello>;
-  readonly ports?: Partial<HandshakePorts>;
+  readonly ports?: Partial<HandshakeDeps>;
   readonly sessions?: Partial<SessionsOptions>;
   readonly network?: Network;
   readonly host?: string;
@@ -94,11 +92,11 @@ export function createParties(
     const network = options.network ?? memory.host(host);
     const log = memoryLog();
     const signer = options.forged === true ? family.keyPairFromPhrase('mallory') : keys;
-    const penalties = createPenalties(
+    const penalties = new Penalties(
       { suspensionMs: 60_000, blacklistMs: 900_000, blacklisting: true },
       clock,
     );
-    const handshake = createHandshake({
+    const handshake = new Handshake({
       scheme,
       random,
       own: {
@@ -124,7 +122,7 @@ export function createParties(
       keyOf: (address) => registered.get(latin1(address)),
       ...options.ports,
     });
-    const sessions = createSessions(
+    const sessions = new SessionRegistry(
       { connectionsMax: 30, handshakeMs: 30_000, idleMs: 60_000, ...options.sessions },
       {
         network,
@@ -157,7 +155,7 @@ export function createParties(
       host,
       port: 0,
       async listen() {
-        sessions.announce();
+        sessions.start();
         self.port = (await network.listen({ host, port: 0, connectionsMax: 100 })) ?? 0;
       },
       async dial(other) {

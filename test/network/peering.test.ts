@@ -3,7 +3,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Files } from '../../src/base/ports.ts';
 import { encodePeers, PEERS } from '../../src/network/messages/peer-messages.ts';
-import { createPeering, type Peering, type PeeringOptions } from '../../src/network/peering.ts';
+import { Peering, type PeeringOptions } from '../../src/network/peering.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { type FakeClock, fakeClock } from '../node/fake-clock.ts';
@@ -56,7 +56,7 @@ function world(t: Test): World {
     const address = scheme.addressOf(keys.publicKey);
     state.set(latin1(address), keys.publicKey);
     const log = memoryLog();
-    const peering = createPeering(
+    const peering = new Peering(
       {
         hello: {
           version: { major: 1, minor: 1, patch: 0 },
@@ -470,4 +470,14 @@ t.test('initial sync', async (t) => {
     await seconds(125);
     await started;
   });
+});
+
+t.test('timers begin with the start and end with the stop', async (t) => {
+  const { clock, node } = world(t);
+  const { peering } = node('one', []);
+  t.equal(clock.timers(), 0, 'what was only made waits for nothing');
+  await peering.start();
+  t.ok(clock.timers() > 0);
+  await peering.stop();
+  t.equal(clock.timers(), 0);
 });

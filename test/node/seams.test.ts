@@ -14,7 +14,7 @@ import type { Clock } from '../../src/base/ports.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { createMiner } from '../../src/miner/miner.ts';
-import { createFetchQueue } from '../../src/privacy/fetch-queue.ts';
+import { FetchQueue } from '../../src/privacy/fetch-queue.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { mine, newChain, payment, quiet, scheme, users, verifier } from '../chain/chain-harness.ts';
 import { createTestForkChoice } from '../chain/fork-harness.ts';
@@ -210,7 +210,7 @@ const seams: Readonly<Record<string, Seam>> = {
   async 'fetch of confidential data'(t, charge, fire) {
     const { at } = await bench();
     const lost: unknown[] = [];
-    const queue = createFetchQueue(
+    const queue = new FetchQueue(
       { parallelism: 1, attemptsMax: 1, firstDelayMs: 1, lostEveryMs: 1 },
       {
         backlog: {

@@ -1,10 +1,9 @@
 // House rules that a linter cannot see. The source is parsed, so that comments, texts and types may
 // mention what the code must not use.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import ts from 'typescript';
+import { files, parse, read } from './sources.ts';
 
 const maxLines = 400;
 const longFiles = ['src/ledger/tables.ts']; // one list of everything that is stored
@@ -35,7 +34,6 @@ const foreignTexts = [
   'src/base/own-fault.ts',
 ];
 
-const root = new URL('../../', import.meta.url);
 const sources = files('src');
 const everything = [...sources, ...['bin', 'scripts', 'test', 'bench'].flatMap(files)];
 
@@ -68,7 +66,7 @@ t.test('time, chance and the process are reached through ports', async (t) => {
 });
 
 t.test('no any', async (t) => {
-  const found = sources.flatMap((file) => anysOf(parse(file, read(file))).map(() => file));
+  const found = sources.flatMap((file) => anysOf(parse(file)).map(() => file));
   const allowed = anyAllowed.filter((file) => found.includes(file));
   t.strictSame(found, allowed);
 });
@@ -159,19 +157,6 @@ const searches = new Set('includes startsWith endsWith indexOf match search test
 /** How variables that hold an error are called. */
 const errorLike = /\b(error|cause|refusal|problem|failure)\b/;
 
-function files(folder: string): string[] {
-  const path = fileURLToPath(new URL(folder, root));
-  if (!existsSync(path)) return [];
-  return readdirSync(path, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-    .sort();
-}
-
-function read(file: string): string {
-  return readFileSync(new URL(file, root), 'utf8');
-}
-
 function lines(file: string): string[] {
   return read(file).trimEnd().split('\n');
 }
@@ -182,10 +167,6 @@ function places(list: string[], pattern: RegExp): string[] {
       pattern.test(line) ? [`${file}:${i + 1} ${line.trim()}`] : [],
     ),
   );
-}
-
-function parse(file: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 }
 
 function anysOf(node: ts.Node): ts.Node[] {

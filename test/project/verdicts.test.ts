@@ -1,7 +1,5 @@
 // A verdict on proofs stands for a check. These rules keep it so: who may make one, who may read one
 // from a thread, and who may leave signatures out. The types forbid the rest (at the end).
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import ts from 'typescript';
 import { PoolEntry } from '../../src/mempool/entry.ts';
@@ -11,11 +9,9 @@ import { UNJUDGED } from '../../src/tx/judge-proofs.ts';
 import { type Findings, ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
 import type { TxType } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
+import { files, parse, read } from './sources.ts';
 
-const root = new URL('../../', import.meta.url);
-const sources = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => `src/${name}`);
+const sources = files('src');
 
 /** Name → the files that may use it, beside the one that declares it. */
 const users: Readonly<Record<string, readonly string[]>> = {
@@ -66,14 +62,6 @@ t.test('no type is forced, and no verifier is made up', async (t) => {
   t.strictSame(reflecting, []);
   t.strictSame(sources.filter(makesVerifier), [VERIFIERS]);
 });
-
-function read(file: string): string {
-  return readFileSync(fileURLToPath(new URL(file, root)), 'utf8');
-}
-
-function parse(file: string): ts.SourceFile {
-  return ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
-}
 
 function identifiersOf(file: string): Set<string> {
   const names = new Set<string>();

@@ -9,7 +9,7 @@ import { decodeBlock } from '../../src/block/block.ts';
 import type { Header } from '../../src/block/header.ts';
 import { initialBalance } from '../../src/chain/audit.ts';
 import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { createForkChoice } from '../../src/chain/fork-choice.ts';
+import { ForkChoice } from '../../src/chain/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
 import { blockAt, confirmedHeight, headerRowAt } from '../../src/chain/stored-blocks.ts';
 import { isFromFuture } from '../../src/consensus/consensus.ts';
@@ -191,7 +191,7 @@ export class Checkers {
     const { verifier, genesis } = ground;
     const ports = { scheme, store, verifier, clock, log: quiet };
     const { blockchain, consensus } = await openBlockchain(config, genesis, ports);
-    const forkChoice = createForkChoice(
+    const forkChoice = new ForkChoice(
       { rollbackMax: ROLLBACK_MAX },
       {
         ...ports,
@@ -202,6 +202,7 @@ export class Checkers {
         knownVerdicts: () => undefined,
       },
     );
+    forkChoice.start();
     const { height } = blockchain.tip();
     const to = Math.max(1, height - blocks);
     const taken = [];
@@ -213,7 +214,9 @@ export class Checkers {
         .join('\n');
     const before = rows();
     await blockchain.rollback(to);
-    const verdict = await forkChoice.adopt(await Promise.all(taken.map(forkChoice.check)));
+    const verdict = await forkChoice.adopt(
+      await Promise.all(taken.map((block) => forkChoice.check(block))),
+    );
     if (verdict.kind !== 'adopted') this.fail(node, `own blocks are ${verdict.kind}`);
     if (rows() !== before) this.fail(node, `undo of ${height - to} blocks left a trace`);
   }

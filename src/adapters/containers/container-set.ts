@@ -4,7 +4,6 @@
  * call never runs in a container in which another has failed.
  */
 import { createHash } from 'node:crypto';
-import { createClientTurns } from '../../base/client-turns.ts';
 import type {
   ContractExecution,
   ContractImage,
@@ -14,6 +13,7 @@ import type {
 import { contractLimits } from '../../base/contract-limits.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
 import { roundLimits } from '../../base/round-limits.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Capacity } from './capacity.ts';
 import {
   type Container,
@@ -82,11 +82,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   const { clock } = deps;
   const places = createPlaces(options.perContainerMax, clock.monotonic);
   /** All that wait have room for their containers, so there are few. */
-  const starts = createClientTurns({
-    atOnce: options.capacity.starts,
-    waiting: Number.POSITIVE_INFINITY,
-    waitingOfOne: Number.POSITIVE_INFINITY,
-  });
+  const starts = new Semaphore(options.capacity.starts);
   const removals = createRemovals(options.label.join('='), deps);
   const sweepMs = Math.min(SWEEP_MS_MAX, Math.max(1, options.removeAfterMs / 2));
   let isClosed = false;
@@ -111,7 +107,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   /** Creators take turns; a start that is slow goes on without holding up others. */
   async function startTurn<T>(creator: string, work: () => Promise<T>): Promise<T> {
     const begun = Promise.withResolvers<T>();
-    await starts(creator, async () => {
+    await starts.run(async () => {
       begun.resolve(work());
       let cancel = (): void => {};
       const late = new Promise<void>((resolve) => {
@@ -119,7 +115,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       });
       await Promise.race([begun.promise.catch(() => undefined), late]);
       cancel();
-    });
+    }, creator);
     return begun.promise;
   }
 

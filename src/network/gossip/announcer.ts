@@ -56,8 +56,8 @@ export class Announcer {
   /** New transactions to announce with the next batch. */
   private fresh = new Set<Known>();
   private cancelFlush: (() => void) | undefined;
-  private cancelRetry: () => void;
-  private cancelRebroadcast: () => void;
+  private cancelRetry: (() => void) | undefined;
+  private cancelRebroadcast: (() => void) | undefined;
   /** The number of hashes that the previous batch had for the peer with the most. */
   private flushed = 0;
   /** The number of peers that have joined so far. */
@@ -67,11 +67,14 @@ export class Announcer {
   constructor(options: AnnouncerOptions, ports: AnnouncerPorts) {
     this.options = options;
     this.ports = ports;
-    const { clock, index } = ports;
-    const isWaiting = (hash: string): boolean => index.waits(hash);
+    const isWaiting = (hash: string): boolean => ports.index.waits(hash);
     this.spread = new Spread({ enough: options.minBroadcast, isWaiting });
-    this.cancelRetry = clock.after(options.retryMs, () => this.retry());
-    this.cancelRebroadcast = clock.after(options.rebroadcastEveryMs, () => this.rebroadcast());
+  }
+
+  start(): void {
+    const { retryMs, rebroadcastEveryMs } = this.options;
+    this.cancelRetry = this.ports.clock.after(retryMs, () => this.retry());
+    this.cancelRebroadcast = this.ports.clock.after(rebroadcastEveryMs, () => this.rebroadcast());
   }
 
   join(session: Listener): void {
@@ -103,8 +106,8 @@ export class Announcer {
   stop(): void {
     this.stopped = true;
     this.cancelFlush?.();
-    this.cancelRetry();
-    this.cancelRebroadcast();
+    this.cancelRetry?.();
+    this.cancelRebroadcast?.();
   }
 
   private queue(session: Listener, peer: Peer, hash: string): void {

@@ -35,10 +35,10 @@ import type { Session, Sessions } from '../sessions/session.ts';
 import type { ServeBlocks } from '../sync/serve-blocks.ts';
 import { type Arrival, Arrivals } from './arrivals.ts';
 import { announcementOf } from './compact-announcement.ts';
-import { createEarlyBlocks } from './early-blocks.ts';
+import { createEarlyBlocks, type EarlyBlocks } from './early-blocks.ts';
 import { fetchBlock } from './fetch-block.ts';
 import { RelayedTurns, type Use, useOf } from './header-use.ts';
-import { createRebuild } from './rebuild-block.ts';
+import { Rebuild } from './rebuild-block.ts';
 
 export interface GossipBlocksOptions {
   readonly transactionBytesMax: number;
@@ -46,7 +46,7 @@ export interface GossipBlocksOptions {
   readonly ownPublicKey: Uint8Array;
 }
 
-export interface GossipBlocksPorts {
+export interface GossipBlocksDeps {
   readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly consensus: Consensus;
@@ -64,117 +64,138 @@ export interface GossipBlocksPorts {
   readonly onOrphan: () => void;
 }
 
-export interface GossipBlocks {
-  stop(): void;
-}
-
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
 /** Verdicts that may be others later. */
 const WITHOUT_VERDICT: ReadonlySet<Verdict['kind']> = new Set(['future', 'unknown-parent']);
 
-export function createGossipBlocks(
-  options: GossipBlocksOptions,
-  ports: GossipBlocksPorts,
-): GossipBlocks {
-  const { scheme, blockchain, consensus, forkChoice, serve, sessions, clock, log } = ports;
-  const { view } = blockchain;
-  const rebuild = createRebuild(options, ports);
+export class GossipBlocks {
+  private readonly options: GossipBlocksOptions;
+  private readonly deps: GossipBlocksDeps;
+  private readonly rebuild: Rebuild;
   /** Headers, byte for byte: by the id alone, a forged twin could hide the valid block. */
-  const seen = new ExpiringSet(SEEN_MAX, SEEN_MS, clock);
-  const relayed = new ExpiringSet(SEEN_MAX, SEEN_MS, clock);
-  const turns = new RelayedTurns(consensus);
-  const arrivals = new Arrivals<Session>();
-  const early = createEarlyBlocks<Session>(clock);
-  let stopped = false;
+  private readonly seen: ExpiringSet;
+  private readonly relayed: ExpiringSet;
+  private readonly turns: RelayedTurns;
+  private readonly arrivals = new Arrivals<Session>();
+  private readonly early: EarlyBlocks<Session>;
+  private stopped = false;
+  private forget: (() => void) | undefined;
 
-  sessions.handleNotices(blockProtocols.newBlock, {
-    ...limitsOf(blockBudgets(options.transactionBytesMax).newBlock),
-    take: onBlock,
-  });
-  const forget = blockchain.listen({ block: onTip });
+  constructor(options: GossipBlocksOptions, deps: GossipBlocksDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.rebuild = new Rebuild(options, deps);
+    this.seen = new ExpiringSet(SEEN_MAX, SEEN_MS, deps.clock);
+    this.relayed = new ExpiringSet(SEEN_MAX, SEEN_MS, deps.clock);
+    this.turns = new RelayedTurns(deps.consensus);
+    this.early = createEarlyBlocks<Session>(deps.clock);
+  }
+
+  /** Call before the network starts. */
+  start(): void {
+    const { blockchain, sessions } = this.deps;
+    sessions.handleNotices(blockProtocols.newBlock, {
+      ...limitsOf(blockBudgets(this.options.transactionBytesMax).newBlock),
+      take: (session, message) => this.onBlock(session, message),
+    });
+    this.forget = blockchain.listen({ block: (event) => this.onTip(event) });
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.forget?.();
+    this.early.stop();
+  }
 
   /** A block with our key that no peer has announced was made here. */
-  function onTip({ tip: { height, header }, block }: BlockEvent): void {
+  private onTip({ tip: { height, header }, block }: BlockEvent): void {
+    const { scheme, blockchain, sessions } = this.deps;
     const key = latin1(encodeHeader(header, scheme));
-    if (stopped || seen.has(key) || !equal(header.generator, options.ownPublicKey)) return;
-    seen.add(key);
+    const isOwn = equal(header.generator, this.options.ownPublicKey);
+    if (this.stopped || this.seen.has(key) || !isOwn) return;
+    this.seen.add(key);
     if (height !== blockchain.tip().height || sessions.all().length === 0) return;
     const transactions = block.txs.map(({ bytes }) => bytes);
     const message = announcementOf(header, transactions, scheme)!;
     for (const session of sessions.all()) session.notify(blockProtocols.newBlock, message);
   }
 
-  function onBlock(session: Session, message: Uint8Array): void {
-    if (stopped || ports.isFarBehind()) return;
+  private onBlock(session: Session, message: Uint8Array): void {
+    const { scheme, log, isFarBehind } = this.deps;
+    if (this.stopped || isFarBehind()) return;
     // Most announcements are of a block that another peer announced earlier.
     const key = latin1(compactHeaderBytes(message, scheme));
-    if (arrivals.join(key, session)) return;
-    if (seen.has(key) || !arrivals.hasRoom(session)) return;
+    if (this.arrivals.join(key, session)) return;
+    if (this.seen.has(key) || !this.arrivals.hasRoom(session)) return;
     const compact = decodeCompact(message, scheme);
     const arrival = { compact, message: message.slice(), author: session, sources: [session] };
-    arrivals.add(key, arrival);
-    void take(arrival, key)
+    this.arrivals.add(key, arrival);
+    void this.take(arrival, key)
       .catch(unlessOurs((error) => log.error('block.gossip-failed', { why: String(error) })))
-      .finally(() => arrivals.remove(key));
+      .finally(() => this.arrivals.remove(key));
   }
 
-  async function take(arrival: Arrival<Session>, key: string): Promise<void> {
+  private async take(arrival: Arrival<Session>, key: string): Promise<void> {
+    const { scheme, blockchain, forkChoice, sessions, clock, log } = this.deps;
     const { compact, author, sources } = arrival;
     const { header } = compact;
-    const use = await allowedUse(arrival);
+    const use = await this.allowedUse(arrival);
     if (use === undefined) return;
     // The list in the message is the author's, in whatever place it waits.
-    const again = (): void => onBlock(author, arrival.message);
+    const again = (): void => this.onBlock(author, arrival.message);
     const announced = { peers: sources, bytes: arrival.message.length };
-    if (early.holds(header.timestamp - clock.now(), announced, again)) return;
-    if (rebuild.isTooMuch(compact)) {
+    if (this.early.holds(header.timestamp - clock.now(), announced, again)) return;
+    if (this.rebuild.isTooMuch(compact)) {
       author.offend('invalid-block', misconduct('a list of more bytes than a block may have'));
       return;
     }
-    const found = await fetchBlock(compact, sources, { rebuild, sessions, log });
+    const found = await fetchBlock(compact, sources, { rebuild: this.rebuild, sessions, log });
     if (found === undefined) return;
     const { block, isAsListed, missing } = found;
-    const height = 1 + (heightOf(view, header.reference) ?? 0);
+    const height = 1 + (heightOf(blockchain.view, header.reference) ?? 0);
     log.debug('block.rebuilt', { height, txs: block.transactions.length, missing });
-    if (stopped) return;
-    seen.add(key);
-    if (!isAsListed)
+    if (this.stopped) return;
+    this.seen.add(key);
+    if (!isAsListed) {
       author.offend('invalid-block', misconduct('a list of transactions of another block'));
+    }
     const message = isAsListed
       ? arrival.message
       : announcementOf(block.header, block.transactions, scheme);
     const relayOnce = (): void => {
-      if (relayed.has(key)) return;
-      relayed.add(key);
-      relay(arrival, block, message);
+      if (this.relayed.has(key)) return;
+      this.relayed.add(key);
+      this.relay(arrival, block, message);
     };
     if (use !== 'fork') relayOnce();
     const verdict = await forkChoice.offer(block, { isSigned: true }).catch((cause) => {
-      seen.delete(key);
+      this.seen.delete(key);
       throw cause;
     });
     // A fault of this node, or of the time, says nothing about the block.
-    if (WITHOUT_VERDICT.has(verdict.kind)) seen.delete(key);
+    if (WITHOUT_VERDICT.has(verdict.kind)) this.seen.delete(key);
     // Not earlier: a block on another branch may be useless to other nodes.
     if (use === 'fork' && verdict.kind === 'adopted') relayOnce();
-    const isBlamed = verdict.kind === 'invalid' && !ports.isOutdated(height);
-    if (isBlamed) blame(header, verdict.error, ports);
-    if (verdict.kind === 'unknown-parent') ports.onOrphan();
-    if (verdict.kind === 'not-better') await ports.lostBlocks.note(header);
+    const isBlamed = verdict.kind === 'invalid' && !this.deps.isOutdated(height);
+    if (isBlamed) blame(header, verdict.error, this.deps);
+    if (verdict.kind === 'unknown-parent') this.deps.onOrphan();
+    if (verdict.kind === 'not-better') await this.deps.lostBlocks.note(header);
   }
 
   /** The judgement before anything is fetched; a header that breaks a rule is of no use. */
-  async function allowedUse({ compact, sources }: Arrival<Session>): Promise<Use | undefined> {
+  private async allowedUse({ compact, sources }: Arrival<Session>): Promise<Use | undefined> {
+    const { forkChoice, log } = this.deps;
     const { header } = compact;
     const { invalid, equivocations } = forkChoice;
-    const judging = { blockchain, consensus, clock, invalid, equivocations, turns };
-    const use = useOf(header, judging);
-    if (use === 'orphan') ports.onOrphan();
-    if (use === 'orphan') return undefined;
+    const use = useOf(header, { ...this.deps, invalid, equivocations, turns: this.turns });
+    if (use === 'orphan') {
+      this.deps.onOrphan();
+      return undefined;
+    }
     if (use === undefined) {
       // It loses, and its miner was there all the same.
-      if (!invalid.has(header.signature)) await ports.lostBlocks.note(header);
+      if (!invalid.has(header.signature)) await this.deps.lostBlocks.note(header);
       return undefined;
     }
     const refusal = await forkChoice.examine(header);
@@ -185,27 +206,19 @@ export function createGossipBlocks(
   }
 
   /** A block that is not relayed spreads by sync, as the end of a chain, where it is the best. */
-  function relay(
+  private relay(
     { sources }: Arrival<Session>,
     block: Block,
     message: Uint8Array | undefined,
   ): void {
-    serve.hold(block);
+    this.deps.serve.hold(block);
     const { header } = block;
-    if (message === undefined || ports.isFarBehind() || turns.isProved(header)) return;
-    turns.add(header);
-    for (const session of sessions.all()) {
+    if (message === undefined || this.deps.isFarBehind() || this.turns.isProved(header)) return;
+    this.turns.add(header);
+    for (const session of this.deps.sessions.all()) {
       if (!sources.includes(session)) session.notify(blockProtocols.newBlock, message);
     }
   }
-
-  return {
-    stop() {
-      stopped = true;
-      forget();
-      early.stop();
-    },
-  };
 }
 
 /**
@@ -215,7 +228,7 @@ export function createGossipBlocks(
 function blame(
   { generator }: Header,
   why: Refusal,
-  { scheme, sessions }: Pick<GossipBlocksPorts, 'scheme' | 'sessions'>,
+  { scheme, sessions }: Pick<GossipBlocksDeps, 'scheme' | 'sessions'>,
 ): void {
   const address = scheme.addressOf(generator);
   for (const session of sessions.all()) {

@@ -4,7 +4,6 @@
  *
  * Invariants: nothing is sent or accepted while the node is far behind, and watchers are left out.
  */
-
 import { limitsOf } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
@@ -31,7 +30,7 @@ export interface GossipTransactionsOptions extends AnnouncerOptions {
   readonly knownMs: number;
 }
 
-export interface GossipTransactionsPorts {
+export interface GossipTransactionsDeps {
   readonly scheme: ChainScheme;
   readonly pool: Pool;
   readonly index: BytesIndex;
@@ -44,89 +43,97 @@ export interface GossipTransactionsPorts {
   readonly suspicions: Suspicions;
 }
 
-export interface GossipTransactions {
-  stop(): void;
-}
-
-export function createGossipTransactions(
-  options: GossipTransactionsOptions,
-  ports: GossipTransactionsPorts,
-): GossipTransactions {
-  const { scheme, pool, index, sessions, clock } = ports;
+export class GossipTransactions {
+  private readonly deps: GossipTransactionsDeps;
   /** Transactions that were recently checked, with any verdict. */
-  const checked = new ExpiringSet(options.knownMax, options.knownMs, clock);
-  const announcer = new Announcer(options, ports);
-  const fetcher = new TransactionFetcher({ ...ports, checked });
-  let stopped = false;
+  private readonly checked: ExpiringSet;
+  private readonly announcer: Announcer;
+  private readonly fetcher: TransactionFetcher;
+  private stopped = false;
+  private stops: readonly (() => void)[] = [];
 
-  sessions.handleNotices(txProtocols.hashes, {
-    ...limitsOf(budgets.hashes),
-    take: onHashes,
-  });
-  sessions.handleRequests(txProtocols.txs, {
-    ...limitsOf(budgets.txs),
-    answer: async (session, message) => answer(session, decodeTxHashes(message, scheme)),
-  });
-  sessions.onOpen((session) => {
-    if (session.mode === 'watcher') return;
-    fetcher.join(session);
-    announcer.join(session);
-  });
-  sessions.onClose((session) => {
-    announcer.leave(session);
-    fetcher.leave(session);
-  });
-  const headMoved = (): void => {
-    if (!ports.isFarBehind()) fetcher.headMoved();
-  };
-  const stops = [
-    pool.listen({ added }),
-    ports.blockchain.listen({ block: headMoved, rolledBack: headMoved }),
-  ];
-
-  function added(entry: PoolEntry): void {
-    const hash = index.hashOf(entry);
-    checked.add(hash);
-    announcer.announce(hash, entry.returned);
+  constructor(options: GossipTransactionsOptions, deps: GossipTransactionsDeps) {
+    this.deps = deps;
+    this.checked = new ExpiringSet(options.knownMax, options.knownMs, deps.clock);
+    this.announcer = new Announcer(options, deps);
+    this.fetcher = new TransactionFetcher({ ...deps, checked: this.checked });
   }
 
-  function onHashes(session: Session, message: Uint8Array): void {
-    if (session.mode === 'watcher' || stopped) return;
+  /** Call before the network starts. */
+  start(): void {
+    const { scheme, pool, sessions, blockchain, suspicions } = this.deps;
+    sessions.handleNotices(txProtocols.hashes, {
+      ...limitsOf(budgets.hashes),
+      take: (session, message) => this.onHashes(session, message),
+    });
+    sessions.handleRequests(txProtocols.txs, {
+      ...limitsOf(budgets.txs),
+      answer: async (session, message) => this.answer(session, decodeTxHashes(message, scheme)),
+    });
+    sessions.onOpen((session) => {
+      if (session.mode === 'watcher') return;
+      this.fetcher.join(session);
+      this.announcer.join(session);
+    });
+    sessions.onClose((session) => {
+      this.announcer.leave(session);
+      this.fetcher.leave(session);
+    });
+    suspicions.start();
+    this.announcer.start();
+    const headMoved = (): void => this.headMoved();
+    this.stops = [
+      pool.listen({ added: (entry) => this.added(entry) }),
+      blockchain.listen({ block: headMoved, rolledBack: headMoved }),
+    ];
+  }
+
+  stop(): void {
+    this.stopped = true;
+    for (const end of this.stops) end();
+    this.announcer.stop();
+    this.fetcher.stop();
+    this.deps.suspicions.stop();
+  }
+
+  private headMoved(): void {
+    if (!this.deps.isFarBehind()) this.fetcher.headMoved();
+  }
+
+  private added(entry: PoolEntry): void {
+    const hash = this.deps.index.hashOf(entry);
+    this.checked.add(hash);
+    this.announcer.announce(hash, entry.returned);
+  }
+
+  private onHashes(session: Session, message: Uint8Array): void {
+    const { scheme, index, pool } = this.deps;
+    if (session.mode === 'watcher' || this.stopped) return;
     const hashes = decodeTxHashes(message, scheme).map(latin1);
-    for (const hash of hashes) announcer.delivered(session, hash);
-    if (ports.isFarBehind()) return;
+    for (const hash of hashes) this.announcer.delivered(session, hash);
+    if (this.deps.isFarBehind()) return;
     const fetch = (): void =>
-      fetcher.announced(
+      this.fetcher.announced(
         session,
-        hashes.filter((hash) => !index.isKnown(hash) && !checked.has(hash)),
+        hashes.filter((hash) => !index.isKnown(hash) && !this.checked.has(hash)),
       );
     const reading = pool.whenRead();
     if (reading === undefined) fetch();
     else void reading.then(fetch);
   }
 
-  function answer(session: Session, hashes: readonly Uint8Array[]): Uint8Array {
+  private answer(session: Session, hashes: readonly Uint8Array[]): Uint8Array {
     const txs: Uint8Array[] = [];
     let size = 0;
     for (const bytes of hashes) {
       const hash = latin1(bytes);
-      const entry = index.get(hash);
+      const entry = this.deps.index.get(hash);
       if (entry === undefined) continue;
       size += entry.size;
       if (size > txLimits.answerBytes) break;
       txs.push(entry.bytes);
-      announcer.delivered(session, hash);
+      this.announcer.delivered(session, hash);
     }
-    return encodeTxs(txs, scheme);
+    return encodeTxs(txs, this.deps.scheme);
   }
-
-  return {
-    stop() {
-      stopped = true;
-      for (const end of stops) end();
-      announcer.stop();
-      fetcher.stop();
-      ports.suspicions.stop();
-    },
-  };
 }

@@ -34,7 +34,7 @@ export interface RebuildOptions {
   readonly transactionBytesMax: number;
 }
 
-export interface RebuildPorts {
+export interface RebuildDeps {
   readonly scheme: ChainScheme;
   readonly index: BytesIndex;
   readonly verifier: Verifier;
@@ -48,35 +48,46 @@ export interface Rebuilt {
   readonly missing: number;
 }
 
-export interface Rebuild {
-  /** True where the listed and available transactions are more than a block may hold. */
-  isTooMuch(compact: CompactBlock): boolean;
-  /**
-   * Rejects with CodecError or Refusal where the peer has sent something wrong, with Misconduct
-   * where it did not answer, and with any other error where this node could not do its part. Undefined: the peer does not have the block.
-   */
-  from(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined>;
-}
-
 const FETCH_TIMEOUT_MS = 5_000;
 
-export function createRebuild(
-  { transactionBytesMax }: RebuildOptions,
-  { scheme, index, verifier }: RebuildPorts,
-): Rebuild {
-  const atHand = ({ hash, bytes }: CompactTx): Uint8Array | undefined =>
-    hash === undefined ? bytes : index.get(latin1(hash))?.bytes;
+export class Rebuild {
+  private readonly transactionBytesMax: number;
+  private readonly deps: RebuildDeps;
 
-  function isOverLimit(parts: Iterable<Uint8Array | undefined>): boolean {
+  constructor(options: RebuildOptions, deps: RebuildDeps) {
+    this.transactionBytesMax = options.transactionBytesMax;
+    this.deps = deps;
+  }
+
+  /** True where the listed and available transactions are more than a block may hold. */
+  isTooMuch({ txs }: CompactBlock): boolean {
+    return this.isOverLimit(txs.map((tx) => this.atHand(tx)));
+  }
+
+  /**
+   * Rejects with CodecError or Refusal where the peer has sent something wrong, with Misconduct
+   * where it did not answer, and with any other error where this node could not do its part.
+   * Undefined: the peer does not have the block.
+   */
+  async from(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
+    return (await this.fromParts(compact, session)) ?? (await this.whole(compact, session));
+  }
+
+  private atHand({ hash, bytes }: CompactTx): Uint8Array | undefined {
+    return hash === undefined ? bytes : this.deps.index.get(latin1(hash))?.bytes;
+  }
+
+  private isOverLimit(parts: Iterable<Uint8Array | undefined>): boolean {
     let sum = 0;
     for (const part of parts) sum += part?.length ?? 0;
-    return sum > transactionBytesMax;
+    return sum > this.transactionBytesMax;
   }
 
   /** Undefined where the result is not the block that the generator has signed. */
-  async function fromParts(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
+  private async fromParts(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
+    const { scheme } = this.deps;
     const { header, txs } = compact;
-    const parts = txs.map(atHand);
+    const parts = txs.map((tx) => this.atHand(tx));
     const missing = [...parts.keys()].filter((i) => parts[i] === undefined);
     if (missing.length > 0) {
       const request = encodeBlockTxsRequest({ id: header.signature, indexes: missing }, scheme);
@@ -85,25 +96,27 @@ export function createRebuild(
       if (fetched.length !== missing.length) return undefined;
       for (const [at, i] of missing.entries()) parts[i] = fetched[at];
     }
-    if (isOverLimit(parts)) return undefined;
+    if (this.isOverLimit(parts)) return undefined;
     const block = decodeBlock(encodeBlock(header, parts as Uint8Array[], scheme), scheme);
-    if (!(await isSigned(block))) return undefined;
-    const isAsListed = missing.every((i) => isHashOf(txs[i]!, parts[i]!));
+    if (!(await this.isSigned(block))) return undefined;
+    const isAsListed = missing.every((i) => this.isHashOf(txs[i]!, parts[i]!));
     return { block, isAsListed, missing: missing.length };
   }
 
-  async function whole(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
+  private async whole(compact: CompactBlock, session: Session): Promise<Rebuilt | undefined> {
+    const { scheme } = this.deps;
     const { header, txs } = compact;
     const request = encodeIdList([header.signature], scheme);
     const answer = await session.request(blockProtocols.blocks, request, FETCH_TIMEOUT_MS);
-    const [bytes] = decodeBlocks(answer, scheme, blockBytesMax(transactionBytesMax));
+    const [bytes] = decodeBlocks(answer, scheme, blockBytesMax(this.transactionBytesMax));
     if (bytes === undefined) return undefined;
     const block = decodeBlock(bytes, scheme);
-    const wrong = await wrongIn(block, header);
+    const wrong = await this.wrongIn(block, header);
     if (wrong === undefined) {
       const { transactions } = block;
       const isAsListed =
-        transactions.length === txs.length && txs.every((tx, i) => isHashOf(tx, transactions[i]!));
+        transactions.length === txs.length &&
+        txs.every((tx, i) => this.isHashOf(tx, transactions[i]!));
       return { block, isAsListed, missing: transactions.length };
     }
     session.offend('invalid-block', wrong);
@@ -111,25 +124,22 @@ export function createRebuild(
   }
 
   /** The checks that every honest peer makes before it relays. */
-  async function wrongIn(block: Block, announced: Header): Promise<Misconduct | undefined> {
+  private async wrongIn(block: Block, announced: Header): Promise<Misconduct | undefined> {
+    const { scheme } = this.deps;
     if (!equal(encodeHeader(block.header, scheme), encodeHeader(announced, scheme))) {
       return misconduct('a block with another header than was announced');
     }
-    if (isOverLimit(block.transactions))
+    if (this.isOverLimit(block.transactions))
       return misconduct('a block with more bytes than are allowed');
-    return (await isSigned(block)) ? undefined : misconduct('a block with a wrong signature');
+    return (await this.isSigned(block)) ? undefined : misconduct('a block with a wrong signature');
   }
 
-  const isHashOf = ({ hash, bytes }: CompactTx, full: Uint8Array): boolean =>
-    equal(hash ?? bytes, hash === undefined ? full : scheme.fastHash(full));
+  private isHashOf({ hash, bytes }: CompactTx, full: Uint8Array): boolean {
+    return equal(hash ?? bytes, hash === undefined ? full : this.deps.scheme.fastHash(full));
+  }
 
   /** Until this check the generator is not responsible for the block. */
-  const isSigned = ({ header, bytes }: Block): Promise<boolean> =>
-    verifier.verifyOne(header.generator, signedBytes({ bytes }), header.signature);
-
-  return {
-    isTooMuch: ({ txs }) => isOverLimit(txs.map(atHand)),
-    from: async (compact, session) =>
-      (await fromParts(compact, session)) ?? (await whole(compact, session)),
-  };
+  private isSigned({ header, bytes }: Block): Promise<boolean> {
+    return this.deps.verifier.verifyOne(header.generator, signedBytes({ bytes }), header.signature);
+  }
 }

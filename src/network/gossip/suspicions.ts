@@ -24,29 +24,19 @@ import { heightOf } from '../../chain/stored-blocks.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { WrongProof } from '../../tx/wrong-proof.ts';
 import type { Session } from '../sessions/session.ts';
-import type { PeerHeads } from '../sync/peer-heads.ts';
+import type { PeerHead, PeerHeads } from '../sync/peer-heads.ts';
 
-export interface SuspicionOptions {
+export interface SuspicionsOptions {
   /** How long the pool of a peer may keep a transaction that its head refuses. */
   readonly keptMs: number;
 }
 
-export interface SuspicionPorts {
+export interface SuspicionsDeps {
   readonly blockchain: Pick<Blockchain, 'view' | 'listen'>;
   readonly heads: Pick<PeerHeads, 'onHead'>;
   readonly scripts: Pick<ScriptHistory, 'hadScript'>;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-export interface Suspicions {
-  note(session: Session, refusal: WrongProof): void;
-  /**
-   * True where the peer has sent so many wrong proofs that it is not asked for a while; or one, and
-   * no head in this session, without which it is never judged.
-   */
-  isMuted(session: Session): boolean;
-  stop(): void;
 }
 
 interface Suspicion {
@@ -85,102 +75,120 @@ const MUTE_MS = 10_000;
 export const WRONG_PROOFS_MAX = 500;
 const PEERS_MAX = 1_000;
 
-export function createSuspicions({ keptMs }: SuspicionOptions, ports: SuspicionPorts): Suspicions {
-  const { blockchain, heads, scripts, clock, log } = ports;
-  const { view } = blockchain;
+export class Suspicions {
+  private readonly keptMs: number;
+  private readonly deps: SuspicionsDeps;
   /** By owner, so that a new session does not clear them. */
-  const suspects = new BoundedCache<string, Suspect>(PEERS_MAX);
-  const announced = new BoundedCache<string, AnnouncedHead>(PEERS_MAX);
+  private readonly suspects = new BoundedCache<string, Suspect>(PEERS_MAX);
+  private readonly announced = new BoundedCache<string, AnnouncedHead>(PEERS_MAX);
   /** Owners with suspicions. */
-  const open = new Set<string>();
-  let stopped = false;
+  private readonly open = new Set<string>();
+  private forget: (() => void) | undefined;
+  private stopped = false;
 
-  heads.onHead(({ session, id }) => {
+  constructor(options: SuspicionsOptions, deps: SuspicionsDeps) {
+    this.keptMs = options.keptMs;
+    this.deps = deps;
+  }
+
+  start(): void {
+    const { blockchain, heads } = this.deps;
+    // A head is often announced before its block arrives.
+    this.forget = blockchain.listen({
+      block: () => {
+        for (const key of this.open) this.judge(key);
+      },
+    });
+    heads.onHead((head) => this.headAnnounced(head));
+  }
+
+  note(session: Session, why: WrongProof): void {
+    const { account } = why;
     const key = latin1(session.owner);
-    const at = clock.monotonic();
-    const before = announced.get(key);
-    // Nobody knows which heads the peer had between two sessions.
-    const isOnOurs = before !== undefined && before.session === session && isOurs(before.id);
-    announced.set(key, { session, id, at, since: isOnOurs ? before.since : at });
-    if (open.has(key)) judge(key);
-  });
-  // A head is often announced before its block arrives.
-  const stopListening = blockchain.listen({
-    block() {
-      for (const key of open) judge(key);
-    },
-  });
+    const suspect = this.suspectOf(session);
+    const at = this.deps.clock.monotonic();
+    if (at - suspect.since >= MUTE_MS) Object.assign(suspect, { count: 0, since: at });
+    suspect.count++;
+    // From then on it is muted for the whole time.
+    if (suspect.count === WRONG_PROOFS_MAX) suspect.since = at;
+    if (suspect.suspicions.length >= SUSPICIONS_MAX) return;
+    const head = this.announced.get(key);
+    if (head?.session !== session || at - head.since < this.keptMs) return;
+    suspect.suspicions.push({ account: account.slice(), why, at, head: head.id });
+    this.open.add(key);
+  }
 
-  function known(key: string): Suspect | undefined {
-    const suspect = suspects.get(key);
-    if (suspect === undefined || clock.monotonic() - suspect.at < FORGET_MS) return suspect;
-    suspects.delete(key);
-    open.delete(key);
+  /**
+   * True where the peer has sent so many wrong proofs that it is not asked for a while; or one, and
+   * no head in this session, without which it is never judged.
+   */
+  isMuted(session: Session): boolean {
+    const key = latin1(session.owner);
+    const suspect = this.known(key);
+    if (suspect === undefined) return false;
+    if (this.announced.get(key)?.session !== session) return true;
+    if (suspect.count < WRONG_PROOFS_MAX) return false;
+    return this.deps.clock.monotonic() - suspect.since < MUTE_MS;
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.forget?.();
+  }
+
+  private headAnnounced({ session, id }: PeerHead): void {
+    const key = latin1(session.owner);
+    const at = this.deps.clock.monotonic();
+    const before = this.announced.get(key);
+    // Nobody knows which heads the peer had between two sessions.
+    const isOnOurs = before !== undefined && before.session === session && this.isOurs(before.id);
+    this.announced.set(key, { session, id, at, since: isOnOurs ? before.since : at });
+    if (this.open.has(key)) this.judge(key);
+  }
+
+  private known(key: string): Suspect | undefined {
+    const suspect = this.suspects.get(key);
+    if (suspect === undefined) return undefined;
+    if (this.deps.clock.monotonic() - suspect.at < FORGET_MS) return suspect;
+    this.suspects.delete(key);
+    this.open.delete(key);
     return undefined;
   }
 
-  function suspectOf(session: Session): Suspect {
+  private suspectOf(session: Session): Suspect {
     const key = latin1(session.owner);
-    const at = clock.monotonic();
-    const suspect = known(key) ?? { session, suspicions: [], count: 0, since: at, at };
+    const at = this.deps.clock.monotonic();
+    const suspect = this.known(key) ?? { session, suspicions: [], count: 0, since: at, at };
     Object.assign(suspect, { session, at });
-    suspects.set(key, suspect);
+    this.suspects.set(key, suspect);
     return suspect;
   }
 
-  const isOurs = (id: Uint8Array): boolean => heightOf(view, id) !== undefined;
+  private isOurs(id: Uint8Array): boolean {
+    return heightOf(this.deps.blockchain.view, id) !== undefined;
+  }
 
-  function judge(key: string): void {
-    const suspect = known(key);
-    const head = announced.get(key);
-    const now = clock.monotonic();
+  private judge(key: string): void {
+    const suspect = this.known(key);
+    const head = this.announced.get(key);
+    const now = this.deps.clock.monotonic();
     const left = suspect?.suspicions.filter(({ at }) => now - at < FORGET_MS) ?? [];
     const isRipe = ({ at }: Suspicion): boolean =>
-      head !== undefined && head.at - at >= GRACE_MS && isOurs(head.id);
+      head !== undefined && head.at - at >= GRACE_MS && this.isOurs(head.id);
     const ripe = left.filter(isRipe);
     if (suspect !== undefined) suspect.suspicions = left.filter((one) => !isRipe(one));
-    if (suspect === undefined || suspect.suspicions.length === 0) open.delete(key);
+    if (suspect === undefined || suspect.suspicions.length === 0) this.open.delete(key);
     if (suspect === undefined || ripe.length === 0) return;
-    blame(suspect.session, ripe).catch(
-      unlessOurs((cause) => log.error('peer.not-judged', { why: String(cause) })),
+    this.blame(suspect.session, ripe).catch(
+      unlessOurs((cause) => this.deps.log.error('peer.not-judged', { why: String(cause) })),
     );
   }
 
-  async function blame(session: Session, ripe: readonly Suspicion[]): Promise<void> {
+  private async blame(session: Session, ripe: readonly Suspicion[]): Promise<void> {
     for (const { account, why, head } of ripe) {
-      if (!isOurs(head) || (await scripts.hadScript(account))) continue;
-      if (!stopped) session.offend('invalid-transactions', why);
+      if (!this.isOurs(head) || (await this.deps.scripts.hadScript(account))) continue;
+      if (!this.stopped) session.offend('invalid-transactions', why);
       return;
     }
   }
-
-  return {
-    note(session, why) {
-      const { account } = why;
-      const key = latin1(session.owner);
-      const suspect = suspectOf(session);
-      const at = clock.monotonic();
-      if (at - suspect.since >= MUTE_MS) Object.assign(suspect, { count: 0, since: at });
-      suspect.count++;
-      // From then on it is muted for the whole time.
-      if (suspect.count === WRONG_PROOFS_MAX) suspect.since = at;
-      if (suspect.suspicions.length >= SUSPICIONS_MAX) return;
-      const head = announced.get(key);
-      if (head === undefined || head.session !== session || at - head.since < keptMs) return;
-      suspect.suspicions.push({ account: account.slice(), why, at, head: head.id });
-      open.add(key);
-    },
-    isMuted(session) {
-      const key = latin1(session.owner);
-      const suspect = known(key);
-      if (suspect === undefined) return false;
-      if (announced.get(key)?.session !== session) return true;
-      if (suspect.count < WRONG_PROOFS_MAX) return false;
-      return clock.monotonic() - suspect.since < MUTE_MS;
-    },
-    stop() {
-      stopped = true;
-      stopListening();
-    },
-  };
 }

@@ -15,50 +15,17 @@ import { CandidatePlaces } from './candidate-places.ts';
 import { type KnownPlace, KnownPlaces, LEARNED_MAX } from './known-places.ts';
 
 export interface AddressBookOptions {
-  readonly configured: readonly PeerAddress[];
+  readonly knownPeers: readonly PeerAddress[];
   readonly residenceMs: number;
   /** Undefined: no addresses are kept across restarts. */
   readonly file: string | undefined;
 }
 
-export interface AddressBookPorts {
+export interface AddressBookDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly files: Files | undefined;
-}
-
-export interface AddressBook {
-  known(): readonly KnownPlace[];
-  candidates(): readonly PeerAddress[];
-  isConfigured(owner: Uint8Array | undefined, host: string): boolean;
-  /** Adds addresses that a peer announced; `urgent` ones are dialled first. */
-  offer(addresses: readonly PeerAddress[], urgent: boolean): void;
-  /** A handshake with this owner has succeeded there. */
-  confirm(address: PeerAddress, owner: Uint8Array): void;
-  /**
-   * A node at this address claims this owner. For a while the address is not dialled as long as that
-   * owner has a session, or is no member.
-   */
-  suspect(address: PeerAddress, owner: Uint8Array): void;
-  /** The IP address of a configured host. */
-  locate(host: string, digits: string): void;
-  /** A dial has failed. */
-  fail(address: PeerAddress): void;
-  /** A message of this owner has arrived. */
-  touch(owner: Uint8Array): void;
-  /** Hides the addresses of owners that are no members, and shows those of members again. */
-  review(isMember: (owner: Uint8Array) => boolean): void;
-  /** An address that leads back to this node. */
-  exclude(address: PeerAddress): void;
-  /** The port on which this node listens, so that it recognises its own addresses. */
-  listensOn(port: number): void;
-  /**
-   * One of the addresses that `fits`. Urgent and configured addresses alternate, so that peers that
-   * announce ever more addresses cannot delay configured ones.
-   */
-  pick(fits: (place: Place) => boolean): PeerAddress | undefined;
-  save(): void;
 }
 
 /** An address that may be dialled. */
@@ -69,101 +36,151 @@ export interface Place {
   readonly owner: Uint8Array | undefined;
 }
 
-export function createAddressBook(
-  options: AddressBookOptions,
-  { clock, random, log, files }: AddressBookPorts,
-): AddressBook {
-  const known = new KnownPlaces(options.configured, options.residenceMs, clock);
-  const candidates = new CandidatePlaces();
+export class AddressBook {
+  private readonly options: AddressBookOptions;
+  private readonly deps: AddressBookDeps;
+  private readonly knownPlaces: KnownPlaces;
+  private readonly candidatePlaces = new CandidatePlaces();
   /** Addresses that lead back to this node. */
-  const own = new Set<string>();
-  let ownPort: number | undefined;
-  let picks = 0;
+  private readonly own = new Set<string>();
+  private ownPort: number | undefined;
+  private picks = 0;
 
-  for (const address of load()) known.restore(address);
+  constructor(options: AddressBookOptions, deps: AddressBookDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.knownPlaces = new KnownPlaces(options.knownPeers, options.residenceMs, deps.clock);
+    for (const address of this.load()) this.knownPlaces.restore(address);
+  }
 
-  function load(): PeerAddress[] {
-    const bytes = options.file === undefined ? undefined : files?.read(options.file);
+  known(): readonly KnownPlace[] {
+    return [...this.knownPlaces.all().values()];
+  }
+
+  candidates(): readonly PeerAddress[] {
+    return [...this.candidatePlaces.all().values()];
+  }
+
+  isConfigured(owner: Uint8Array | undefined, host: string): boolean {
+    return this.knownPlaces.isConfigured(owner, host);
+  }
+
+  /** Adds addresses that a peer announced; `urgent` ones are dialled first. */
+  offer(addresses: readonly PeerAddress[], isUrgent: boolean): void {
+    for (const { host, port } of addresses) {
+      const address = { host, port };
+      const text = addressText(address);
+      if (this.knownPlaces.has(text) || this.candidatePlaces.has(text) || this.isOwn(address))
+        continue;
+      this.candidatePlaces.add(text, address, isUrgent);
+    }
+  }
+
+  /** A handshake with this owner has succeeded there. */
+  confirm(address: PeerAddress, owner: Uint8Array): void {
+    this.candidatePlaces.remove(addressText(address));
+    if (!this.isOwn(address)) this.knownPlaces.confirm(address, owner);
+  }
+
+  /**
+   * A node at this address claims this owner. For a while the address is not dialled as long as that
+   * owner has a session, or is no member.
+   */
+  suspect(address: PeerAddress, owner: Uint8Array): void {
+    this.candidatePlaces.remove(addressText(address));
+    this.knownPlaces.suspect(address, owner);
+  }
+
+  /** A dial has failed. */
+  fail(address: PeerAddress): void {
+    this.candidatePlaces.remove(addressText(address));
+    this.knownPlaces.fail(address);
+  }
+
+  /** The IP address of a configured host. */
+  locate(host: string, digits: string): void {
+    this.knownPlaces.locate(host, digits);
+  }
+
+  /** A message of this owner has arrived. */
+  touch(owner: Uint8Array): void {
+    this.knownPlaces.touch(owner);
+  }
+
+  /** Hides the addresses of owners that are no members, and shows those of members again. */
+  review(isMember: (owner: Uint8Array) => boolean): void {
+    this.knownPlaces.review(isMember);
+  }
+
+  /** An address that leads back to this node. */
+  exclude(address: PeerAddress): void {
+    const text = addressText(address);
+    this.own.add(text);
+    this.candidatePlaces.remove(text);
+    this.knownPlaces.remove(text);
+  }
+
+  /** The port on which this node listens, so that it recognises its own addresses. */
+  listensOn(port: number): void {
+    this.ownPort = port;
+  }
+
+  /**
+   * One of the addresses that `fits`. Urgent and configured addresses alternate, so that peers that
+   * announce ever more addresses cannot delay configured ones.
+   */
+  pick(fits: (place: Place) => boolean): PeerAddress | undefined {
+    const open = this.places().filter(fits);
+    const listed = open.filter(({ configured }) => configured);
+    const news = open.filter(({ text }) => this.candidatePlaces.isUrgent(text));
+    const [first, second] = this.picks++ % 2 === 0 ? [news, listed] : [listed, news];
+    const chosen = [first, second, open].find(({ length }) => length > 0) ?? [];
+    // The oldest news, and any of the others.
+    return chosen[chosen === news || chosen.length === 0 ? 0 : this.below(chosen.length)]?.address;
+  }
+
+  save(): void {
+    if (this.options.file === undefined || this.deps.files === undefined) return;
+    this.deps.files.replace(this.options.file, addressFile(this.knownPlaces.all().keys()));
+  }
+
+  private load(): PeerAddress[] {
+    const bytes =
+      this.options.file === undefined ? undefined : this.deps.files?.read(this.options.file);
     if (bytes === undefined) return [];
     try {
       return addressesIn(bytes, LEARNED_MAX);
     } catch (cause) {
-      log.warn('peers.file-unreadable', { file: options.file, why: (cause as Error).message });
+      this.deps.log.warn('peers.file-unreadable', {
+        file: this.options.file,
+        why: (cause as Error).message,
+      });
       return [];
     }
   }
 
-  const isOwn = ({ host, port }: PeerAddress): boolean =>
-    own.has(addressText({ host, port })) ||
-    isAnyLocal(host) ||
-    (isLoopback(host) && port === ownPort);
+  private isOwn({ host, port }: PeerAddress): boolean {
+    return (
+      this.own.has(addressText({ host, port })) ||
+      isAnyLocal(host) ||
+      (isLoopback(host) && port === this.ownPort)
+    );
+  }
 
-  function places(): (Place & { readonly address: PeerAddress })[] {
-    const rows = Array.from(known.all(), ([text, { address, configured, owner, claimed }]) => ({
-      ...{ text, address, configured, owner: claimed ?? owner },
-    }));
-    const offered = Array.from(candidates.all(), ([text, address]) => ({
+  private places(): (Place & { readonly address: PeerAddress })[] {
+    const rows = Array.from(
+      this.knownPlaces.all(),
+      ([text, { address, configured, owner, claimed }]) => ({
+        ...{ text, address, configured, owner: claimed ?? owner },
+      }),
+    );
+    const offered = Array.from(this.candidatePlaces.all(), ([text, address]) => ({
       ...{ text, address, configured: false, owner: undefined },
     }));
-    return [...rows, ...offered].filter(({ address }) => !isOwn(address));
+    return [...rows, ...offered].filter(({ address }) => !this.isOwn(address));
   }
 
-  function below(count: number): number {
-    return new DataView(random.bytes(4).buffer).getUint32(0) % count;
+  private below(count: number): number {
+    return new DataView(this.deps.random.bytes(4).buffer).getUint32(0) % count;
   }
-
-  return {
-    known: () => [...known.all().values()],
-    candidates: () => [...candidates.all().values()],
-    isConfigured: (owner, host) => known.isConfigured(owner, host),
-
-    offer(addresses, isUrgent) {
-      for (const { host, port } of addresses) {
-        const address = { host, port };
-        const text = addressText(address);
-        if (known.has(text) || candidates.has(text) || isOwn(address)) continue;
-        candidates.add(text, address, isUrgent);
-      }
-    },
-    confirm(address, owner) {
-      candidates.remove(addressText(address));
-      if (!isOwn(address)) known.confirm(address, owner);
-    },
-    suspect(address, owner) {
-      candidates.remove(addressText(address));
-      known.suspect(address, owner);
-    },
-    fail(address) {
-      candidates.remove(addressText(address));
-      known.fail(address);
-    },
-    locate: (host, digits) => known.locate(host, digits),
-    touch: (owner) => known.touch(owner),
-    review: (isMember) => known.review(isMember),
-
-    exclude(address) {
-      const text = addressText(address);
-      own.add(text);
-      candidates.remove(text);
-      known.remove(text);
-    },
-    listensOn(port) {
-      ownPort = port;
-    },
-
-    pick(fits) {
-      const open = places().filter(fits);
-      const listed = open.filter(({ configured }) => configured);
-      const news = open.filter(({ text }) => candidates.isUrgent(text));
-      const [first, second] = picks++ % 2 === 0 ? [news, listed] : [listed, news];
-      const chosen = [first, second, open].find(({ length }) => length > 0) ?? [];
-      // The oldest news, and any of the others.
-      return chosen[chosen === news || chosen.length === 0 ? 0 : below(chosen.length)]?.address;
-    },
-
-    save() {
-      if (options.file === undefined || files === undefined) return;
-      files.replace(options.file, addressFile(known.all().keys()));
-    },
-  };
 }

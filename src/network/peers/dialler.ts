@@ -16,11 +16,11 @@ import type { OwnMembership } from './own-membership.ts';
 
 export interface DiallerOptions {
   readonly connectionsMax: number;
-  readonly delayMs: number;
+  readonly dialDelayMs: number;
   readonly connectionMs: number;
 }
 
-export interface DiallerPorts {
+export interface DiallerDeps {
   readonly network: Network;
   readonly book: AddressBook;
   readonly sessions: SessionRegistry;
@@ -31,78 +31,96 @@ export interface DiallerPorts {
   readonly log: Log;
 }
 
-export interface Dialler {
-  start(): void;
-  /** Dials at once, whatever is known about the address. Never rejects. */
-  attempt(address: PeerAddress): Promise<void>;
-  stop(): void;
-}
-
 /** The most dials at a time. */
 const DIALS_MAX = 8;
 
-export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dialler {
-  const { network, book, sessions, penalties, isMember, membership, clock, log } = ports;
-  const dialling = new Set<string>();
+export class Dialler {
+  private readonly options: DiallerOptions;
+  private readonly deps: DiallerDeps;
+  private readonly dialling = new Set<string>();
   /** Addresses of open sessions that this node has dialled, by owner. */
-  const places = new Map<string, PeerAddress>();
-  let stopped = false;
-  let cancel = (): void => {};
+  private readonly places = new Map<string, PeerAddress>();
+  private stopped = false;
+  private cancel: (() => void) | undefined;
 
-  sessions.onClose(({ owner }) => {
-    const key = latin1(owner);
-    const place = places.get(key);
-    if (place === undefined) return;
-    places.delete(key);
-    penalties.suspend(addressText(place), book.isConfigured(undefined, place.host));
-  });
+  constructor(options: DiallerOptions, deps: DiallerDeps) {
+    this.options = options;
+    this.deps = deps;
+  }
 
-  const isWorth = ({ text, owner }: Place): boolean =>
-    !dialling.has(text) &&
-    !penalties.isSuspended(text) &&
-    (owner === undefined || (isMember(owner) && sessions.of(owner) === undefined));
+  start(): void {
+    this.deps.sessions.onClose(({ owner }) => this.suspendPlaceOf(owner));
+    while (this.next());
+    this.waitForTick();
+  }
 
-  function next(): boolean {
-    if (stopped || dialling.size >= DIALS_MAX) return false;
+  stop(): void {
+    this.stopped = true;
+    this.cancel?.();
+  }
+
+  private isWorth({ text, owner }: Place): boolean {
+    const { penalties, isMember, sessions } = this.deps;
+    if (this.dialling.has(text) || penalties.isSuspended(text)) return false;
+    return owner === undefined || (isMember(owner) && sessions.of(owner) === undefined);
+  }
+
+  private next(): boolean {
+    const { sessions, book } = this.deps;
+    if (this.stopped || this.dialling.size >= DIALS_MAX) return false;
     const all = sessions.all();
-    const isFull = all.length >= options.connectionsMax;
+    const isFull = all.length >= this.options.connectionsMax;
     // A session with a node outside the configuration makes room for a configured node.
     if (isFull && all.every((one) => book.isConfigured(one.owner, one.remoteHost))) return false;
-    const address = book.pick((place) => isWorth(place) && (!isFull || place.configured));
+    const address = book.pick((place) => this.isWorth(place) && (!isFull || place.configured));
     if (address === undefined) return false;
-    void attempt(address);
+    void this.attempt(address);
     return true;
   }
 
-  function tick(): void {
-    cancel = clock.after(options.delayMs, tick);
+  private waitForTick(): void {
+    this.cancel = this.deps.clock.after(this.options.dialDelayMs, () => this.tick());
+  }
+
+  private tick(): void {
+    const { sessions, book } = this.deps;
+    this.waitForTick();
     for (const { owner } of sessions.all()) book.touch(owner);
-    next();
+    this.next();
   }
 
   /** Anybody may announce the address of a node that lies. */
-  const isKnown = (text: string): boolean =>
-    book.known().some(({ address }) => addressText(address) === text);
+  private isKnown(text: string): boolean {
+    return this.deps.book.known().some(({ address }) => addressText(address) === text);
+  }
 
-  async function attempt(address: PeerAddress): Promise<void> {
+  private suspendPlaceOf(owner: Uint8Array): void {
+    const { penalties, book } = this.deps;
+    const place = this.places.get(latin1(owner));
+    if (place === undefined) return;
+    this.places.delete(latin1(owner));
+    penalties.suspend(addressText(place), book.isConfigured(undefined, place.host));
+  }
+
+  /** Dials at once, whatever is known about the address. Never rejects. */
+  async attempt(address: PeerAddress): Promise<void> {
+    const { clock, network, sessions, book, log, membership, penalties, isMember } = this.deps;
     const text = addressText(address);
-    if (stopped || dialling.has(text)) return;
-    dialling.add(text);
+    if (this.stopped || this.dialling.has(text)) return;
+    this.dialling.add(text);
     try {
       const { host, port } = address;
-      const connection = await within(
-        clock,
-        options.connectionMs,
-        'no connection in time',
-        (signal) => network.dial(host, port, signal),
+      const { connectionMs } = this.options;
+      const connection = await within(clock, connectionMs, 'no connection in time', (signal) =>
+        network.dial(host, port, signal),
       );
       const { owner } = await sessions.establish(connection);
-      places.set(latin1(owner), address);
+      this.places.set(latin1(owner), address);
       book.confirm(address, owner);
     } catch (cause) {
       log.info('peer.unreachable', { place: text, why: (cause as Error).message });
       const isStranger = cause instanceof HandshakeRefused && cause.isStranger;
-      if (isStranger && isKnown(text)) membership.refusedAt(text);
+      if (isStranger && this.isKnown(text)) membership.refusedAt(text);
       book.fail(address);
       if (cause instanceof HandshakeRefused && cause.isSameOwner) book.exclude(address);
       else penalties.suspend(text, book.isConfigured(undefined, address.host));
@@ -112,19 +130,7 @@ export function createDialler(options: DiallerOptions, ports: DiallerPorts): Dia
         book.review(isMember);
       }
     } finally {
-      dialling.delete(text);
+      this.dialling.delete(text);
     }
   }
-
-  return {
-    start() {
-      while (next());
-      cancel = clock.after(options.delayMs, tick);
-    },
-    attempt,
-    stop() {
-      stopped = true;
-      cancel();
-    },
-  };
 }

@@ -19,20 +19,16 @@ import type { Session, Sessions } from '../sessions/session.ts';
 import type { AddressBook } from './address-book.ts';
 
 export interface ExchangeOptions {
-  readonly enabled: boolean;
-  readonly intervalMs: number;
+  readonly exchange: boolean;
+  readonly exchangeMs: number;
 }
 
-export interface ExchangePorts {
+export interface ExchangeDeps {
   readonly sessions: Sessions;
   readonly book: AddressBook;
   readonly resolve: (host: string) => Promise<string>;
   readonly clock: Clock;
   readonly scheme: ChainScheme;
-}
-
-export interface Exchange {
-  stop(): void;
 }
 
 /** A message with at most this many addresses announces new nodes, which are dialled first. */
@@ -43,56 +39,79 @@ const MINUTE_MS = 60_000;
 /** Messages of one peer in a minute. */
 const MESSAGES_MAX = 120;
 
-export function createExchange(options: ExchangeOptions, ports: ExchangePorts): Exchange {
-  const { sessions, book, clock, scheme } = ports;
+export class Exchange {
+  private readonly options: ExchangeOptions;
+  private readonly deps: ExchangeDeps;
   /** Owners with their addresses that the other sessions know of. */
-  const announced = new ExpiringSet(ANNOUNCED_MAX, ANNOUNCE_AGAIN_MS, clock);
-  const received = new WeakMap<Session, { since: number; count: number }>();
-  let cancel = options.enabled ? clock.after(options.intervalMs, ask) : () => {};
+  private readonly announced: ExpiringSet;
+  private readonly received = new WeakMap<Session, { since: number; count: number }>();
+  private cancel: (() => void) | undefined;
 
-  sessions.handleNotices(PEERS, {
-    ...limitsOf(budgets.peers),
-    take(session, bytes) {
-      const message = decodePeers(bytes, scheme);
-      if (isTooMuch(session)) session.offend('flood', misconduct('messages of peers'));
-      else if (!options.enabled) return;
-      else if (message.kind === 'ask') session.notify(PEERS, encodePeers(table(session), scheme));
-      else book.offer(message.addresses, message.addresses.length <= NEWS_MAX);
-    },
-  });
+  constructor(options: ExchangeOptions, deps: ExchangeDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.announced = new ExpiringSet(ANNOUNCED_MAX, ANNOUNCE_AGAIN_MS, deps.clock);
+  }
 
-  sessions.onOpen((session) => {
-    if (options.enabled) session.notify(PEERS, ASK_PEERS);
-    if (session.declaredAddress !== undefined) {
-      void confirmDeclared(session, session.declaredAddress).catch(unlessOurs(() => {}));
-    }
-  });
+  /** Call before the network starts. */
+  start(): void {
+    const { sessions } = this.deps;
+    if (this.options.exchange) this.waitToAsk();
+    sessions.handleNotices(PEERS, {
+      ...limitsOf(budgets.peers),
+      take: (session, bytes) => this.take(session, bytes),
+    });
+    sessions.onOpen((session) => {
+      if (this.options.exchange) session.notify(PEERS, ASK_PEERS);
+      if (session.declaredAddress !== undefined) {
+        void this.confirmDeclared(session, session.declaredAddress).catch(unlessOurs(() => {}));
+      }
+    });
+  }
 
-  function isTooMuch(session: Session): boolean {
-    const now = clock.monotonic();
-    let window = received.get(session);
+  stop(): void {
+    this.cancel?.();
+  }
+
+  private take(session: Session, bytes: Uint8Array): void {
+    const { book, scheme } = this.deps;
+    const message = decodePeers(bytes, scheme);
+    if (this.isTooMuch(session)) session.offend('flood', misconduct('messages of peers'));
+    else if (!this.options.exchange) return;
+    else if (message.kind === 'ask') {
+      session.notify(PEERS, encodePeers(this.table(session), scheme));
+    } else book.offer(message.addresses, message.addresses.length <= NEWS_MAX);
+  }
+
+  private isTooMuch(session: Session): boolean {
+    const now = this.deps.clock.monotonic();
+    let window = this.received.get(session);
     if (window === undefined || now - window.since > MINUTE_MS) {
       window = { since: now, count: 0 };
-      received.set(session, window);
+      this.received.set(session, window);
     }
     return ++window.count > MESSAGES_MAX;
   }
 
   /** All known addresses except that of the asking peer. */
-  const table = ({ owner }: Session): PeerAddress[] =>
-    book
+  private table({ owner }: Session): PeerAddress[] {
+    return this.deps.book
       .known()
       .filter((place) => place.owner !== undefined && latin1(place.owner) !== latin1(owner))
       .map(({ address }) => address);
-
-  async function confirmDeclared(session: Session, declared: PeerAddress): Promise<void> {
-    if ((await ports.resolve(declared.host)) !== session.remoteHost) return;
-    if (sessions.of(session.owner) !== session) return;
-    book.confirm(declared, session.owner);
-    if (options.enabled) announce(session, declared);
   }
 
-  function announce(from: Session, address: PeerAddress): void {
+  private async confirmDeclared(session: Session, declared: PeerAddress): Promise<void> {
+    const { sessions, book, resolve } = this.deps;
+    if ((await resolve(declared.host)) !== session.remoteHost) return;
+    if (sessions.of(session.owner) !== session) return;
+    book.confirm(declared, session.owner);
+    if (this.options.exchange) this.announce(session, declared);
+  }
+
+  private announce(from: Session, address: PeerAddress): void {
+    const { announced } = this;
+    const { sessions, scheme } = this.deps;
     const key = `${latin1(from.owner)} ${addressText(address)}`;
     if (announced.has(key)) return;
     announced.add(key);
@@ -100,10 +119,12 @@ export function createExchange(options: ExchangeOptions, ports: ExchangePorts): 
     for (const session of sessions.all()) if (session !== from) session.notify(PEERS, message);
   }
 
-  function ask(): void {
-    cancel = clock.after(options.intervalMs, ask);
-    for (const session of sessions.all()) session.notify(PEERS, ASK_PEERS);
+  private waitToAsk(): void {
+    this.cancel = this.deps.clock.after(this.options.exchangeMs, () => this.ask());
   }
 
-  return { stop: () => cancel() };
+  private ask(): void {
+    this.waitToAsk();
+    for (const session of this.deps.sessions.all()) session.notify(PEERS, ASK_PEERS);
+  }
 }

@@ -32,7 +32,7 @@ import { HandshakeRefused, notPermitted, sameOwner } from './handshake-refused.t
 /** What this node says about itself, without the fields that are new in every handshake. */
 export type OwnHello = Omit<Hello, 'challenge' | 'ephemeralKey'>;
 
-export interface HandshakePorts extends PeerCheckPorts {
+export interface HandshakeDeps extends PeerCheckPorts {
   readonly random: Random;
   readonly own: OwnHello;
   /** Signs with the owner's key. */
@@ -43,85 +43,86 @@ export interface HandshakePorts extends PeerCheckPorts {
 /** Opens the session; a text refuses it (duplicates, capacity). */
 export type Admit = (identity: Identity) => string | undefined;
 
-export interface Handshake {
+export class Handshake {
+  private readonly deps: HandshakeDeps;
+  private readonly ownAddress: Uint8Array;
+
+  constructor(deps: HandshakeDeps) {
+    this.deps = deps;
+    this.ownAddress = deps.scheme.addressOf(deps.own.ownerPublicKey);
+  }
+
   /** Both reject with HandshakeRefused, or with any error when the stream breaks. */
-  dial(connection: PeerConnection, stream: PeerStream, admit: Admit): Promise<void>;
-  answer(connection: PeerConnection, stream: PeerStream, admit: Admit): Promise<void>;
-}
+  dial(connection: PeerConnection, stream: PeerStream, admit: Admit): Promise<void> {
+    return this.refusing(stream, async () => {
+      const ownHello = this.newHello();
+      await stream.send(ownHello);
+      const otherHello = await this.next(stream);
+      const identity = checkHello(otherHello.message, connection, this.deps);
+      const channel = channelOf(DIALLER, connection, ownHello, otherHello.bytes);
+      await stream.send(this.auth(channel));
+      try {
+        await checkAuth((await this.next(stream)).message, channel, identity, this.deps);
+        this.open(identity, admit);
+      } catch (cause) {
+        if (cause instanceof HandshakeRefused) cause.owner = identity.owner;
+        throw cause;
+      }
+      await stream.end();
+    });
+  }
 
-export function createHandshake(ports: HandshakePorts): Handshake {
-  const { scheme, random, own, sign } = ports;
-  const ownAddress = scheme.addressOf(own.ownerPublicKey);
+  answer(connection: PeerConnection, stream: PeerStream, admit: Admit): Promise<void> {
+    return this.refusing(stream, async () => {
+      const otherHello = await this.next(stream);
+      const identity = checkHello(otherHello.message, connection, this.deps);
+      const ownHello = this.newHello();
+      await stream.send(ownHello);
+      const channel = channelOf(LISTENER, connection, ownHello, otherHello.bytes);
+      await checkAuth((await this.next(stream)).message, channel, identity, this.deps);
+      this.open(identity, admit);
+      await stream.send(this.auth(channel));
+      await stream.end();
+    });
+  }
 
-  return {
-    dial: (connection, stream, admit) =>
-      refusing(stream, async () => {
-        const ownHello = newHello();
-        await stream.send(ownHello);
-        const otherHello = await next(stream);
-        const identity = checkHello(otherHello.message, connection, ports);
-        const channel = channelOf(DIALLER, connection, ownHello, otherHello.bytes);
-        await stream.send(auth(channel));
-        try {
-          await checkAuth((await next(stream)).message, channel, identity, ports);
-          open(identity, admit);
-        } catch (cause) {
-          if (cause instanceof HandshakeRefused) cause.owner = identity.owner;
-          throw cause;
-        }
-        await stream.end();
-      }),
-
-    answer: (connection, stream, admit) =>
-      refusing(stream, async () => {
-        const otherHello = await next(stream);
-        const identity = checkHello(otherHello.message, connection, ports);
-        const ownHello = newHello();
-        await stream.send(ownHello);
-        const channel = channelOf(LISTENER, connection, ownHello, otherHello.bytes);
-        await checkAuth((await next(stream)).message, channel, identity, ports);
-        open(identity, admit);
-        await stream.send(auth(channel));
-        await stream.end();
-      }),
-  };
-
-  function newHello(): Uint8Array {
-    const fresh = { challenge: random.bytes(CHALLENGE_BYTES), ephemeralKey: ports.ephemeralKey() };
+  private newHello(): Uint8Array {
+    const { random, own, scheme, ephemeralKey } = this.deps;
+    const fresh = { challenge: random.bytes(CHALLENGE_BYTES), ephemeralKey: ephemeralKey() };
     return encodeHello({ ...own, ...fresh }, scheme);
   }
 
-  async function next(stream: PeerStream): Promise<Received> {
+  private async next(stream: PeerStream): Promise<Received> {
     const bytes = await stream.receive();
     if (bytes === undefined) throw new HandshakeRefused('The handshake ended early');
-    const message = decodeHandshake(bytes, scheme);
+    const message = decodeHandshake(bytes, this.deps.scheme);
     if (message.kind === 'refusal') {
       // Only the text is transferred, so here it becomes a kind of refusal again.
       const { why } = message;
-      const own = scheme.addressToText(ownAddress);
+      const own = this.deps.scheme.addressToText(this.ownAddress);
       const [isSameOwner, isStranger] = [why === sameOwner(own), why === notPermitted(own)];
       throw new HandshakeRefused(why, { byRemote: true, isSameOwner, isStranger });
     }
     return { bytes, message };
   }
 
-  function auth(channel: Channel): Uint8Array {
-    return encodeAuth(sign(signedInHandshake(channel, scheme.fastHash)));
+  private auth(channel: Channel): Uint8Array {
+    return encodeAuth(this.deps.sign(signedInHandshake(channel, this.deps.scheme.fastHash)));
   }
 
-  function open(identity: Identity, admit: Admit): void {
+  private open(identity: Identity, admit: Admit): void {
     const problem = admit(identity);
     if (problem !== undefined) throw new HandshakeRefused(problem);
   }
 
   /** Sends the reason of a refusal to the other side. */
-  async function refusing(stream: PeerStream, action: () => Promise<void>): Promise<void> {
+  private async refusing(stream: PeerStream, action: () => Promise<void>): Promise<void> {
     try {
       await action();
     } catch (cause) {
       const error = asRefusal(cause);
       if (error instanceof HandshakeRefused && !error.byRemote) {
-        await stream.send(encodeRefusal(error.message, scheme)).catch(() => {});
+        await stream.send(encodeRefusal(error.message, this.deps.scheme)).catch(() => {});
         await stream.end().catch(() => {});
       }
       throw error;

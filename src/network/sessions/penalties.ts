@@ -34,26 +34,6 @@ export interface Culprit {
 
 export type Verdict = 'noted' | 'close' | 'limited' | 'blacklisted';
 
-export interface Penalties {
-  offend(culprit: Culprit, offence: Offence, detail: string): Verdict;
-  /** Before the other side has proved who it is. True where the host was not limited so far. */
-  offendUnproved(host: string, offence: Offence): boolean;
-  /** The owner has proved itself on a connection with this transport key. */
-  prove(owner: Uint8Array, transportId: Uint8Array): void;
-  /** Counts a connection that another node opens; false where its host opens too many. */
-  mayBegin(host: string, transportId: Uint8Array): boolean;
-  /** `action` is called for every offence. */
-  onOffence(action: (offence: Offence, verdict: Verdict) => void): void;
-  suspend(place: string, configured: boolean): void;
-  isSuspended(place: string): boolean;
-  /** Reason for which the owner, or its host, is refused. */
-  blacklistReason(owner: Uint8Array | undefined, host: string): string | undefined;
-  suspended(): readonly { readonly place: string; readonly since: number }[];
-  blacklisted(): readonly BlacklistEntry[];
-  /** Also the limits of hosts. */
-  clearBlacklist(): void;
-}
-
 export interface BlacklistEntry {
   readonly host: string;
   readonly owner: Uint8Array;
@@ -93,91 +73,122 @@ const CONFIGURED_PAUSE_MS_MAX = 5_000;
 /** Rows of each kind; the oldest are dropped first. */
 const ROWS_MAX = 1000;
 
-export function createPenalties(options: PenaltyOptions, clock: Clock): Penalties {
-  const suspensions = new Map<string, { readonly since: number; readonly until: number }>();
-  const offences = new Map<string, number[]>();
-  const entries = new Map<string, BlacklistEntry>();
-  const limits = new HostLimits(options.blacklistMs, clock);
-  const listeners: ((offence: Offence, verdict: Verdict) => void)[] = [];
+export class Penalties {
+  private readonly options: PenaltyOptions;
+  private readonly clock: Clock;
+  private readonly suspensions = new Map<
+    string,
+    { readonly since: number; readonly until: number }
+  >();
+  private readonly offences = new Map<string, number[]>();
+  private readonly entries = new Map<string, BlacklistEntry>();
+  private readonly limits: HostLimits;
+  private readonly listeners: ((offence: Offence, verdict: Verdict) => void)[] = [];
+
+  constructor(options: PenaltyOptions, clock: Clock) {
+    this.options = options;
+    this.clock = clock;
+    this.limits = new HostLimits(options.blacklistMs, clock);
+  }
+
+  offend(culprit: Culprit, offence: Offence, detail: string): Verdict {
+    const verdict = this.judge(culprit, offence, detail);
+    this.tell(offence, verdict);
+    return verdict;
+  }
+
+  /** Before the other side has proved who it is. True where the host was not limited so far. */
+  offendUnproved(host: string, offence: Offence): boolean {
+    this.tell(offence, this.options.blacklisting ? 'limited' : 'close');
+    return this.options.blacklisting && this.limits.offend(host);
+  }
+
+  /** The owner has proved itself on a connection with this transport key. */
+  prove(owner: Uint8Array, transportId: Uint8Array): void {
+    this.limits.prove(owner, transportId);
+  }
+
+  /** Counts a connection that another node opens; false where its host opens too many. */
+  mayBegin(host: string, transportId: Uint8Array): boolean {
+    return this.limits.mayBegin(host, transportId);
+  }
+
+  /** `action` is called for every offence. */
+  onOffence(action: (offence: Offence, verdict: Verdict) => void): void {
+    this.listeners.push(action);
+  }
+
+  suspend(place: string, configured: boolean): void {
+    const { suspensionMs } = this.options;
+    const ms = configured ? Math.min(suspensionMs, CONFIGURED_PAUSE_MS_MAX) : suspensionMs;
+    const until = this.clock.monotonic() + ms;
+    put(this.suspensions, place, { since: this.clock.now(), until });
+  }
+
+  isSuspended(place: string): boolean {
+    const suspension = this.suspensions.get(place);
+    return suspension !== undefined && this.clock.monotonic() < suspension.until;
+  }
+
+  /** Reason for which the owner, or its host, is refused. */
+  blacklistReason(owner: Uint8Array | undefined, host: string): string | undefined {
+    const key = owner === undefined ? undefined : latin1(owner);
+    return this.blacklisted().find(
+      (entry) => latin1(entry.owner) === key || (entry.host === host && !isLoopback(host)),
+    )?.reason;
+  }
+
+  suspended(): readonly { readonly place: string; readonly since: number }[] {
+    const now = this.clock.monotonic();
+    for (const [place, { until }] of this.suspensions) {
+      if (until <= now) this.suspensions.delete(place);
+    }
+    return Array.from(this.suspensions, ([place, { since }]) => ({ place, since }));
+  }
+
+  /** Also the limits of hosts. */
+  clearBlacklist(): void {
+    this.entries.clear();
+    this.limits.clear();
+  }
 
   /** Counts this offence together with those of the last hour. */
-  function count(culprit: Culprit, offence: Offence): number {
+  private count(culprit: Culprit, offence: Offence): number {
     const key = `${offence} ${latin1(culprit.owner)}`;
-    const now = clock.monotonic();
-    const recent = (offences.get(key) ?? []).filter((time) => now - time < HOUR_MS);
+    const now = this.clock.monotonic();
+    const recent = (this.offences.get(key) ?? []).filter((time) => now - time < HOUR_MS);
     recent.push(now);
-    put(offences, key, recent);
+    put(this.offences, key, recent);
     return recent.length;
   }
 
-  function blacklist(culprit: Culprit, reason: string, isSlow: boolean): boolean {
+  private blacklist(culprit: Culprit, reason: string, isSlow: boolean): boolean {
     const { owner, host, configured } = culprit;
-    if (!options.blacklisting) return false;
-    const since = clock.now();
-    const ms = Math.min(options.blacklistMs, longestMs(configured, isSlow));
-    put(entries, latin1(owner), { host, owner, since, until: clock.monotonic() + ms, reason });
+    if (!this.options.blacklisting) return false;
+    const since = this.clock.now();
+    const ms = Math.min(this.options.blacklistMs, longestMs(configured, isSlow));
+    const until = this.clock.monotonic() + ms;
+    put(this.entries, latin1(owner), { host, owner, since, until, reason });
     return true;
   }
 
-  function current(): BlacklistEntry[] {
-    const now = clock.monotonic();
-    for (const [key, entry] of entries) if (entry.until <= now) entries.delete(key);
-    return [...entries.values()];
+  blacklisted(): readonly BlacklistEntry[] {
+    const now = this.clock.monotonic();
+    for (const [key, entry] of this.entries) if (entry.until <= now) this.entries.delete(key);
+    return [...this.entries.values()];
   }
 
-  function judge(culprit: Culprit, offence: Offence, detail: string): Verdict {
+  private judge(culprit: Culprit, offence: Offence, detail: string): Verdict {
     const { times, closes, slow } = WEIGHTS[offence];
-    if (count(culprit, offence) < times) return closes ? 'close' : 'noted';
-    return blacklist(culprit, `${offence}: ${detail}`, slow === true) ? 'blacklisted' : 'close';
+    if (this.count(culprit, offence) < times) return closes ? 'close' : 'noted';
+    return this.blacklist(culprit, `${offence}: ${detail}`, slow === true)
+      ? 'blacklisted'
+      : 'close';
   }
 
-  function tell(offence: Offence, verdict: Verdict): void {
-    for (const listener of listeners) listener(offence, verdict);
+  private tell(offence: Offence, verdict: Verdict): void {
+    for (const listener of this.listeners) listener(offence, verdict);
   }
-
-  return {
-    offend(culprit, offence, detail) {
-      const verdict = judge(culprit, offence, detail);
-      tell(offence, verdict);
-      return verdict;
-    },
-    offendUnproved(host, offence) {
-      tell(offence, options.blacklisting ? 'limited' : 'close');
-      return options.blacklisting && limits.offend(host);
-    },
-    prove: (owner, transportId) => limits.prove(owner, transportId),
-    mayBegin: (host, transportId) => limits.mayBegin(host, transportId),
-    onOffence: (action) => void listeners.push(action),
-
-    suspend(place, configured) {
-      const { suspensionMs } = options;
-      const ms = configured ? Math.min(suspensionMs, CONFIGURED_PAUSE_MS_MAX) : suspensionMs;
-      const until = clock.monotonic() + ms;
-      put(suspensions, place, { since: clock.now(), until });
-    },
-    isSuspended(place) {
-      const suspension = suspensions.get(place);
-      return suspension !== undefined && clock.monotonic() < suspension.until;
-    },
-
-    blacklistReason(owner, host) {
-      const key = owner === undefined ? undefined : latin1(owner);
-      return current().find(
-        (entry) => latin1(entry.owner) === key || (entry.host === host && !isLoopback(host)),
-      )?.reason;
-    },
-
-    suspended() {
-      const now = clock.monotonic();
-      for (const [place, { until }] of suspensions) if (until <= now) suspensions.delete(place);
-      return Array.from(suspensions, ([place, { since }]) => ({ place, since }));
-    },
-    blacklisted: current,
-    clearBlacklist() {
-      entries.clear();
-      limits.clear();
-    },
-  };
 }
 
 function longestMs(configured: boolean, isSlow: boolean): number {

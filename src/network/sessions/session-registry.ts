@@ -10,10 +10,11 @@
 import type { Network, PeerConnection } from '../../base/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import type { Evidence } from '../../codec/evidence.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
 import type { Identity } from './check-peer.ts';
 import type { ConnectedSession, StreamHandler } from './connected-session.ts';
-import { createEntrance } from './entrance.ts';
+import { createEntrance, type Entrance } from './entrance.ts';
 import type { Handshake } from './handshake.ts';
 import { notPermitted } from './handshake-refused.ts';
 import { ALIVE, aliveHandler, startHeartbeat } from './heartbeat.ts';
@@ -21,7 +22,7 @@ import { openSession, type SessionPorts } from './open-session.ts';
 import { Paces } from './pace.ts';
 import type { Penalties } from './penalties.ts';
 import { Protocols } from './protocols.ts';
-import type { Session, Sessions } from './session.ts';
+import type { NoticeHandler, Offence, RequestHandler, Session, Sessions } from './session.ts';
 import { SessionTable } from './session-table.ts';
 import { UnprovedConnections } from './unproved-connections.ts';
 
@@ -32,7 +33,7 @@ export interface SessionsOptions {
   readonly idleMs: number;
 }
 
-export interface SessionsPorts {
+export interface SessionsDeps {
   readonly network: Network;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,20 +45,6 @@ export interface SessionsPorts {
   readonly isConfigured: (owner: Uint8Array | undefined, host: string) => boolean;
 }
 
-export interface SessionRegistry extends Sessions {
-  all(): readonly ConnectedSession[];
-  of(owner: Uint8Array): ConnectedSession | undefined;
-  /** Call before the network starts. */
-  handleStreams(protocol: string, handler: StreamHandler): void;
-  /** Registers all protocols with the network; must run before the network listens. */
-  announce(): void;
-  /** Makes a session of a connection that this node has dialled. Rejects with the reason. */
-  establish(connection: PeerConnection): Promise<Session>;
-  /** Closes the sessions of owners that are no longer members. */
-  evict(mayStay: (owner: Uint8Array) => boolean): void;
-  stop(): Promise<void>;
-}
-
 const HANDSHAKE = 'hs/1.0.0';
 
 /** Name of a protocol on the wire. */
@@ -66,111 +53,162 @@ export const wireNameOn =
   (protocol: string): string =>
     `/permchain/${String.fromCharCode(scheme.chainId)}/${protocol}`;
 
-export function createSessions(options: SessionsOptions, ports: SessionsPorts): SessionRegistry {
-  const { network, clock, log, scheme, penalties, ownAddress, isConfigured } = ports;
-  const { connectionsMax, handshakeMs, idleMs } = options;
-  const wireName = wireNameOn(scheme);
-  const textOf = (owner: Uint8Array): string => scheme.addressToText(owner);
-  const protocols = new Protocols();
-  const table = new SessionTable<ConnectedSession>({ ownAddress, connectionsMax, isConfigured });
-  const opened: ((session: Session) => void)[] = [];
-  const closed: ((session: Session, reason: string) => void)[] = [];
-  const unproved = new UnprovedConnections<ConnectedSession>(
-    { handshakeMs, isKept: (host) => isConfigured(undefined, host) },
-    clock,
-  );
-  const entrance = createEntrance(handshakeMs, { ...ports, unproved, admit });
-  const stopHeartbeat = startHeartbeat(idleMs, clock, () => table.all());
-  protocols.notices.set(ALIVE, aliveHandler);
-  let stopped = false;
+export class SessionRegistry implements Sessions {
+  private readonly options: SessionsOptions;
+  private readonly deps: SessionsDeps;
+  private readonly wireName: (protocol: string) => string;
+  private readonly protocols = new Protocols();
+  private readonly table: SessionTable<ConnectedSession>;
+  private readonly opened: ((session: Session) => void)[] = [];
+  private readonly closed: ((session: Session, reason: string) => void)[] = [];
+  private readonly unproved: UnprovedConnections<ConnectedSession>;
+  private readonly entrance: Entrance<ConnectedSession>;
+  private readonly sessionPorts: SessionPorts;
+  private stopHeartbeat: (() => void) | undefined;
+  private stopped = false;
 
-  const sessionPorts: SessionPorts = {
-    clock,
-    wireName,
-    requestHandler: (protocol) => protocols.requests.get(protocol),
-    streamHandler: (protocol) => protocols.streams.get(protocol),
-    paces: new Paces(clock),
-    onOffence(session, offence, { message: detail }) {
-      const { owner, remoteHost: host } = session;
-      const configured = isConfigured(owner, host);
-      const verdict = penalties.offend({ owner, host, configured }, offence, detail);
-      log.warn('peer.offence', { owner: textOf(owner), host, offence, detail, verdict });
-      if (verdict !== 'noted') session.close(`${offence}: ${detail}`);
-    },
-    onClose(session, reason) {
-      if (!table.remove(session)) return;
-      log.info('peer.closed', { owner: textOf(session.owner), reason });
-      for (const action of closed) action(session, reason);
-    },
-  };
+  constructor(options: SessionsOptions, deps: SessionsDeps) {
+    const { clock, scheme, isConfigured } = deps;
+    const { handshakeMs } = options;
+    this.options = options;
+    this.deps = deps;
+    this.wireName = wireNameOn(scheme);
+    this.table = new SessionTable({ ...options, ownAddress: deps.ownAddress, isConfigured });
+    this.unproved = new UnprovedConnections(
+      { handshakeMs, isKept: (host) => isConfigured(undefined, host) },
+      clock,
+    );
+    this.entrance = createEntrance(handshakeMs, {
+      ...deps,
+      unproved: this.unproved,
+      admit: (identity, connection) => this.admit(identity, connection),
+    });
+    this.sessionPorts = {
+      clock,
+      wireName: this.wireName,
+      requestHandler: (protocol) => this.protocols.requests.get(protocol),
+      streamHandler: (protocol) => this.protocols.streams.get(protocol),
+      paces: new Paces(clock),
+      onOffence: (session, offence, evidence) => this.punish(session, offence, evidence),
+      onClose: (session, reason) => this.leave(session, reason),
+    };
+    this.protocols.notices.set(ALIVE, aliveHandler);
+  }
+
+  all(): readonly ConnectedSession[] {
+    return this.table.all();
+  }
+
+  of(owner: Uint8Array): ConnectedSession | undefined {
+    return this.table.get(owner);
+  }
+
+  onOpen(action: (session: Session) => void): void {
+    this.opened.push(action);
+  }
+
+  onClose(action: (session: Session, reason: string) => void): void {
+    this.closed.push(action);
+  }
+
+  handleRequests(protocol: string, handler: RequestHandler): void {
+    this.protocols.requests.set(protocol, handler);
+  }
+
+  /** Call before the network starts. */
+  handleStreams(protocol: string, handler: StreamHandler): void {
+    this.protocols.streams.set(protocol, handler);
+  }
+
+  handleNotices(protocol: string, handler: NoticeHandler): void {
+    this.protocols.notices.set(protocol, handler);
+  }
+
+  /** Registers all protocols with the network; must run before the network listens. */
+  start(): void {
+    const { network, clock } = this.deps;
+    this.stopHeartbeat = startHeartbeat(this.options.idleMs, clock, () => this.table.all());
+    network.onConnection((connection) => this.incoming(connection));
+    const once = { messageBytesMax: HELLO_BYTES_MAX, inboundStreamsMax: 1 };
+    network.handle(this.wireName(HANDSHAKE), once, this.entrance.answer);
+    for (const { protocol, limits, serve } of this.protocols.all()) {
+      network.handle(this.wireName(protocol), limits, (stream, connection) => {
+        if (!this.unproved.mayOpenStream(connection)) return stream.abort();
+        void this.unproved.sessionOf(connection).then((session) => {
+          if (session === undefined) stream.abort();
+          else return serve(session, stream);
+        });
+      });
+    }
+  }
+
+  /** Makes a session of a connection that this node has dialled. Rejects with the reason. */
+  establish(connection: PeerConnection): Promise<Session> {
+    return this.entrance.dial(connection, this.wireName(HANDSHAKE));
+  }
+
+  /** Closes the sessions of owners that are no longer members. */
+  evict(mayStay: (owner: Uint8Array) => boolean): void {
+    for (const session of this.table.all()) {
+      if (!mayStay(session.owner)) session.close(notPermitted(this.textOf(session.owner)));
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.stopHeartbeat?.();
+    for (const session of this.table.all()) session.close('the node is stopping');
+  }
 
   /** The session, or the reason why this identity gets none on this connection. */
-  function admit(identity: Identity, connection: PeerConnection): ConnectedSession | string {
+  private admit(identity: Identity, connection: PeerConnection): ConnectedSession | string {
+    const { penalties, log } = this.deps;
     const { owner } = identity;
-    const text = textOf(owner);
-    if (stopped) return 'The node is stopping';
+    const text = this.textOf(owner);
+    if (this.stopped) return 'The node is stopping';
     const { remoteHost: host, remotePort: port, remoteId, outbound } = connection;
     penalties.prove(owner, remoteId);
     const reason = penalties.blacklistReason(owner, host);
     if (reason !== undefined) return `Peer with address '${text}' is blacklisted`;
-    const problem = table.makePlace({ owner, remoteHost: host, outbound });
+    const problem = this.table.makePlace({ owner, remoteHost: host, outbound });
     if (problem === 'exists') return `Connection to peer with address '${text}' already exists`;
     if (problem === 'full') {
-      return `Node reached maximum number of allowed connections ('${connectionsMax}')`;
+      return `Node reached maximum number of allowed connections ('${this.options.connectionsMax}')`;
     }
-    const session = openSession(identity, connection, sessionPorts);
+    const session = openSession(identity, connection, this.sessionPorts);
     // A connection that ended during the check of the proof would leave a session that never closes.
     if (!session.isOpen()) return 'The connection has ended';
-    table.add(session);
+    this.table.add(session);
     const { nodeName, version } = session;
     log.info('peer.connected', { owner: text, nodeName, version, host, port, outbound });
-    for (const action of opened) action(session);
+    for (const action of this.opened) action(session);
     return session;
   }
 
-  function incoming(connection: PeerConnection): void {
+  private incoming(connection: PeerConnection): void {
+    const { penalties } = this.deps;
     const { remoteHost: host, remoteId } = connection;
     const isRefused = penalties.blacklistReason(undefined, host) !== undefined;
-    if (stopped || isRefused || !penalties.mayBegin(host, remoteId)) connection.abort();
-    else unproved.arrive(connection);
+    if (this.stopped || isRefused || !penalties.mayBegin(host, remoteId)) connection.abort();
+    else this.unproved.arrive(connection);
   }
 
-  return {
-    all: () => table.all(),
-    of: (owner) => table.get(owner),
-    onOpen: (action) => void opened.push(action),
-    onClose: (action) => void closed.push(action),
-    handleRequests: (protocol, handler) => void protocols.requests.set(protocol, handler),
-    handleStreams: (protocol, handler) => void protocols.streams.set(protocol, handler),
-    handleNotices: (protocol, handler) => void protocols.notices.set(protocol, handler),
+  private punish(session: Session, offence: Offence, { message: detail }: Evidence): void {
+    const { penalties, log, isConfigured } = this.deps;
+    const { owner, remoteHost: host } = session;
+    const configured = isConfigured(owner, host);
+    const verdict = penalties.offend({ owner, host, configured }, offence, detail);
+    log.warn('peer.offence', { owner: this.textOf(owner), host, offence, detail, verdict });
+    if (verdict !== 'noted') session.close(`${offence}: ${detail}`);
+  }
 
-    announce() {
-      network.onConnection(incoming);
-      const once = { messageBytesMax: HELLO_BYTES_MAX, inboundStreamsMax: 1 };
-      network.handle(wireName(HANDSHAKE), once, entrance.answer);
-      for (const { protocol, limits, serve } of protocols.all()) {
-        network.handle(wireName(protocol), limits, (stream, connection) => {
-          if (!unproved.mayOpenStream(connection)) return stream.abort();
-          void unproved.sessionOf(connection).then((session) => {
-            if (session === undefined) stream.abort();
-            else return serve(session, stream);
-          });
-        });
-      }
-    },
+  private leave(session: ConnectedSession, reason: string): void {
+    if (!this.table.remove(session)) return;
+    this.deps.log.info('peer.closed', { owner: this.textOf(session.owner), reason });
+    for (const action of this.closed) action(session, reason);
+  }
 
-    establish: (connection) => entrance.dial(connection, wireName(HANDSHAKE)),
-
-    evict(mayStay) {
-      for (const session of table.all()) {
-        if (!mayStay(session.owner)) session.close(notPermitted(textOf(session.owner)));
-      }
-    },
-
-    async stop() {
-      stopped = true;
-      stopHeartbeat();
-      for (const session of table.all()) session.close('the node is stopping');
-    },
-  };
+  private textOf(owner: Uint8Array): string {
+    return this.deps.scheme.addressToText(owner);
+  }
 }

@@ -20,7 +20,7 @@ export interface PeerHeadsOptions {
   readonly scoreTtlMs: number;
 }
 
-export interface PeerHeadsPorts {
+export interface PeerHeadsDeps {
   readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly sessions: Sessions;
@@ -29,25 +29,6 @@ export interface PeerHeadsPorts {
 
 export interface PeerHead extends Head {
   readonly session: Session;
-}
-
-export interface PeerHeads {
-  /** The peer to follow, if one beside these has a better chain than ours. */
-  best(except?: ReadonlySet<Session>): PeerHead | undefined;
-  /** All peers whose score is at least this, except the ignored, the deferred and the slow. */
-  holders(score: bigint): readonly Session[];
-  /** The peer has announced a lower score since. */
-  hasRolledBack(head: PeerHead): boolean;
-  /** The peer's scores do not count for five minutes. */
-  ignore(session: Session): void;
-  /** For five minutes the peer is followed only if no other peer is ahead of us. */
-  defer(session: Session): void;
-  /** A peer with a slow answer does not count until the answer is there. */
-  markSlow(session: Session, isSlow: boolean): void;
-  /** This head lost the comparison with our tip: it is not followed for a minute while that stays. */
-  markLost(head: Head): void;
-  onHead(action: (head: PeerHead) => void): void;
-  stop(): void;
 }
 
 const DISTRUST_MS = 5 * 60_000;
@@ -62,89 +43,133 @@ interface Announced {
   readonly receivedAt: number;
 }
 
-export function createPeerHeads(options: PeerHeadsOptions, ports: PeerHeadsPorts): PeerHeads {
-  const { scheme, blockchain, sessions, clock } = ports;
+export class PeerHeads {
+  private readonly options: PeerHeadsOptions;
+  private readonly deps: PeerHeadsDeps;
   /** By session; undefined until it has announced one. */
-  const peers = new Map<Session, Announced | undefined>();
+  private readonly peers = new Map<Session, Announced | undefined>();
   /** By owner, so that a new session does not clear the mark. */
-  const ignored = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
+  private readonly ignored: ExpiringSet;
   /**
    * Peers that did not answer. They are not ignored: a partition may have lost the answers, and the
    * peer may be the only one ahead.
    */
-  const deferred = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, clock);
+  private readonly deferred: ExpiringSet;
   /** Ids of our tip and of heads that lost to it. */
-  const lost = new ExpiringSet(LOST_MAX, LOST_MS, clock);
+  private readonly lost: ExpiringSet;
   /** Peers that take long to answer. */
-  const slow = new Set<Session>();
-  const listeners: ((head: PeerHead) => void)[] = [];
-  let stopped = false;
+  private readonly slow = new Set<Session>();
+  private readonly listeners: ((head: PeerHead) => void)[] = [];
+  private stopped = false;
 
-  sessions.handleNotices(blockProtocols.head, {
-    ...limitsOf(budgets.head),
-    take: onHead,
-  });
-  sessions.onOpen((session) => void peers.set(session, undefined));
-  sessions.onClose((session) => {
-    peers.delete(session);
-    slow.delete(session);
-  });
-
-  function onHead(session: Session, message: Uint8Array): void {
-    if (stopped || !peers.has(session)) return;
-    const { height, id, score } = decodeHead(message, scheme);
-    const head = { session, height, id: id.slice(), score };
-    peers.set(session, { head, receivedAt: clock.monotonic() });
-    if (!isIgnored(session)) for (const listener of listeners) listener(head);
+  constructor(options: PeerHeadsOptions, deps: PeerHeadsDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.ignored = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, deps.clock);
+    this.deferred = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, deps.clock);
+    this.lost = new ExpiringSet(LOST_MAX, LOST_MS, deps.clock);
   }
 
-  const isIgnored = ({ owner }: Session): boolean => ignored.has(latin1(owner));
-  const isDeferred = ({ owner }: Session): boolean => deferred.has(latin1(owner));
+  /** Call before the network starts. */
+  start(): void {
+    const { sessions } = this.deps;
+    sessions.handleNotices(blockProtocols.head, {
+      ...limitsOf(budgets.head),
+      take: (session, message) => this.take(session, message),
+    });
+    sessions.onOpen((session) => void this.peers.set(session, undefined));
+    sessions.onClose((session) => {
+      this.peers.delete(session);
+      this.slow.delete(session);
+    });
+  }
 
-  function* fresh(): Generator<PeerHead> {
-    for (const announced of peers.values()) {
+  /** The peer to follow, if one beside these has a better chain than ours. */
+  best(except = NO_SESSIONS): PeerHead | undefined {
+    const tip = this.deps.blockchain.tip();
+    const ahead = [...this.fresh()].filter(
+      (head) => !except.has(head.session) && !equal(head.id, tip.id) && this.looksBetter(head, tip),
+    );
+    const trusted = ahead.filter(({ session }) => !this.isDeferred(session));
+    return highest(trusted.length > 0 ? trusted : ahead);
+  }
+
+  /** All peers whose score is at least this, except the ignored, the deferred and the slow. */
+  holders(score: bigint): readonly Session[] {
+    return Array.from(this.fresh())
+      .filter((head) => head.score >= score && !this.isDeferred(head.session))
+      .map(({ session }) => session);
+  }
+
+  /** The peer has announced a lower score since. */
+  hasRolledBack({ session, score }: PeerHead): boolean {
+    return (this.peers.get(session)?.head.score ?? score) < score;
+  }
+
+  /** The peer's scores do not count for five minutes. */
+  ignore({ owner }: Session): void {
+    this.ignored.add(latin1(owner));
+  }
+
+  /** For five minutes the peer is followed only if no other peer is ahead of us. */
+  defer({ owner }: Session): void {
+    this.deferred.add(latin1(owner));
+  }
+
+  /** A peer with a slow answer does not count until the answer is there. */
+  markSlow(session: Session, isSlow: boolean): void {
+    if (isSlow && this.peers.has(session)) this.slow.add(session);
+    else this.slow.delete(session);
+  }
+
+  /** This head lost the comparison with our tip: it is not followed for a minute while that stays. */
+  markLost(head: Head): void {
+    this.lost.add(this.pairOf(head, this.deps.blockchain.tip()));
+  }
+
+  onHead(action: (head: PeerHead) => void): void {
+    this.listeners.push(action);
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private take(session: Session, message: Uint8Array): void {
+    if (this.stopped || !this.peers.has(session)) return;
+    const { height, id, score } = decodeHead(message, this.deps.scheme);
+    const head = { session, height, id: id.slice(), score };
+    this.peers.set(session, { head, receivedAt: this.deps.clock.monotonic() });
+    if (!this.isIgnored(session)) for (const listener of this.listeners) listener(head);
+  }
+
+  private isIgnored({ owner }: Session): boolean {
+    return this.ignored.has(latin1(owner));
+  }
+
+  private isDeferred({ owner }: Session): boolean {
+    return this.deferred.has(latin1(owner));
+  }
+
+  private *fresh(): Generator<PeerHead> {
+    for (const announced of this.peers.values()) {
       if (announced === undefined) continue;
       const { head, receivedAt } = announced;
-      if (clock.monotonic() - receivedAt > options.scoreTtlMs) continue;
-      if (!slow.has(head.session) && !isIgnored(head.session)) yield head;
+      if (this.deps.clock.monotonic() - receivedAt > this.options.scoreTtlMs) continue;
+      if (!this.slow.has(head.session) && !this.isIgnored(head.session)) yield head;
     }
   }
 
-  const pairOf = (head: Head, tip: Tip): string => latin1(tip.id) + latin1(head.id);
+  private pairOf(head: Head, tip: Tip): string {
+    return latin1(tip.id) + latin1(head.id);
+  }
 
-  function looksBetter(head: Head, tip: Tip): boolean {
-    if (lost.has(pairOf(head, tip))) return false;
+  private looksBetter(head: Head, tip: Tip): boolean {
+    if (this.lost.has(this.pairOf(head, tip))) return false;
     if (head.score !== tip.score) return head.score > tip.score;
     // Perhaps a sibling of our tip with a lower id (H-9).
     return head.height === tip.height && compare(head.id, tip.id) < 0;
   }
-
-  return {
-    best(except = NO_SESSIONS) {
-      const tip = blockchain.tip();
-      const ahead = [...fresh()].filter(
-        (head) => !except.has(head.session) && !equal(head.id, tip.id) && looksBetter(head, tip),
-      );
-      const trusted = ahead.filter(({ session }) => !isDeferred(session));
-      return highest(trusted.length > 0 ? trusted : ahead);
-    },
-    holders: (score) =>
-      Array.from(fresh())
-        .filter((head) => head.score >= score && !isDeferred(head.session))
-        .map(({ session }) => session),
-    hasRolledBack: ({ session, score }) => (peers.get(session)?.head.score ?? score) < score,
-    ignore: ({ owner }) => ignored.add(latin1(owner)),
-    defer: ({ owner }) => deferred.add(latin1(owner)),
-    markSlow(session, isSlow) {
-      if (isSlow && peers.has(session)) slow.add(session);
-      else slow.delete(session);
-    },
-    markLost: (head) => lost.add(pairOf(head, blockchain.tip())),
-    onHead: (action) => void listeners.push(action),
-    stop() {
-      stopped = true;
-    },
-  };
 }
 
 /** The first of those with the highest score. */

@@ -19,17 +19,6 @@ import type { PeerHead } from './peer-heads.ts';
 export const SYNC_STATES = ['idle', 'following', 'far-behind'] as const;
 export type SyncState = (typeof SYNC_STATES)[number];
 
-export interface Sync {
-  /** Looks for a better chain now. */
-  wake(): void;
-  /** True while more than one batch is missing and blocks come in: no mining, no relay. */
-  isFarBehind(): boolean;
-  state(): SyncState;
-  /** Announced blocks of the followed peer that this node does not have. */
-  missing(): number;
-  stop(): Promise<void>;
-}
-
 /** Lets an announced block arrive by itself before it is asked for. */
 const ANNOUNCEMENT_WAIT_MS = 500;
 /** Before a better chain that could not be taken is tried again. */
@@ -44,103 +33,124 @@ const RESTING_MAX = 1_000;
 /** Peers whose chain cannot be taken at present, in one run; the others may do better. */
 const SET_ASIDE_MAX = 3;
 
-export function createSync(options: FollowOptions, ports: FollowPorts): Sync {
-  const { blockchain, heads, sessions, clock, log } = ports;
-  const follower = new PeerFollower(options, ports);
-  let running: Promise<void> | undefined;
-  let stopped = false;
+export class Sync {
+  private readonly deps: FollowPorts;
+  private readonly follower: PeerFollower;
+  private running: Promise<void> | undefined;
+  private stopped = false;
   /** Owners whose chain this node could not take. */
-  const resting = new ExpiringSet(RESTING_MAX, OWN_FAULT_RETRY_MS, clock);
+  private readonly resting: ExpiringSet;
   /** On the monotonic clock; no peer is followed before. */
-  let restUntil = Number.NEGATIVE_INFINITY;
-  let cancelWake: (() => void) | undefined;
-  heads.onHead(({ height, score }) => {
-    const tip = blockchain.tip();
-    if (score < tip.score || running !== undefined) return;
-    if (height > tip.height + 1) wake();
-    else wakeLater();
-  });
+  private restUntil = Number.NEGATIVE_INFINITY;
+  private cancelWake: (() => void) | undefined;
 
-  function wakeLater(ms = ANNOUNCEMENT_WAIT_MS): void {
-    cancelWake ??= clock.after(ms, () => {
-      cancelWake = undefined;
-      wake();
+  constructor(options: FollowOptions, deps: FollowPorts) {
+    this.deps = deps;
+    this.follower = new PeerFollower(options, deps);
+    this.resting = new ExpiringSet(RESTING_MAX, OWN_FAULT_RETRY_MS, deps.clock);
+  }
+
+  start(): void {
+    const { heads, blockchain } = this.deps;
+    heads.onHead(({ height, score }) => {
+      const tip = blockchain.tip();
+      if (score < tip.score || this.running !== undefined) return;
+      if (height > tip.height + 1) this.wake();
+      else this.wakeLater();
     });
   }
 
-  function wake(): void {
-    if (stopped || running !== undefined || heads.best() === undefined) return;
-    const rest = restUntil - clock.monotonic();
+  /** True while more than one batch is missing and blocks come in: no mining, no relay. */
+  isFarBehind(): boolean {
+    return this.follower.isFarBehind;
+  }
+
+  state(): SyncState {
+    return this.isFarBehind() ? 'far-behind' : this.running === undefined ? 'idle' : 'following';
+  }
+
+  /** Announced blocks of the followed peer that this node does not have. */
+  missing(): number {
+    return this.follower.missing;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.follower.stop();
+    this.cancelWake?.();
+    await this.running;
+  }
+
+  private wakeLater(ms = ANNOUNCEMENT_WAIT_MS): void {
+    this.cancelWake ??= this.deps.clock.after(ms, () => {
+      this.cancelWake = undefined;
+      this.wake();
+    });
+  }
+
+  /** Looks for a better chain now. */
+  wake(): void {
+    const { heads, clock, log } = this.deps;
+    if (this.stopped || this.running !== undefined || heads.best() === undefined) return;
+    const rest = this.restUntil - clock.monotonic();
     if (rest > 0) {
-      wakeLater(rest);
+      this.wakeLater(rest);
       return;
     }
-    if (nextTarget() === undefined) {
-      wakeLater(RETRY_MS);
+    if (this.nextTarget() === undefined) {
+      this.wakeLater(RETRY_MS);
       return;
     }
-    running = run()
+    this.running = this.run()
       .catch(
         unlessOurs((error) => {
-          if (isOwnFault(error)) restUntil = clock.monotonic() + OWN_FAULT_RETRY_MS;
+          if (isOwnFault(error)) this.restUntil = clock.monotonic() + OWN_FAULT_RETRY_MS;
           log.error('sync.failed', { why: String(error) });
         }),
       )
       .then(() => {
-        running = undefined;
-        follower.reset();
-        if (!stopped && heads.best() !== undefined) wakeLater(RETRY_MS);
+        this.running = undefined;
+        this.follower.reset();
+        if (!this.stopped && heads.best() !== undefined) this.wakeLater(RETRY_MS);
       });
   }
 
-  const nextTarget = (setAside: Iterable<Session> = []): PeerHead | undefined =>
-    heads.best(new Set([...setAside, ...sessions.all().filter(isResting)]));
+  private nextTarget(setAside: Iterable<Session> = []): PeerHead | undefined {
+    const { heads, sessions } = this.deps;
+    const resting = sessions.all().filter(({ owner }) => this.resting.has(latin1(owner)));
+    return heads.best(new Set([...setAside, ...resting]));
+  }
 
-  const isResting = ({ owner }: Session): boolean => resting.has(latin1(owner));
-
-  async function run(): Promise<void> {
+  private async run(): Promise<void> {
     const setAside = new Set<Session>();
     let hasFailed = false;
     for (;;) {
-      const target = nextTarget(setAside);
-      if (stopped || target === undefined || setAside.size >= SET_ASIDE_MAX) return;
+      const target = this.nextTarget(setAside);
+      if (this.stopped || target === undefined || setAside.size >= SET_ASIDE_MAX) return;
       try {
-        await follower.follow(target);
+        await this.follower.follow(target);
       } catch (error) {
         if (!(error instanceof GivenUp)) {
           if (hasFailed || isOurs(error) || !isOwnFault(error)) throw error;
           hasFailed = true;
-          resting.add(latin1(target.session.owner));
-          log.error('sync.failed', { peer: target.session.nodeName, why: String(error) });
+          this.resting.add(latin1(target.session.owner));
+          this.deps.log.error('sync.failed', { peer: target.session.nodeName, why: String(error) });
           continue;
         }
-        log.warn('sync.given-up', { peer: target.session.nodeName, why: error.message });
+        this.deps.log.warn('sync.given-up', { peer: target.session.nodeName, why: error.message });
         if (error.reason === 'later') setAside.add(target.session);
-        if (error instanceof Blamed) blame(error.culprit ?? target.session, error.evidence);
+        if (error instanceof Blamed) this.blame(error.culprit ?? target.session, error.evidence);
       }
     }
   }
 
-  function blame(culprit: Session, evidence: Evidence): void {
-    heads.ignore(culprit);
+  private blame(culprit: Session, evidence: Evidence): void {
+    this.deps.heads.ignore(culprit);
     // What was an offence of its own has closed the session already.
-    if (isOpen(culprit)) culprit.offend('unanswered-request', evidence);
+    if (this.isOpen(culprit)) culprit.offend('unanswered-request', evidence);
   }
 
-  const isOpen = (session: Session): boolean => sessions.of(session.owner) === session;
-
-  const isFarBehind = (): boolean => follower.isFarBehind;
-
-  return {
-    wake,
-    isFarBehind,
-    state: () => (isFarBehind() ? 'far-behind' : running === undefined ? 'idle' : 'following'),
-    missing: () => follower.missing,
-    async stop() {
-      stopped = true;
-      follower.stop();
-      cancelWake?.();
-      await running;
-    },
-  };
+  private isOpen(session: Session): boolean {
+    return this.deps.sessions.of(session.owner) === session;
+  }
 }

@@ -33,6 +33,7 @@ function announcer(t: Test, ...names: string[]) {
       hashOf: (entry) => (entry as unknown as { hash: string }).hash,
     },
   });
+  it.start();
   t.teardown(() => it.stop());
   function peer() {
     const got: string[][] = [];

@@ -3,7 +3,7 @@ import t from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
 import type { ChainListener } from '../../../src/chain/chain-head.ts';
 import { heights } from '../../../src/ledger/tables.ts';
-import { createSuspicions, WRONG_PROOFS_MAX } from '../../../src/network/gossip/suspicions.ts';
+import { Suspicions, WRONG_PROOFS_MAX } from '../../../src/network/gossip/suspicions.ts';
 import type { Session } from '../../../src/network/sessions/session.ts';
 import type { PeerHead } from '../../../src/network/sync/peer-heads.ts';
 import { WrongProof } from '../../../src/tx/wrong-proof.ts';
@@ -37,7 +37,7 @@ function scene() {
       return () => {};
     },
   };
-  const suspicions = createSuspicions(
+  const suspicions = new Suspicions(
     { keptMs: KEPT_MS },
     {
       blockchain: blockchain as never,
@@ -52,6 +52,7 @@ function scene() {
       log: { ...quiet, error: (event) => void errors.push(event) },
     },
   );
+  suspicions.start();
   const sessionOf = (owner: number): Session =>
     ({
       owner: new Uint8Array(26).fill(owner),

@@ -134,10 +134,16 @@ t.test('a handshake that takes too long', async (t) => {
 });
 
 t.test('nothing is served before the handshake', async (t) => {
-  const { a, b } = await two(t, {}, { sessions: { handshakeMs: 100 } });
   let served = 0;
-  b.sessions.handleNotices('n/1', { messageBytesMax: 10, take: () => void served++ });
-  b.sessions.announce();
+  const { a, b } = await two(
+    t,
+    {},
+    {
+      sessions: { handshakeMs: 100 },
+      prepare: (sessions) =>
+        sessions.handleNotices('n/1', { messageBytesMax: 10, take: () => void served++ }),
+    },
+  );
   const signal = AbortSignal.timeout(5000);
   const stranger = await a.network.dial(b.host, b.port, signal);
   const stream = await stranger.open('/permchain/T/n/1', 10, signal);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { utf8 } from '../../../src/base/bytes.ts';
-import { type Culprit, createPenalties } from '../../../src/network/sessions/penalties.ts';
+import { type Culprit, Penalties } from '../../../src/network/sessions/penalties.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
 const MINUTE = 60_000;
@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 function setUp(blacklisting = true) {
   const clock = fakeClock(1_700_000_000_000);
   const options = { suspensionMs: MINUTE, blacklistMs: 15 * MINUTE, blacklisting };
-  return { clock, penalties: createPenalties(options, clock) };
+  return { clock, penalties: new Penalties(options, clock) };
 }
 
 const culprit = (fields: Partial<Culprit> = {}): Culprit => ({

@@ -370,3 +370,13 @@ t.test('connections of one host without a session', async (t) => {
   await until('the oldest make room', () => closed === 60 - 16);
   t.equal((await c.dial(b)).nodeName, 'b', 'others find a place');
 });
+
+t.test('a registry holds a timer from its start to its stop', async (t) => {
+  const clock = fakeClock(0);
+  const party = createParties(clock).party('a');
+  t.equal(clock.timers(), 0, 'none before it starts');
+  await party.listen();
+  t.equal(clock.timers(), 1);
+  await party.stop();
+  t.equal(clock.timers(), 0);
+});

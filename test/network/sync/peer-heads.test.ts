@@ -2,7 +2,7 @@
 import t from 'tap';
 import { encodeHead } from '../../../src/network/messages/block-messages.ts';
 import type { Session } from '../../../src/network/sessions/session.ts';
-import { createPeerHeads } from '../../../src/network/sync/peer-heads.ts';
+import { PeerHeads } from '../../../src/network/sync/peer-heads.ts';
 import { genesis, scheme } from '../../chain/chain-harness.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
@@ -12,7 +12,7 @@ t.test('a head that has lost to our tip is looked at again after a minute', asyn
   let announce: ((session: Session, message: Uint8Array) => void) | undefined;
   const { header } = genesis;
   const tip = { height: 1, id: header.signature, header, score: 1n };
-  const heads = createPeerHeads(
+  const heads = new PeerHeads(
     { scoreTtlMs: 120_000 },
     {
       scheme,
@@ -27,6 +27,7 @@ t.test('a head that has lost to our tip is looked at again after a minute', asyn
       } as never,
     },
   );
+  heads.start();
   const head = { height: 2, id: header.signature.map((byte) => byte ^ 1), score: 2n };
   announce?.(session, encodeHead(head, scheme));
   t.equal(heads.best()?.height, 2);

@@ -1,0 +1,128 @@
+// No function is longer than a page. What is still longer stands in a list with its length, which may
+// only shrink: a function that has become short leaves the list, and none may enter it.
+import t from 'tap';
+import ts from 'typescript';
+import { files, parse } from './sources.ts';
+
+const MAX_LINES = 70;
+
+/** File and function → the lines that it may have until it is cut. */
+const LONG: Readonly<Record<string, number>> = {
+  'src/adapters/containers/container-set.ts containerSet': 174,
+  'src/adapters/containers/containers.ts openWith': 81,
+  'src/adapters/containers/engine.ts createEngine': 156,
+  'src/adapters/containers/grpc/container.ts createGrpcContainer': 134,
+  'src/adapters/containers/grpc/tcp.ts listenOnTcp': 79,
+  'src/adapters/containers/images/image-store.ts imageStore': 76,
+  'src/adapters/containers/images/registry.ts openRegistry': 95,
+  'src/adapters/containers/places.ts createPlaces': 81,
+  'src/adapters/containers/removals.ts createRemovals': 104,
+  'src/adapters/database/pglite.ts pgliteDatabase': 137,
+  'src/adapters/database/postgres.ts postgresDatabase': 116,
+  'src/adapters/http/connection-thread.ts serveConnections': 85,
+  'src/adapters/http/hyper-express.ts Server.receive': 73,
+  'src/adapters/journal.ts openJournal': 124,
+  'src/adapters/lmdb/rows.ts createRowPacker': 73,
+  'src/adapters/lmdb/store.ts openLmdbStore': 109,
+  'src/adapters/lmdb/writer.ts createLmdbWriter': 77,
+  'src/adapters/ntp.ts ntpSource': 116,
+  'src/adapters/pattern-thread.ts createPatternThread': 111,
+  'src/adapters/private-store/verified.ts verifiedStore': 86,
+  'src/adapters/signature-pool.ts createVerifyPool': 119,
+  'src/chain/block-draft.ts openDraft': 84,
+  'src/chain/blockchain.ts createBlockchain': 82,
+  'src/chain/script-history.ts createScriptHistory': 73,
+  'src/cli/commands/contract.ts register': 71,
+  'src/cli/commands/genesis.ts sign': 74,
+  'src/cli/dev-network.ts createDevNetwork': 84,
+  'src/cli/load/connection.ts exchange': 74,
+  'src/cli/load/connection.ts exchange.a function': 72,
+  'src/cli/run-data-service.ts runDataService': 78,
+  'src/contracts/conclude.ts createConclusions': 76,
+  'src/contracts/contract-packer.ts createContractPacker': 129,
+  'src/contracts/statuses/status-store.ts createStatusStore': 82,
+  'src/contracts/statuses/statuses.ts createStatuses': 151,
+  'src/crypto/address.ts createAddresses': 84,
+  'src/crypto/gost/group.ts createGroup': 110,
+  'src/crypto/gost/multiples.ts createMultiples': 78,
+  'src/crypto/gost/signatures.ts createSignatures': 79,
+  'src/crypto/gost/wasm/field.ts defineField': 72,
+  'src/crypto/gost/wasm/streebog.ts defineStreebog': 82,
+  'src/data-service/crawler/crawler.ts startCrawler': 72,
+  'src/data-service/crawler/node-reader.ts nodeReader': 129,
+  'src/data-service/data-service.ts createDataService': 159,
+  'src/data-service/stream/stream-reader.ts streamReader': 81,
+  'src/data-service/stream/transaction-streams.ts createTransactionStreams': 242,
+  'src/ledger/overlay.ts createOverlay': 74,
+  'src/mempool/admission.ts createAdmission': 211,
+  'src/mempool/pool.ts createPool': 95,
+  'src/mempool/readmission.ts createReadmission': 126,
+  'src/mempool/script-pace.ts createScriptPace': 79,
+  'src/mempool/settler.ts createSettler': 95,
+  'src/mempool/trial.ts createTrial': 80,
+  'src/miner/miner.ts createMiner': 99,
+  'src/miner/unfinished-block.ts createUnfinishedBlock': 91,
+  'src/miner/used-turns.ts createUsedTurns': 105,
+  'src/node/node.ts startNode': 125,
+  'src/privacy/fetch-backlog.ts createBacklog': 74,
+  'src/privacy/follow-chain.ts followChain': 83,
+  'src/privacy/privacy-service.ts createExchange': 78,
+  'src/privacy/quota.ts createQuota': 126,
+  'src/privacy/serve-items.ts serveItems': 87,
+};
+
+t.test(`functions have at most ${MAX_LINES} lines`, async (t) => {
+  const long = ['src', 'bin'].flatMap(files).flatMap((file) => longFunctions(parse(file)));
+  const over = long.filter(([place, count]) => count > (LONG[place] ?? MAX_LINES));
+  t.strictSame(
+    over.map(([place, count]) => `${place}: ${count}`),
+    [],
+    'cut it: a service is a class with short methods',
+  );
+  const places = new Set(long.map(([place]) => place));
+  const short = Object.keys(LONG).filter((place) => !places.has(place));
+  t.strictSame(short, [], 'short by now: take it out of the list');
+});
+
+t.test('the count finds each kind of function, and counts from its name to its end', async (t) => {
+  const body = `{${'\n'.repeat(MAX_LINES)}}`;
+  const found = (text: string) => longFunctions(parse('a.ts', text)).map(([place]) => place);
+  t.strictSame(longFunctions(parse('a.ts', `/** Why. */ function f() ${body}`)), [['a.ts f', 71]]);
+  t.strictSame(found(`const f = () => ${body};`), ['a.ts f']);
+  t.strictSame(found(`class A { constructor() ${body} }`), ['a.ts A.constructor']);
+  t.strictSame(found(`class A { get b() ${body} }`), ['a.ts A.b']);
+  t.strictSame(found(`const a = { b: () => ${body}, c() ${body} };`), ['a.ts b', 'a.ts c']);
+  t.strictSame(found(`function f() { return { g() ${body} } }`), ['a.ts f', 'a.ts f.g']);
+  t.strictSame(found(`each(() => ${body});`), ['a.ts a function']);
+  t.strictSame(found(`class A { b = 1; ${'\n'.repeat(MAX_LINES)} }`), []);
+  t.strictSame(found(`function f() {${'\n'.repeat(MAX_LINES - 1)}}`), []);
+});
+
+/** Each function of more than the lines allowed: its place and its count of lines. */
+function longFunctions(source: ts.SourceFile): [place: string, lines: number][] {
+  const found: [place: string, lines: number][] = [];
+  visit(source, []);
+  return found;
+
+  function visit(node: ts.Node, outer: readonly string[]): void {
+    const isFunction = ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
+    const path = isFunction || ts.isClassLike(node) ? [...outer, nameOf(node)] : outer;
+    const count = lineOf(node.getEnd()) - lineOf(node.getStart()) + 1;
+    if (isFunction && count > MAX_LINES) {
+      found.push([`${source.fileName} ${path.join('.')}`, count]);
+    }
+    ts.forEachChild(node, (child) => visit(child, path));
+  }
+
+  function lineOf(position: number): number {
+    return source.getLineAndCharacterOfPosition(position).line;
+  }
+}
+
+function nameOf(node: ts.Node): string {
+  if (ts.isConstructorDeclaration(node)) return 'constructor';
+  const named = [node, node.parent].find((node) => 'name' in node && node.name !== undefined) as
+    | ts.NamedDeclaration
+    | undefined;
+  return named?.name?.getText() ?? 'a function';
+}

@@ -1,0 +1,24 @@
+// The files of this repository, as text and as syntax trees.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const root = new URL('../../', import.meta.url);
+
+/** All TypeScript files of a folder, as paths from the root. */
+export function files(folder: string): string[] {
+  const path = fileURLToPath(new URL(folder, root));
+  if (!existsSync(path)) return [];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .sort();
+}
+
+export function read(file: string): string {
+  return readFileSync(new URL(file, root), 'utf8');
+}
+
+export function parse(file: string, text = read(file)): ts.SourceFile {
+  return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+}
