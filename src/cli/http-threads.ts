@@ -2,7 +2,7 @@
 
 import { giveWay } from '../adapters/background-thread.ts';
 import { aheadHttp } from '../adapters/http/ahead-http.ts';
-import { hyperExpress } from '../adapters/http/hyper-express.ts';
+import { httpListener } from '../adapters/http/listener.ts';
 import { threadedHttp } from '../adapters/http/threaded.ts';
 import { BROADCAST } from '../api/broadcast-ahead.ts';
 import type { Http } from '../base/http.ts';
@@ -21,7 +21,7 @@ export function createHttpThreads(threads: number, requestStop: (cause: Error) =
     requestStop(new CliError(`a thread of the REST interface died: ${String(cause)}`));
   return threads === 0
     ? aheadHttp({
-        http: hyperExpress,
+        http: httpListener,
         workers: { [BROADCAST]: module('broadcast-worker') },
         onDeath,
       })

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { processReadings } from '../../src/adapters/process-readings.ts';
 import { servePrometheus } from '../../src/adapters/prometheus.ts';
 import { base58 } from '../../src/base/base58.ts';
@@ -18,7 +18,7 @@ import { wholeNode } from './in-process.ts';
 
 async function served(t: Test, telemetry?: NodePorts['telemetry']) {
   const whole = await wholeNode(t, {
-    http: hyperExpress,
+    http: httpListener,
     around: (ports) => ({
       ...ports,
       telemetry,

@@ -4,8 +4,8 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { aheadHttp } from '../../../src/adapters/http/ahead-http.ts';
-import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import type { HttpReply, HttpRoute, HttpServerOptions } from '../../../src/base/http.ts';
+import { http } from '../../http-listener.ts';
 import { ask, eventually } from './raw-socket.ts';
 
 const ok = (value: unknown): HttpReply => ({
@@ -36,12 +36,17 @@ async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
       },
     },
   };
-  const http = aheadHttp({
-    http: hyperExpress,
+  const ahead = aheadHttp({
+    http: http,
     workers: { half: new URL('ahead-worker.ts', import.meta.url) },
     onDeath: (cause) => void deaths.push(cause),
   });
-  const server = await http.listen([half], { host: '127.0.0.1', port: 0, cors: false, ...options });
+  const server = await ahead.listen([half], {
+    host: '127.0.0.1',
+    port: 0,
+    cors: false,
+    ...options,
+  });
   t.teardown(() => server.close());
   const post = (body: string) =>
     ask(
