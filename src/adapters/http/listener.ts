@@ -29,3 +29,7 @@ export const { native, problem: nativeProblem } = load();
 export const nodeHttp: Http = httpOn(nodeListener);
 
 export const httpListener: Http = native === undefined ? nodeHttp : httpOn(native);
+
+/** The listener that serves, for the operator. */
+export const listenerText =
+  native === undefined ? `node:http (${nativeProblem})` : 'uWebSockets.js';

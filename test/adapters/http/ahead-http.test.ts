@@ -17,12 +17,17 @@ const ok = (value: unknown): HttpReply => ({
 async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
   const seen: unknown[] = [];
   const deaths: unknown[] = [];
+  let arrived = 0;
   const half: HttpRoute = {
     method: 'POST',
     pattern: '/half/:x',
     maxBody: 300_000,
     keep: ['x-kept'],
     mayWait: true,
+    admit() {
+      arrived++;
+      return undefined;
+    },
     handle: (of, body) => {
       const text = Buffer.from(body ?? []).toString();
       return ok(['whole', of.param(0), of.query, of.header('x-kept'), text]);
@@ -37,7 +42,7 @@ async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
     },
   };
   const ahead = aheadHttp({
-    http: http,
+    http,
     workers: { half: new URL('ahead-worker.ts', import.meta.url) },
     onDeath: (cause) => void deaths.push(cause),
   });
@@ -54,7 +59,7 @@ async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
       `POST /half/a?b=c HTTP/1.1\nHost: h\nX-Kept: k\nContent-Length: ${body.length}`,
       body,
     );
-  return { post, seen, deaths };
+  return { post, seen, deaths, arrived: () => arrived };
 }
 
 t.test('a thread does its part', async (t) => {
@@ -81,12 +86,13 @@ t.test('each of many gets its own answer, whatever its length', async (t) => {
 });
 
 t.test('what is too much is refused while threads work', async (t) => {
-  const { post } = await listen(t, { maxInFlight: 2 });
+  const { post, arrived } = await listen(t, { maxInFlight: 2 });
   const file = join(t.testdir(), 'enough');
   const order: string[] = [];
   const busy = Array.from({ length: 2 }, () =>
     post(`be busy until ${file}`).then(() => order.push('worked')),
   );
+  t.ok(await eventually(async () => arrived() === 2));
   t.ok(await eventually(async () => (await post('more')).status === 503));
   order.push('refused');
   writeFileSync(file, '');

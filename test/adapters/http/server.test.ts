@@ -538,6 +538,45 @@ t.test('TLS', async (t) => {
   await t.rejects(listen(t, { tls: { ...tls, key: file('absent.pem') } }));
 });
 
+t.test('heads over their bounds, and what cannot be a request', async (t) => {
+  const { port } = await listen(t);
+  const given = (line: string, ...headers: string[]): string =>
+    `${[line, 'Host: h', ...headers].join('\r\n')}\r\n\r\n`;
+  const GET = 'GET /who HTTP/1.1';
+  const POST = 'POST /size HTTP/1.1';
+  const cases: [status: number, bytes: string][] = [
+    [200, given(GET, ...Array<string>(97).fill('X: y'))],
+    [431, given(GET, ...Array<string>(99).fill('X: y'))],
+    [200, given(GET, `X: ${'y'.repeat(4000)}`)],
+    [431, given(GET, `X: ${'y'.repeat(8100)}`)],
+    [431, given(`GET /${'y'.repeat(8000)} HTTP/1.1`)],
+    [505, given('GET /who HTTP/1.0')],
+    [505, given('GET /who HTTP/2.0')],
+    [505, given('GET http://h/who HTTP/1.1')],
+    [400, given(POST, 'Content-Length: -5')],
+    [400, given(POST, 'Content-Length: 99999999999999999999')],
+    [400, given(POST, 'Content-Length: 5, 5')],
+    [400, given(POST, 'Transfer-Encoding: chunked', 'Content-Length: 3')],
+    [400, `${given(POST, 'Transfer-Encoding: chunked')}zz\r\n`],
+  ];
+  for (const [status, bytes] of cases) {
+    const isAnswered = (text: string): boolean => status === 200 && text.includes('false]');
+    const { text, closed } = await exchange(port, [bytes], isAnswered);
+    t.equal(text.slice(9, 12), String(status), bytes.slice(0, 60));
+    if (status === 200) continue;
+    t.match(text, /^HTTP\/1\.1 \d+ [^\r]+\r\nConnection: close\r\n\r\n<h1>/);
+    t.ok(closed, 'and nothing more is read');
+  }
+});
+
+t.test('a request while the answer to the one before is pending', async (t) => {
+  const { port } = await listen(t);
+  const both = 'GET /slow HTTP/1.1\r\nHost: h\r\n\r\nGET /who HTTP/1.1\r\nHost: h\r\n\r\n';
+  const { text, closed } = await exchange(port, [both]);
+  release();
+  t.strictSame([text, closed], ['', true]);
+});
+
 t.test('garbage', async (t) => {
   const { port } = await listen(t);
   const bytes = [

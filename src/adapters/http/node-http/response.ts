@@ -76,8 +76,6 @@ export class NodeResponse implements Response, Answer {
       this.writeHead();
     }
     this.writePiece(piece);
-    // Node would gather what is written in this turn.
-    this.reply.socket?.uncork();
     return this.reply.writableLength === 0;
   }
 
@@ -179,7 +177,10 @@ export class NodeResponse implements Response, Answer {
   private writePiece(piece: string | Uint8Array): void {
     this.waiting++;
     this.connection.progress();
+    // Else Node would gather what is written in this turn.
+    this.reply.cork();
     this.reply.write(piece, () => this.taken());
+    this.reply.uncork();
   }
 
   private finish(rest: string | Uint8Array): void {
