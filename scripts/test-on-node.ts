@@ -24,7 +24,7 @@ const { status } = spawnSync(binary, args, {
     ...process.env,
     PATH: `${dirname(binary)}${delimiter}${process.env['PATH'] ?? ''}`,
     // bin/platform-node runs on it too.
-    PLATFORM_NODE_RUNTIME: binary,
+    NODE_BINARY: binary,
   },
 });
 process.exit(status ?? 1);

@@ -35,6 +35,8 @@ export class Connection {
   private bodyBytes = 0;
   private queuedBytes = 0;
   private readonly waiting: (() => void)[] = [];
+  /** The answer to what is no request, while the answers before it go out. */
+  private refusal: string | undefined;
   /** Nothing is read as a request any more. */
   isEnding = false;
 
@@ -50,7 +52,7 @@ export class Connection {
    * ends if the answer before it is still pending, or waits for its client.
    */
   serve(work: () => void): void {
-    if (this.isEnding) return;
+    if (this.isEnding || this.refusal !== undefined) return;
     if (!this.isBusy && this.waiting.length === 0) work();
     else if (this.waiting.push(work) === 1) setImmediate(() => this.serveWaiting());
     else if (this.waiting.length > WAITING_MAX) this.close();
@@ -108,16 +110,20 @@ export class Connection {
     this.queuedBytes -= queuedBytes;
     if (this.response !== response) return;
     this.response = undefined;
-    this.progress();
+    if (this.refusal === undefined) this.progress();
+    else this.endWith(this.refusal);
   }
 
   /** Answers what is no request, and ends the connection; a pending answer gets no other. */
   refuse(answer: string): void {
+    const { response } = this;
     if (this.isEnding) return;
-    if (this.response?.isPending === true) {
-      this.close();
-      return;
-    }
+    if (response?.isPending === true) this.close();
+    else if (response?.isEnded === true) this.refusal ??= answer;
+    else this.endWith(answer);
+  }
+
+  private endWith(answer: string): void {
     this.socket.write(answer, 'latin1');
     this.end();
   }
