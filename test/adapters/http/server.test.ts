@@ -569,13 +569,17 @@ t.test('heads over their bounds, and what cannot be a request', async (t) => {
   }
 });
 
-t.test('what cannot be a request is answered after the requests before it', async (t) => {
-  const { port } = await listen(t);
-  const two = 'GET /nope HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(2);
-  const { text } = await exchange(port, [`${two}GET /who HTTP/1.0\r\nHost: h\r\n\r\n`]);
-  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  t.strictSame(statuses, ['404', '404', '505']);
-});
+t.test(
+  'what cannot be a request is answered after the requests before it',
+  { skip: !isNodeListener && 'the native listener answers it alone' },
+  async (t) => {
+    const { port } = await listen(t);
+    const two = 'GET /nope HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(2);
+    const { text } = await exchange(port, [`${two}GET /who HTTP/1.0\r\nHost: h\r\n\r\n`]);
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    t.strictSame(statuses, ['404', '404', '505']);
+  },
+);
 
 t.test('a request while the answer to the one before is pending', async (t) => {
   const { port } = await listen(t);
