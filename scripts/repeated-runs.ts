@@ -2,6 +2,7 @@
  * Test files that the whole test run repeats with another kind of node. What takes long is
  * shortened, because the first run has covered what does not depend on the kind.
  */
+import { native } from '../src/adapters/http/listener.ts';
 import type { TestRun } from './test-file.ts';
 
 type Variables = Readonly<Record<string, string>>;
@@ -36,7 +37,7 @@ const national: Files = {
 /** With threads that hold the connections of the REST interface. */
 const threaded: Files = {
   // A limit of one server is not divided between threads where there is only one.
-  'test/adapters/http/hyper-express.test.ts': { TEST_HTTP_THREADS: '1' },
+  'test/adapters/http/server.test.ts': { TEST_HTTP_THREADS: '1' },
   'test/api/conformity.test.ts': { CONFORMITY_CASES: '2' },
   'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
   'test/e2e/connections.test.ts': {},
@@ -45,10 +46,26 @@ const threaded: Files = {
   'test/node/rest-cases.test.ts': {},
 };
 
+/** On Node's own listener, although the addon of the native one may load. */
+const onNode: Files = {
+  'test/adapters/http/ahead-http.test.ts': {},
+  'test/adapters/http/cors.test.ts': {},
+  'test/adapters/http/host-door.test.ts': {},
+  'test/adapters/http/send-stream.test.ts': {},
+  'test/adapters/http/server.test.ts': {},
+  'test/adapters/http/serving.test.ts': {},
+};
+
 const runsOf = (files: Files, kind: Variables): TestRun[] =>
   Object.entries(files).map(([file, env]) => ({ file, env: { ...kind, ...env } }));
 
 export const repeatedRuns: readonly TestRun[] = [
   ...runsOf(national, { TEST_FAMILY: 'gost' }),
-  ...runsOf(threaded, { TEST_HTTP_THREADS: '2' }),
+  // Without the addon there are no threads, and the first run is on Node's own listener.
+  ...(native === undefined
+    ? []
+    : [
+        ...runsOf(threaded, { TEST_HTTP_THREADS: '2' }),
+        ...runsOf(onNode, { TEST_HTTP_LISTENER: 'node' }),
+      ]),
 ];

@@ -6,7 +6,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { postgresDatabase } from '../../src/adapters/database/postgres.ts';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import type { Database } from '../../src/base/database.ts';
@@ -148,7 +148,7 @@ async function crawled({ chain, node, database }: Setting, bulk: boolean): Promi
     },
     {
       openDatabase: async () => postgresDatabase({ url: store, poolSize: 4 }),
-      http: hyperExpress,
+      http: httpListener,
       client,
       forwarding,
       clock: systemClock(undefined),

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { listenerText, nativeProblem } from '../adapters/http/listener.ts';
 import { publicKeyFrom } from '../node/config/genesis-section.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
@@ -9,6 +10,7 @@ import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError, EXIT } from './exit.ts';
 import { genesisFindings } from './genesis-block.ts';
+import { threadsProblem } from './http-threads.ts';
 import { openWallet } from './open-wallet.ts';
 import { askOnce } from './time-servers.ts';
 
@@ -50,6 +52,7 @@ export async function* examine(file: string, set: string[] | undefined): AsyncGe
   yield* folders(config);
   yield* keystore(config);
   yield* openFiles();
+  yield* httpListener(config);
   yield* ports(config);
   yield* containers(config);
   yield* clock(config);
@@ -139,6 +142,13 @@ function* openFiles(): Generator<Finding> {
   if (Number.isNaN(limit)) return;
   const status = limit < OPEN_FILES_MIN ? 'warning' : 'ok';
   yield finding('open files', status, `limit ${limit}, at least ${OPEN_FILES_MIN} advised`);
+}
+
+function* httpListener({ restApi }: Config): Generator<Finding> {
+  if (!restApi.enable) return;
+  const problem = threadsProblem(restApi.threads, nativeProblem);
+  if (problem !== undefined) yield finding('REST listener', 'error', problem);
+  yield finding('REST listener', nativeProblem === undefined ? 'ok' : 'warning', listenerText);
 }
 
 async function* ports(config: Config): AsyncGenerator<Finding> {

@@ -2,7 +2,7 @@
 
 import { giveWay } from '../adapters/background-thread.ts';
 import { aheadHttp } from '../adapters/http/ahead-http.ts';
-import { hyperExpress } from '../adapters/http/hyper-express.ts';
+import { httpListener, nativeProblem } from '../adapters/http/listener.ts';
 import { threadedHttp } from '../adapters/http/threaded.ts';
 import { BROADCAST } from '../api/broadcast-ahead.ts';
 import type { Http } from '../base/http.ts';
@@ -19,13 +19,27 @@ const module = (name: string): URL => new URL(`./${name}${extension}`, import.me
 export function createHttpThreads(threads: number, requestStop: (cause: Error) => void): Http {
   const onDeath = (cause: unknown): void =>
     requestStop(new CliError(`a thread of the REST interface died: ${String(cause)}`));
+  const problem = threadsProblem(threads, nativeProblem);
+  if (problem !== undefined) throw new CliError(problem);
   return threads === 0
     ? aheadHttp({
-        http: hyperExpress,
+        http: httpListener,
         workers: { [BROADCAST]: module('broadcast-worker') },
         onDeath,
       })
     : givingWay(threadedHttp({ threads, workerUrl: module('http-worker'), onDeath }));
+}
+
+/**
+ * Why the setting cannot be kept, where uWebSockets.js does not load for this reason; undefined
+ * where it can.
+ */
+export function threadsProblem(threads: number, reason: string | undefined): string | undefined {
+  if (threads === 0 || reason === undefined) return undefined;
+  return (
+    `rest-api.threads = ${threads} needs uWebSockets.js, which does not load here ` +
+    `(${reason}); set rest-api.threads = 0, or run the node on Node 22`
+  );
 }
 
 /** So that a thread of connections refuses at once what is too much while a block is made. */

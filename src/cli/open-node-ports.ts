@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { diskSpace } from '../adapters/disk-space.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
-import { hyperExpress } from '../adapters/http/hyper-express.ts';
+import { httpListener } from '../adapters/http/listener.ts';
 import { createPatternThread } from '../adapters/pattern-thread.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
@@ -98,7 +98,7 @@ export async function openPorts(
     clock,
     random: systemRandom,
     log,
-    http: hyperExpress,
+    http: httpListener,
     restHttp: restHttp(config, requestStop),
     network: await networkAdapter(config),
     files,

@@ -1,6 +1,6 @@
 /** Opens the adapters of a data service for a configuration, and runs it in this process. */
 
-import { hyperExpress } from '../adapters/http/hyper-express.ts';
+import { httpListener } from '../adapters/http/listener.ts';
 import { undiciClient } from '../adapters/http/undici.ts';
 import { type LogControl, stderrLog } from '../adapters/log.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
@@ -78,7 +78,7 @@ export async function runDataService(
     },
     {
       openDatabase: (purpose) => openDataStore(config, purpose),
-      http: hyperExpress,
+      http: httpListener,
       client,
       forwarding,
       clock,

@@ -1,4 +1,5 @@
 /** The facts that a node shows when it starts: a screen for a person, an event for a machine. */
+import { listenerText } from '../adapters/http/listener.ts';
 import { base58 } from '../base/base58.ts';
 import type { HttpServer } from '../base/http.ts';
 import { stringify } from '../base/json.ts';
@@ -24,6 +25,8 @@ export interface StartFacts {
   /** `host:port`; absent where the interface is off. */
   readonly rest?: string;
   readonly tls?: boolean;
+  /** What serves it. */
+  readonly listener?: string;
   readonly metrics?: string;
   readonly data: string;
 }
@@ -57,7 +60,11 @@ export function startFacts(
     ...(running.executes ? { engine: config.dockerEngine.dockerHost } : {}),
     ...(rest === undefined
       ? {}
-      : { rest: `${hostInUrl(bindAddress)}:${rest.port}`, tls: tls.cert !== undefined }),
+      : {
+          rest: `${hostInUrl(bindAddress)}:${rest.port}`,
+          tls: tls.cert !== undefined,
+          listener: listenerText,
+        }),
     ...(metrics === undefined ? {} : { metrics }),
     data: config.dataDirectory,
   };
@@ -93,6 +100,7 @@ export function startScreen(facts: StartFacts): string {
     ['Contracts', facts.engine === undefined ? 'not executed here' : `by ${facts.engine}`],
     ['Height', String(facts.height)],
     ['REST API', url ?? 'off'],
+    ['Listener', url && facts.listener],
     ['Explorer', url && `${url}/explorer`],
     ['Metrics', metrics ?? 'off'],
     ['Data folder', facts.data],

@@ -97,7 +97,7 @@ ${rows.join('\n')}
 A client that sends its body too slowly, reads its answer too slowly or sends more requests on one
 connection than a turn of the event loop serves loses that connection and nothing else. A body over
 1 MiB that has no room beside the others is refused with 503 before it arrives, and there is always room
-for shorter ones. The bounds stand in \`src/adapters/http/hyper-express.ts\`. With \`rest-api.threads\` all
+for shorter ones. The bounds stand in \`src/adapters/http/server.ts\`. With \`rest-api.threads\` all
 threads together keep them.
 
 ## Messages between nodes

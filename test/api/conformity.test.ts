@@ -4,7 +4,7 @@
 // calls of each kind an operation gets.
 import fc from 'fast-check';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { catalogue } from '../../src/base/errors.ts';
 import { isObject, type JsonObject, stringify } from '../../src/base/json.ts';
 import { withHttpThreads } from '../http-threads.ts';
@@ -39,7 +39,7 @@ interface Made {
   readonly body: unknown;
 }
 
-const of = await populated(t, { http: hyperExpress, around: withHttpThreads });
+const of = await populated(t, { http: httpListener, around: withHttpThreads });
 const url = `http://127.0.0.1:${of.node.rest!.port}`;
 const described = await interfaceOf(url);
 const calls = await everyRoute(of);

@@ -1,6 +1,6 @@
 // The interface for running contracts: tokens, what is served there and from which state.
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { createInternalApi } from '../../src/api/internal-contracts.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { contractLimits } from '../../src/base/contract-limits.ts';
@@ -61,7 +61,7 @@ async function served(
   } as Partial<RunningExecution> as RunningExecution;
   const contractKeyFilters = keyFiltersOf(node.services.contractKeyFilters);
   const services = { ...node.services, contractKeyFilters };
-  const server = await hyperExpress.listen(createInternalApi(services, executions), {
+  const server = await httpListener.listen(createInternalApi(services, executions), {
     host: '127.0.0.1',
     port: 0,
     cors: false,

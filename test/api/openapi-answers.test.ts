@@ -3,7 +3,7 @@
  * of every kind, and each answer is checked against the schema of the document.
  */
 import t, { type Test } from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { routes } from '../../src/api/routes/index.ts';
 import { stringify } from '../../src/base/json.ts';
 import { type Populated, populated } from '../node/populated.ts';
@@ -12,7 +12,7 @@ import { type Calls, everyRoute, OF_STAKE } from './fixtures/every-route.ts';
 import { interfaceOf, targetOf } from './fixtures/interface.ts';
 
 async function served(t: Test, set: readonly string[]): Promise<Populated> {
-  return populated(t, { http: hyperExpress, set });
+  return populated(t, { http: httpListener, set });
 }
 
 const isEmpty = (text: string): boolean => /^(\[\]|\[\[\]\]|\{\})$/.test(text);

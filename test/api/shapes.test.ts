@@ -1,13 +1,13 @@
 // Transactions inside other answers.
 
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { restOf } from '../e2e/rest.ts';
 import { wholeNode } from '../node/in-process.ts';
 
 t.test('confirmed transactions inside other answers have their height', async (t) => {
-  const whole = await wholeNode(t, { http: hyperExpress });
+  const whole = await wholeNode(t, { http: httpListener });
   const rest = restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey);
   const [owner, other] = whole.accounts;
   const asset = { name: 'asset', description: '', quantity: 5, decimals: 0, reissuable: false };

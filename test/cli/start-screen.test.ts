@@ -51,6 +51,15 @@ t.test('it says whether contracts are executed', async (t) => {
   t.match(startScreen(executing), /Contracts +by unix:\/\/\/engine\.sock\n/);
 });
 
+t.test('it says what serves the interface', async (t) => {
+  const facts = {
+    ...{ version: '1.1.0', chainId: 'T', genesisId: 'g', owner: OWNER, consensus: 'poa' },
+    ...{ round: '1s', mining: true, height: 1, data: '/data', listener: 'node:http (no addon)' },
+  };
+  t.notMatch(startScreen(facts), /Listener/, 'the interface is off');
+  t.match(startScreen({ ...facts, rest: '127.0.0.1:80' }), /Listener +node:http \(no addon\)\n/);
+});
+
 t.test('an owner without balance or roles is warned of', async (t) => {
   const whole = await wholeNode(t);
   t.strictSame(whole.log.of('owner.no-balance'), []);

@@ -1,5 +1,5 @@
 /** The REST interface of a node that has a made chain: the calls that the crawler makes. */
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../src/base/http.ts';
 import { parse, stringify } from '../../src/base/json.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -114,7 +114,7 @@ export async function madeNode(
       Object.fromEntries(addresses.map((address) => [address, chain().assets?.(address) ?? []])),
     ),
   ];
-  const server = await hyperExpress.listen(routes, { host, port, cors: false });
+  const server = await httpListener.listen(routes, { host, port, cors: false });
   let open = true;
   const close = async (): Promise<void> => {
     if (open) await server.close();

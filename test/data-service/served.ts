@@ -1,5 +1,5 @@
 /** A data service in the process of the test: a crawl of a made chain, and its interface. */
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import type { Database } from '../../src/base/database.ts';
@@ -69,7 +69,7 @@ export async function served(
     },
     {
       openDatabase: open,
-      http: hyperExpress,
+      http: httpListener,
       client,
       forwarding,
       clock: systemClock(undefined),

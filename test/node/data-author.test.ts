@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { jsonLines, run } from '../cli/run.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
@@ -24,7 +24,7 @@ interface Served extends WholeNode {
 }
 
 async function served(t: Test): Promise<Served> {
-  const whole = await wholeNode(t, { http: hyperExpress });
+  const whole = await wholeNode(t, { http: httpListener });
   const [, scripted, plain, payer, guarded] = whole.accounts;
   const script = `base64:${Buffer.from(compiled('true')).toString('base64')}`;
   for (const account of [scripted, guarded]) {

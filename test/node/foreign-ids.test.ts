@@ -1,12 +1,12 @@
 // Ids in paths that do not have the length of an id: the answer is that the object does not exist.
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { restOf } from '../e2e/rest.ts';
 import { wholeNode } from './in-process.ts';
 
 t.test('ids of any length', async (t) => {
-  const { node, scheme, accounts, apiKey } = await wholeNode(t, { http: hyperExpress });
+  const { node, scheme, accounts, apiKey } = await wholeNode(t, { http: httpListener });
   const rest = restOf(`http://127.0.0.1:${node.rest!.port}`, apiKey);
   const address = scheme.addressToText(accounts[0]!.address);
   const cases: [path: (id: string) => string, status: number, error?: number][] = [

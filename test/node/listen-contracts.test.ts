@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { contractLimits } from '../../src/base/contract-limits.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { listenContracts } from '../../src/node/listen-contracts.ts';
@@ -18,7 +18,7 @@ t.test('the connections of an address', { skip: process.platform !== 'linux' }, 
   const config = { dockerEngine: { restListen: { host: '127.0.0.1', port: 0 } } } as Config;
   const executions = { find: () => t.fail('no token'), admit: () => undefined } as never;
   const containers = { isOfOne: (address: string) => address === OWN };
-  const ports = { http: hyperExpress, containers };
+  const ports = { http: httpListener, containers };
   const server = await listenContracts(config, ports, node.services, executions);
   const sockets: Socket[] = [];
   t.teardown(async () => {

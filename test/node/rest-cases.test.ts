@@ -4,7 +4,7 @@
  * issues.
  */
 import t, { type Test } from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import type { NodePorts } from '../../src/node/node-ports.ts';
 import { sum } from '../contracts/contract-node.ts';
 import { later } from '../e2e/later.ts';
@@ -49,7 +49,7 @@ const issues: Readonly<Record<string, string>> = {
 };
 
 function served(t: Test, set: readonly string[] = []): Promise<WholeNode> {
-  const options = { http: hyperExpress, passwords: PASSWORDS, roundMs: 200, privateData: true };
+  const options = { http: httpListener, passwords: PASSWORDS, roundMs: 200, privateData: true };
   return wholeNode(t, { ...options, genesisTime: Date.now(), set, around: withContracts });
 }
 

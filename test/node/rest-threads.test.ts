@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener, native } from '../../src/adapters/http/listener.ts';
 import { processReadings } from '../../src/adapters/process-readings.ts';
 import { servePrometheus } from '../../src/adapters/prometheus.ts';
 import { base58 } from '../../src/base/base58.ts';
@@ -16,9 +16,11 @@ import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { wholeNode } from './in-process.ts';
 
+const skip = native === undefined && 'without the addon of uWebSockets.js there are no threads';
+
 async function served(t: Test, telemetry?: NodePorts['telemetry']) {
   const whole = await wholeNode(t, {
-    http: hyperExpress,
+    http: httpListener,
     around: (ports) => ({
       ...ports,
       telemetry,
@@ -35,7 +37,7 @@ async function served(t: Test, telemetry?: NodePorts['telemetry']) {
   return { whole, post, jsonOf };
 }
 
-t.test('a broadcast keeps its rules', async (t) => {
+t.test('a broadcast keeps its rules', { skip }, async (t) => {
   const { whole, post, jsonOf } = await served(t);
   const { node, accounts, records } = whole;
   const [owner, other] = accounts;
@@ -68,7 +70,7 @@ t.test('a broadcast keeps its rules', async (t) => {
   t.equal(node.pool.size(), 1);
 });
 
-t.test('many at once are each answered with their own transaction', async (t) => {
+t.test('many at once are each answered with their own transaction', { skip }, async (t) => {
   const { whole, post, jsonOf } = await served(t);
   const [owner, other] = whole.accounts;
   const sent = Array.from({ length: 100 }, (_, i) => whole.transfer(owner, other, i + 1));
@@ -80,7 +82,7 @@ t.test('many at once are each answered with their own transaction', async (t) =>
   t.equal(whole.node.pool.size(), 100);
 });
 
-t.test('metrics show how late the timers of each thread are', async (t) => {
+t.test('metrics show how late the timers of each thread are', { skip }, async (t) => {
   const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
   t.teardown(close);
   await served(t, { metrics, process: processReadings() });
@@ -91,7 +93,7 @@ t.test('metrics show how late the timers of each thread are', async (t) => {
   t.notMatch(text, 'thread="3"');
 });
 
-t.test('the script of an account judges, whatever the thread has found', async (t) => {
+t.test('the script of an account judges, whatever the thread has found', { skip }, async (t) => {
   const { whole, post, jsonOf } = await served(t);
   const from = whole.accounts[1];
   const about = { name: 'open', description: '', script: 'base64:AQa3b8tH' };
@@ -103,7 +105,7 @@ t.test('the script of an account judges, whatever the thread has found', async (
   t.strictSame(answer.json['proofs'], []);
 });
 
-t.test('a thread tells a program of this machine from a page', async (t) => {
+t.test('a thread tells a program of this machine from a page', { skip }, async (t) => {
   const { whole } = await served(t);
   const url = `http://127.0.0.1:${whole.node.rest!.port}/utils/reload-wallet`;
   const ask = async (headers: Record<string, string>): Promise<number> => {

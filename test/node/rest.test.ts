@@ -1,6 +1,6 @@
 // Valid and invalid transactions that reach a whole node over HTTP.
 import t, { type Test } from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { isObject, type JsonObject } from '../../src/base/json.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
@@ -14,7 +14,7 @@ const BROADCAST = '/transactions/broadcast';
 const OTHER_CHAIN = 'W'.charCodeAt(0);
 
 async function served(t: Scope, options: WholeOptions = {}): Promise<WholeNode & { rest: Rest }> {
-  const whole = await wholeNode(t, { ...options, http: hyperExpress });
+  const whole = await wholeNode(t, { ...options, http: httpListener });
   const rest = restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey);
   return { ...whole, rest };
 }

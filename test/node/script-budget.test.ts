@@ -1,6 +1,6 @@
 // The budgets of scripts as a stranger meets them: over REST, on a node of a new network.
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
@@ -14,7 +14,7 @@ import { type Account, type WholeNode, wholeNode } from './in-process.ts';
 import { orderJson, PRICE, signedOrder } from './orders.ts';
 
 async function served(t: Scope) {
-  const whole = await wholeNode(t, { http: hyperExpress });
+  const whole = await wholeNode(t, { http: httpListener });
   const rest = restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey);
   const broadcast = (tx: Tx) => rest.post('/transactions/broadcast', txToJson(tx, whole.scheme));
   return { whole, rest, broadcast };

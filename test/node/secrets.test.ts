@@ -3,7 +3,7 @@
 // the number of calls.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import { stringify } from '../../src/base/json.ts';
@@ -19,7 +19,7 @@ const PRIVATE = 'nobody else may read this sentence';
 
 t.setTimeout(START_MS_MAX + CALLS * MS_PER_CALL_MAX);
 
-const of = await wholeNode(t, { http: hyperExpress, passwords: [PASSWORD] });
+const of = await wholeNode(t, { http: httpListener, passwords: [PASSWORD] });
 const url = `http://127.0.0.1:${of.node.rest!.port}`;
 const [owner, one] = of.accounts;
 const strangeKey = base58.encode(randomBytes(24));

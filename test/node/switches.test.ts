@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { StatusRecord } from '../../src/contracts/statuses/status-record.ts';
 import { serveApi } from '../api/fixtures/memory-node.ts';
@@ -15,7 +15,7 @@ interface Served extends WholeNode {
 }
 
 async function served(t: Scope, set: readonly string[]): Promise<Served> {
-  const whole = await wholeNode(t, { set, http: hyperExpress });
+  const whole = await wholeNode(t, { set, http: httpListener });
   return { ...whole, rest: restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey) };
 }
 
@@ -81,7 +81,7 @@ t.test('sdk-compatible: private data as bare text', async (t) => {
   const hello = { data: 'aGVsbG8=', hash };
   for (const isCompatible of [false, true]) {
     const set = [`rest-api.sdk-compatible=${isCompatible ? 'yes' : 'no'}`];
-    const whole = await wholeNode(t, { set, http: hyperExpress, privateData: true });
+    const whole = await wholeNode(t, { set, http: httpListener, privateData: true });
     const [{ text: sender }] = whole.accounts;
     const policy = { policyName: 'p', description: '', recipients: [sender], owners: [sender] };
     const { id } = await whole.send(whole.accounts[0], { type: 112, ...policy });

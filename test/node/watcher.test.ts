@@ -1,11 +1,11 @@
 import t from 'tap';
-import { hyperExpress } from '../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../src/adapters/http/listener.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { restOf } from '../e2e/rest.ts';
 import { wholeNode } from './in-process.ts';
 
 t.test('scenario 107: a watcher takes and signs no transactions of clients', async (t) => {
-  const whole = await wholeNode(t, { set: ['network.mode=watcher'], http: hyperExpress });
+  const whole = await wholeNode(t, { set: ['network.mode=watcher'], http: httpListener });
   const { node, accounts, transfer, clock, apiKey, scheme } = whole;
   const [owner, other] = accounts;
   const { post } = restOf(`http://127.0.0.1:${node.rest!.port}`, apiKey);

@@ -62,8 +62,8 @@ export class PendingBody {
   }
 
   /** The whole body once it is complete. */
-  add(chunk: ArrayBuffer, last: boolean): Uint8Array | undefined {
-    const view = new Uint8Array(chunk);
+  add(chunk: ArrayBuffer | Uint8Array, last: boolean): Uint8Array | undefined {
+    const view = chunk instanceof Uint8Array ? chunk : new Uint8Array(chunk);
     if (last && !this.isOwn) return view;
     // The parser reuses its buffer after this call.
     const buffer = this.roomFor(view.length);

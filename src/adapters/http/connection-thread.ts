@@ -11,11 +11,12 @@ import { assert } from '../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import { measureLoopDelay } from '../loop-delay.ts';
 import type { AheadResult } from './ahead-messages.ts';
+import type { Door } from './app.ts';
 import { sharedTally } from './body-tally.ts';
-import type { Door } from './door.ts';
 import { countEnd } from './ended-threads.ts';
-import { Server } from './hyper-express.ts';
+import { loadNative, type NativeApp } from './native.ts';
 import { Outbox } from './outbox.ts';
+import { Server } from './server.ts';
 import type { FromThread, HttpThreadData, RouteFacts, ToThread } from './thread-messages.ts';
 
 /** What the program does in the thread. */
@@ -74,17 +75,17 @@ export function serveConnections(
   }
 
   const door: Door = {
-    open: (app) => port.postMessage({ kind: 'open', descriptor: app.getDescriptor() }),
+    open(app) {
+      const descriptor = (app as NativeApp).getDescriptor();
+      port.postMessage({ kind: 'open', descriptor } satisfies FromThread);
+    },
     close: () => undefined,
   };
-  const server = new Server(routes.map(routeOf), options, door, sharedTally(bodyBytes));
+  const tally = sharedTally(bodyBytes);
+  const server = new Server(routes.map(routeOf), options, loadNative(), door, tally);
 
   function open(): void {
-    try {
-      server.open();
-    } catch (why) {
-      port.postMessage({ kind: 'unusable', why } satisfies FromThread);
-    }
+    server.open().catch((why) => port.postMessage({ kind: 'unusable', why } satisfies FromThread));
   }
 
   function close(): void {

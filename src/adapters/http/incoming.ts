@@ -2,13 +2,9 @@
  * A request over the native parser's buffer. Each read calls native code, so it happens on demand.
  * `detach` copies what a handler may still need once the buffer is gone.
  */
-import type uws from 'uWebSockets.js';
 import { withoutStack } from '../../base/expected-error.ts';
 import type { HttpRequest, HttpRoute } from '../../base/http.ts';
-
-type Handler = Parameters<ReturnType<typeof uws.App>['get']>[1];
-type Response = Parameters<Handler>[0];
-type Request = Parameters<Handler>[1];
+import type { Request, Response } from './app.ts';
 
 export class IncomingRequest implements HttpRequest {
   private readonly route: HttpRoute;

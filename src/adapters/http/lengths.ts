@@ -1,10 +1,8 @@
 /** What a request says of the length of its body. */
-import type uws from 'uWebSockets.js';
 import { apiError } from '../../base/errors.ts';
 import type { HttpReply } from '../../base/http.ts';
+import type { Request } from './app.ts';
 import { errorReply } from './reply.ts';
-
-type Request = Parameters<Parameters<ReturnType<typeof uws.App>['get']>[1]>[1];
 
 export const TWO_LENGTHS = errorReply(
   apiError('Invalid', 'Content-Length is given twice, with different values'),

@@ -1,15 +1,12 @@
 /** Writes answers. */
 
-import type uws from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { type ApiError, apiError } from '../../base/errors.ts';
 import type { HttpReply } from '../../base/http.ts';
 import { stringify } from '../../base/json.ts';
+import type { Response } from './app.ts';
 import type { HttpHeaders } from './cors.ts';
 import { sendStream } from './send-stream.ts';
-
-type Handler = Parameters<ReturnType<typeof uws.App>['get']>[1];
-type Response = Parameters<Handler>[0];
 
 const OK = 200;
 

@@ -1,8 +1,6 @@
 /** Sends an answer that goes on: pieces of text as they come, to a client that may stop taking them. */
-import type uws from 'uWebSockets.js';
 import type { HttpStream } from '../../base/http.ts';
-
-type Response = Parameters<Parameters<ReturnType<typeof uws.App>['get']>[1]>[0];
+import type { Response } from './app.ts';
 
 /** Status and headers are written already, in the cork of this call. */
 export function sendStream(

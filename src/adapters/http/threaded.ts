@@ -6,16 +6,15 @@
  * All threads together keep the limits of one server: each has its part, and the bytes of bodies
  * are counted together, because one body may need most of them.
  */
-import HyperExpress from 'hyper-express';
 import { assert } from '../../base/assert.ts';
 import type { Http, HttpRoute, HttpServer } from '../../base/http.ts';
 import { sharedCounters } from './body-tally.ts';
-import { type App, portDoor } from './door.ts';
 import { awaitEnds, sharedCount } from './ended-threads.ts';
 import { freePort } from './free-port.ts';
 import { HttpThread } from './http-thread.ts';
-import { type Bounds, bounds } from './hyper-express.ts';
 import { Line } from './line.ts';
+import { native } from './listener.ts';
+import { type Bounds, bounds } from './server.ts';
 import type { HttpThreadData, RouteFacts } from './thread-messages.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
@@ -31,6 +30,7 @@ export interface ThreadedOptions {
 export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOptions): Http {
   return {
     async listen(routes, options) {
+      assert(native !== undefined, 'only apps of uWebSockets.js pass connections to threads');
       const { host, tls } = options;
       const port = await freePort(host, options.port);
       if (tls !== undefined) checkTlsFiles(tls);
@@ -42,7 +42,8 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
         ended: sharedCount(),
         program: options.forThreads,
       };
-      const acceptor = acceptorFor(tls);
+      // It answers nothing itself.
+      const acceptor = native.createApp(tls);
       const atExit = (): void => {
         for (const thread of threads) thread.end();
         awaitEnds(data.ended, count);
@@ -51,7 +52,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
         acceptor.addChildAppDescriptor(descriptor);
         if (before !== undefined) acceptor.removeChildAppDescriptor(before);
       };
-      const door = portDoor(host, port);
+      const door = native.portDoor(host, port);
       const events = {
         onOpen,
         onDeath(cause: unknown): void {
@@ -88,7 +89,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
       process.on('exit', atExit);
       try {
         await all((thread) => thread.opened());
-        door.open(acceptor);
+        await door.open(acceptor);
       } catch (cause) {
         await server.close();
         throw cause;
@@ -96,12 +97,6 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
       return server;
     },
   };
-}
-
-/** An app that answers nothing itself. */
-function acceptorFor(tls: { readonly cert: string; readonly key: string } | undefined): App {
-  const files = tls === undefined ? {} : { cert_file_name: tls.cert, key_file_name: tls.key };
-  return new HyperExpress.Server({ ...files, auto_close: false }).uws_instance as App;
 }
 
 function factsOf({ ahead, ...route }: HttpRoute): RouteFacts {

@@ -1,7 +1,5 @@
 /** Work on an answer in a later turn of the event loop. */
-import type uws from 'uWebSockets.js';
-
-type Response = Parameters<Parameters<ReturnType<typeof uws.App>['get']>[1]>[0];
+import type { Response } from './app.ts';
 
 /** Does nothing where the connection is gone by then. */
 export function unlessAborted(response: Response, work: () => void): () => void {

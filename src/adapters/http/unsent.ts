@@ -4,9 +4,7 @@
  * the connection. A client that receives too slowly loses its connection. So does the client that
  * has received nothing for longest, when all unsent answers together take too much memory.
  */
-import type uws from 'uWebSockets.js';
-
-type Response = Parameters<Parameters<ReturnType<typeof uws.App>['get']>[1]>[0];
+import type { Response } from './app.ts';
 
 const SWEEP_MS = 1_000;
 /** A client must take a certain amount in this time, or the rest of the answer. */

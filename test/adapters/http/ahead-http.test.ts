@@ -4,8 +4,8 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { aheadHttp } from '../../../src/adapters/http/ahead-http.ts';
-import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import type { HttpReply, HttpRoute, HttpServerOptions } from '../../../src/base/http.ts';
+import { http } from '../../http-listener.ts';
 import { ask, eventually } from './raw-socket.ts';
 
 const ok = (value: unknown): HttpReply => ({
@@ -17,12 +17,17 @@ const ok = (value: unknown): HttpReply => ({
 async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
   const seen: unknown[] = [];
   const deaths: unknown[] = [];
+  let arrived = 0;
   const half: HttpRoute = {
     method: 'POST',
     pattern: '/half/:x',
     maxBody: 300_000,
     keep: ['x-kept'],
     mayWait: true,
+    admit() {
+      arrived++;
+      return undefined;
+    },
     handle: (of, body) => {
       const text = Buffer.from(body ?? []).toString();
       return ok(['whole', of.param(0), of.query, of.header('x-kept'), text]);
@@ -36,12 +41,17 @@ async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
       },
     },
   };
-  const http = aheadHttp({
-    http: hyperExpress,
+  const ahead = aheadHttp({
+    http,
     workers: { half: new URL('ahead-worker.ts', import.meta.url) },
     onDeath: (cause) => void deaths.push(cause),
   });
-  const server = await http.listen([half], { host: '127.0.0.1', port: 0, cors: false, ...options });
+  const server = await ahead.listen([half], {
+    host: '127.0.0.1',
+    port: 0,
+    cors: false,
+    ...options,
+  });
   t.teardown(() => server.close());
   const post = (body: string) =>
     ask(
@@ -49,7 +59,7 @@ async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
       `POST /half/a?b=c HTTP/1.1\nHost: h\nX-Kept: k\nContent-Length: ${body.length}`,
       body,
     );
-  return { post, seen, deaths };
+  return { post, seen, deaths, arrived: () => arrived };
 }
 
 t.test('a thread does its part', async (t) => {
@@ -76,12 +86,13 @@ t.test('each of many gets its own answer, whatever its length', async (t) => {
 });
 
 t.test('what is too much is refused while threads work', async (t) => {
-  const { post } = await listen(t, { maxInFlight: 2 });
+  const { post, arrived } = await listen(t, { maxInFlight: 2 });
   const file = join(t.testdir(), 'enough');
   const order: string[] = [];
   const busy = Array.from({ length: 2 }, () =>
     post(`be busy until ${file}`).then(() => order.push('worked')),
   );
+  t.ok(await eventually(async () => arrived() === 2));
   t.ok(await eventually(async () => (await post('more')).status === 503));
   order.push('refused');
   writeFileSync(file, '');

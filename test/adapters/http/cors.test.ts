@@ -1,8 +1,8 @@
 // Which pages of other origins may read answers, and with what.
 import t from 'tap';
 import { corsOf } from '../../../src/adapters/http/cors.ts';
-import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import type { OtherOrigins } from '../../../src/base/http.ts';
+import { http } from '../../http-listener.ts';
 import { ask } from './raw-socket.ts';
 
 const CHOSEN: OtherOrigins = {
@@ -63,7 +63,7 @@ t.test('on the wire, answers and refusals alike', async (t) => {
     keep: [],
     handle: () => ({ status: 200, type: 'text/plain', body: 'x' }),
   } as const;
-  const server = await hyperExpress.listen([route], { host: '127.0.0.1', port: 0, cors: CHOSEN });
+  const server = await http.listen([route], { host: '127.0.0.1', port: 0, cors: CHOSEN });
   t.teardown(() => server.close());
   const head = async (line: string, origin: string) =>
     (await ask(server.port, `${line} HTTP/1.1\nHost: h\nOrigin: ${origin}`)).head;

@@ -4,8 +4,8 @@ import { get } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { openHostDoor } from '../../../src/adapters/http/host-door.ts';
-import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import type { HttpRoute } from '../../../src/base/http.ts';
+import { http } from '../../http-listener.ts';
 
 const OF_HOST = 3;
 const HOSTILE = '127.0.0.2';
@@ -22,7 +22,7 @@ const route: HttpRoute = {
 t.test('connections of one address', { skip: process.platform !== 'linux' }, async (t) => {
   const maxConnectionsOfHost = () => OF_HOST;
   const options = { host: '127.0.0.1', port: 0, cors: false, maxConnectionsOfHost };
-  const server = await hyperExpress.listen([route], options);
+  const server = await http.listen([route], options);
   const sockets: Socket[] = [];
   t.teardown(async () => {
     for (const socket of sockets) socket.destroy();

@@ -2,8 +2,8 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import type { HttpStreamClient } from '../../../src/base/http.ts';
+import { http } from '../../http-listener.ts';
 import { eventually, exchange } from './raw-socket.ts';
 
 const REQUEST = 'GET /stream HTTP/1.1\r\nHost: h\r\n\r\n';
@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 
 async function listen(t: Test) {
   const seen = { client: undefined as HttpStreamClient | undefined, ready: 0, closed: 0 };
-  const server = await hyperExpress.listen(
+  const server = await http.listen(
     [
       {
         method: 'GET',

@@ -3,9 +3,9 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
 import { Line } from '../../../src/adapters/http/line.ts';
 import type { HttpReply, HttpRoute } from '../../../src/base/http.ts';
+import { http } from '../../http-listener.ts';
 import { ask, exchange } from './raw-socket.ts';
 
 const ok = (body: unknown): HttpReply => ({
@@ -30,7 +30,7 @@ function work(): HttpReply {
 
 t.test('one connection does not hold a turn', async (t) => {
   const busy = get('/busy', work);
-  const server = await hyperExpress.listen([busy], { host: '127.0.0.1', port: 0, cors: false });
+  const server = await http.listen([busy], { host: '127.0.0.1', port: 0, cors: false });
   t.teardown(() => server.close());
   const request = 'GET /busy HTTP/1.1\r\nHost: h\r\n\r\n';
   const { text, closed } = await exchange(server.port, [request.repeat(500)], undefined, 5000);
@@ -47,7 +47,7 @@ t.test('one connection does not hold a turn', async (t) => {
 
 t.test('nor does one whose requests are all refused', async (t) => {
   const refused = { ...get('/refused', () => ok(1)), admit: () => ({ ...work(), status: 403 }) };
-  const server = await hyperExpress.listen([refused], { host: '127.0.0.1', port: 0, cors: false });
+  const server = await http.listen([refused], { host: '127.0.0.1', port: 0, cors: false });
   t.teardown(() => server.close());
   const request = 'GET /refused HTTP/1.1\r\nHost: h\r\n\r\n';
   const { text, closed } = await exchange(server.port, [request.repeat(500)], undefined, 5000);
@@ -80,7 +80,7 @@ t.test('a request without a body does not wait behind those with one', async (t)
     order.push('cheap');
     return ok(1);
   });
-  const server = await hyperExpress.listen([dear, cheap], {
+  const server = await http.listen([dear, cheap], {
     host: '127.0.0.1',
     port: 0,
     cors: false,

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
+import { native } from '../../../src/adapters/http/listener.ts';
 import { threadedHttp } from '../../../src/adapters/http/threaded.ts';
 import {
   type HttpReply,
@@ -17,6 +18,8 @@ import {
   TlsFileError,
 } from '../../../src/base/http.ts';
 import { ask, eventually, exchange, isComplete } from './raw-socket.ts';
+
+const skip = native === undefined && 'without the addon of uWebSockets.js there are no threads';
 
 const workerUrl = new URL('threaded-worker.ts', import.meta.url);
 const ok = (value: unknown): HttpReply => ({
@@ -100,7 +103,7 @@ const raw = (path: string, body: string): string[] => [
   `POST ${path} HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
 ];
 
-t.test('requests that are passed on', async (t) => {
+t.test('requests that are passed on', { skip }, async (t) => {
   const { port, seen, deaths } = await listen(t);
   for (let i = 0; i < 4; i++) {
     const key = await ask(port, 'GET /key/%D1%84/a%2Fb%20c%25?x=%2F HTTP/1.1\nHost: h\nX-Kept: k');
@@ -122,7 +125,7 @@ t.test('requests that are passed on', async (t) => {
   t.strictSame(deaths, []);
 });
 
-t.test('large bodies are passed on whole, again and again', async (t) => {
+t.test('large bodies are passed on whole, again and again', { skip }, async (t) => {
   const { port } = await listen(t, {}, 1);
   const dispatcher = new Agent({ connections: 1 });
   t.teardown(() => dispatcher.close());
@@ -136,14 +139,14 @@ t.test('large bodies are passed on whole, again and again', async (t) => {
   }
 });
 
-t.test('the rules of access are applied before the body', async (t) => {
+t.test('the rules of access are applied before the body', { skip }, async (t) => {
   const { port } = await listen(t);
   const head = 'POST /judged HTTP/1.1\nHost: h\nContent-Length: 900';
   t.equal((await ask(port, head)).status, 403, 'without a byte of the body');
   t.equal((await ask(port, `${head}\nPass: yes`, Buffer.alloc(900))).status, 200);
 });
 
-t.test('a route of which a thread does a part', async (t) => {
+t.test('a route of which a thread does a part', { skip }, async (t) => {
   const { port, seen } = await listen(t);
   const half = (body: string) => ask(port, ...posted('/half', body));
   t.match((await half('mine')).body, 'own answer to mine');
@@ -162,7 +165,7 @@ t.test('a route of which a thread does a part', async (t) => {
   );
 });
 
-t.test('what is too much is refused while threads work', async (t) => {
+t.test('what is too much is refused while threads work', { skip }, async (t) => {
   const { port } = await listen(t, { maxInFlight: 2 }, 1);
   const file = join(t.testdir(), 'enough');
   const order: string[] = [];
@@ -180,7 +183,7 @@ t.test('what is too much is refused while threads work', async (t) => {
   t.strictSame(order, ['refused', 'worked', 'worked']);
 });
 
-t.test('what is too much is refused while the main thread works', async (t) => {
+t.test('what is too much is refused while the main thread works', { skip }, async (t) => {
   const file = join(t.testdir(), 'enough');
   const child = fork(fileURLToPath(new URL('threaded-busy.ts', import.meta.url)), [file], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -200,7 +203,7 @@ t.test('what is too much is refused while the main thread works', async (t) => {
   t.match((await busy).text, /^HTTP\/1\.1 200/);
 });
 
-t.test('the delay of timers of each thread', async (t) => {
+t.test('the delay of timers of each thread', { skip }, async (t) => {
   const { server, port } = await listen(t, { measured: true });
   t.equal(server.delays?.().length, 2);
   const isLate = (): boolean => server.delays?.().some(({ max }) => max > 0.4) ?? false;
@@ -223,7 +226,7 @@ function open(t: Test, port: number, text: string): Socket {
   return socket;
 }
 
-t.test('all threads together keep the limits', async (t) => {
+t.test('all threads together keep the limits', { skip }, async (t) => {
   const bytes = 600;
   const { port } = await listen(t, { maxBodyBytes: 1000, maxInFlight: 4 });
   const unfinished = `POST /size HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n${'a'.repeat(bytes)}`;
@@ -244,7 +247,7 @@ t.test('all threads together keep the limits', async (t) => {
   t.ok(served >= 1 && served <= 4, `${served} of 12 were served at a time`);
 });
 
-t.test('connections are counted', async (t) => {
+t.test('connections are counted', { skip }, async (t) => {
   const { port } = await listen(t, { maxConnections: 4 });
   const closed: Socket[] = [];
   const sockets = Array.from({ length: 8 }, () => open(t, port, ''));
@@ -252,7 +255,7 @@ t.test('connections are counted', async (t) => {
   t.ok(await eventually(async () => closed.length === 4));
 });
 
-t.test('the end gives pending answers time', async (t) => {
+t.test('the end gives pending answers time', { skip }, async (t) => {
   const { server, port, deaths } = await listen(t);
   const late = ask(port, ...posted('/slow', 'a'));
   await sleep(100);
@@ -264,7 +267,7 @@ t.test('the end gives pending answers time', async (t) => {
   t.strictSame(deaths, []);
 });
 
-t.test('an unexpected error in a thread is reported', async (t) => {
+t.test('an unexpected error in a thread is reported', { skip }, async (t) => {
   const { server, port, deaths } = await listen(t);
   await ask(port, ...posted('/half', 'die'));
   t.ok(await eventually(async () => deaths.length > 0));
@@ -274,7 +277,7 @@ t.test('an unexpected error in a thread is reported', async (t) => {
   t.equal(deaths.length, 1);
 });
 
-t.test('so is the end of a thread that does a part', async (t) => {
+t.test('so is the end of a thread that does a part', { skip }, async (t) => {
   const { port, deaths } = await listen(t);
   void ask(port, ...posted('/half', 'die ahead'));
   t.ok(await eventually(async () => deaths.length > 0));
@@ -282,7 +285,7 @@ t.test('so is the end of a thread that does a part', async (t) => {
   t.equal(deaths.length, 1);
 });
 
-t.test('a process that ends at once, with open connections', async (t) => {
+t.test('a process that ends at once, with open connections', { skip }, async (t) => {
   const child = fork(fileURLToPath(new URL('threaded-exit.ts', import.meta.url)), {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -295,7 +298,7 @@ t.test('a process that ends at once, with open connections', async (t) => {
   t.strictSame([code, signal], [7, null], String(child.stderr?.read() ?? ''));
 });
 
-t.test('a port that is taken, and a thread that does not start', async (t) => {
+t.test('a port that is taken, and a thread that does not start', { skip }, async (t) => {
   const { port } = await listen(t);
   const http = threadedHttp({ threads: 1, workerUrl, onDeath: () => t.fail('it never lived') });
   const options = { host: '127.0.0.1', port, cors: false };
@@ -313,7 +316,7 @@ t.test('a port that is taken, and a thread that does not start', async (t) => {
 const file = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url));
 const tls = { cert: file('test-only-cert.pem'), key: file('test-only-key.pem') };
 
-t.test('TLS, also after the certificate was read again', async (t) => {
+t.test('TLS, also after the certificate was read again', { skip }, async (t) => {
   const { server, port } = await listen(t, { tls });
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false }, pipelining: 0 });
   t.teardown(() => dispatcher.close());

@@ -1,7 +1,7 @@
 // Contracts for clients: their past, outcomes of their transactions, and the refusals of
 // transactions about contracts that ended or changed.
 import t from 'tap';
-import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../../src/adapters/http/listener.ts';
 import { base58 } from '../../../src/base/base58.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
@@ -21,7 +21,7 @@ interface Served extends Omit<WholeNode, 'mine'> {
 }
 
 async function served(t: Scope): Promise<Served> {
-  const whole = await wholeNode(t, { http: hyperExpress, set: ['miner.enable=no'] });
+  const whole = await wholeNode(t, { http: httpListener, set: ['miner.enable=no'] });
   const [owner] = whole.accounts;
   const rest = restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey);
   async function mine(...txs: readonly Tx[]): Promise<void> {

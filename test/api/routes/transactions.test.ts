@@ -1,13 +1,13 @@
 // What a request to sign may leave out, and how the pool is listed.
 
 import t from 'tap';
-import { hyperExpress } from '../../../src/adapters/http/hyper-express.ts';
+import { httpListener } from '../../../src/adapters/http/listener.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import { restOf } from '../../e2e/rest.ts';
 import { ROUND_MS, type TxFields, wholeNode } from '../../node/in-process.ts';
 
 t.test('a call without a contract version gets the present one when signed', async (t) => {
-  const whole = await wholeNode(t, { http: hyperExpress, set: ['miner.enable=no'] });
+  const whole = await wholeNode(t, { http: httpListener, set: ['miner.enable=no'] });
   const [owner] = whole.accounts;
   async function execute(fields: TxFields): Promise<string> {
     const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
@@ -37,7 +37,7 @@ t.test('the pool is listed in turns', async (t) => {
   let looks = 0;
   let turns = 0;
   const whole = await wholeNode(t, {
-    http: hyperExpress,
+    http: httpListener,
     set: ['miner.enable=no'],
     // Every look at this clock finds that a millisecond has passed.
     around: (ports) => ({

@@ -1,25 +1,24 @@
 /**
- * The Http port on hyper-express, whose server brings uWebSockets.js and TLS (decision 2).
+ * The Http port on an app (app.ts), native or of Node.
  *
  * Routes are bound to the native handlers below hyper-express: its request and response objects
  * cost a tenth of a GET and a third of a POST (docs/dependencies.md), and it never passes on the
  * body of a GET, which GET /addresses/balance/details needs. All limits of connections are here:
- * arriving bodies, unsent answers, pending answers, work in one turn, connections. The native
- * parser ends idle connections, slow headers and very slow bodies after 10 s.
+ * arriving bodies, unsent answers, pending answers, work in one turn, connections. The apps
+ * themselves end idle connections, slow headers and very slow bodies after 10 s.
  *
  * Invariants: a reply is written once and never after an abort; no input makes a handler throw; a
  * complete request to a route that answers at once is never refused, whatever other clients do.
  */
 
-import HyperExpress from 'hyper-express';
 import { apiError } from '../../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
+import type { App, Door, Listener, Request, Response } from './app.ts';
 import { BackPressure } from './back-pressure.ts';
 import { listenBehindDoor } from './behind-door.ts';
 import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
 import type { BodyTally } from './body-tally.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
-import { type App, type Door, portDoor } from './door.ts';
 import { freePort } from './free-port.ts';
 import { handled } from './handled.ts';
 import { IncomingRequest } from './incoming.ts';
@@ -56,20 +55,21 @@ export const bounds: Bounds = {
   maxUnsentBytes: 32 * MIB,
 };
 
-type Response = Parameters<Parameters<App['get']>[1]>[0];
-type Request = Parameters<Parameters<App['get']>[1]>[1];
-
-export const hyperExpress: Http = {
-  async listen(routes, options) {
-    const all = { ...bounds, ...options };
-    const { maxConnectionsOfHost: ofHost } = options;
-    if (ofHost !== undefined) return listenBehindDoor(hyperExpress, routes, all, ofHost);
-    const port = await freePort(options.host, options.port);
-    const server = new Server(routes, { ...all, port }, portDoor(options.host, port));
-    server.open();
-    return server;
-  },
-};
+export function httpOn(listener: Listener): Http {
+  const http: Http = {
+    async listen(routes, options) {
+      const all = { ...bounds, ...options };
+      const { host, maxConnectionsOfHost: ofHost } = options;
+      if (ofHost !== undefined) return listenBehindDoor(http, routes, all, ofHost);
+      const port = await freePort(host, options.port);
+      const door = listener.portDoor(host, port);
+      const server = new Server(routes, { ...all, port }, listener, door);
+      await server.open();
+      return server;
+    },
+  };
+  return http;
+}
 
 type Options = HttpServerOptions & Bounds;
 
@@ -91,6 +91,7 @@ export class Server implements HttpServer {
   private readonly unsent: Unsent;
   private readonly serving = new Serving();
   private readonly apps: App[] = [];
+  private readonly listener: Listener;
   private readonly door: Door;
   /** Requests whose answer is pending. */
   private pending = 0;
@@ -102,8 +103,15 @@ export class Server implements HttpServer {
   private closing = false;
 
   /** `bodyBytes`: counts bodies together with other servers. */
-  constructor(routes: readonly HttpRoute[], options: Options, door: Door, bodyBytes?: BodyTally) {
+  constructor(
+    routes: readonly HttpRoute[],
+    options: Options,
+    listener: Listener,
+    door: Door,
+    bodyBytes?: BodyTally,
+  ) {
     this.routes = routes;
+    this.listener = listener;
     this.door = door;
     this.options = options;
     this.port = options.port;
@@ -112,16 +120,16 @@ export class Server implements HttpServer {
     this.unsent = new Unsent(options.maxUnsentBytes);
   }
 
-  /** Binds the port; throws where it is taken or a TLS file is unusable. */
-  open(): void {
+  /** Binds the port; rejects where it is taken or a TLS file is unusable. */
+  async open(): Promise<void> {
     if (this.options.tls !== undefined) checkTlsFiles(this.options.tls);
     const app = this.build();
-    this.door.open(app);
+    await this.door.open(app);
     this.apps.push(app);
   }
 
-  async reload(): Promise<void> {
-    this.open();
+  reload(): Promise<void> {
+    return this.open();
   }
 
   async close(): Promise<void> {
@@ -142,12 +150,8 @@ export class Server implements HttpServer {
   }
 
   private build(): App {
-    const { tls } = this.options;
-    const files = tls === undefined ? {} : { cert_file_name: tls.cert, key_file_name: tls.key };
-    const app = new HyperExpress.Server({ ...files, auto_close: false }).uws_instance as App;
-    app.filter((response: unknown, change: unknown) =>
-      this.countConnection(response as Response, Number(change)),
-    );
+    const app = this.listener.createApp(this.options.tls);
+    app.filter((connection, change) => this.countConnection(connection, Number(change)));
     for (const route of this.routes) this.bind(app, route);
     const { cors } = this;
     if (cors !== undefined) {
@@ -157,9 +161,9 @@ export class Server implements HttpServer {
     return app;
   }
 
-  private countConnection(response: Response, change: number): void {
+  private countConnection(connection: { close(): unknown }, change: number): void {
     this.connections += change;
-    if (change > 0 && this.connections > this.options.maxConnections) response.close();
+    if (change > 0 && this.connections > this.options.maxConnections) connection.close();
   }
 
   private refuseUnknown(response: Response, request: Request): void {

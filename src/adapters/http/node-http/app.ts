@@ -1,0 +1,152 @@
+/**
+ * Apps on Node's own server, for releases of Node for which uWebSockets.js has no addon. They keep
+ * the promises of the native ones: the same bounds of a head, the same times, one pending request on
+ * a connection, and heads of answers with the same bytes.
+ *
+ * Node reads requests and frames answers. The sockets come from a door (door.ts), so that another
+ * app with a new certificate can take over its port.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Handler, Listener, TlsFiles } from '../app.ts';
+import { Connection } from './connection.ts';
+import { portDoor, type SocketApp } from './door.ts';
+import { HEAD_BYTES_MAX, headRefusal, parserRefusal } from './refusals.ts';
+import { NodeRequest, targetOf } from './request.ts';
+import { NodeResponse } from './response.ts';
+import { Router } from './router.ts';
+
+const SWEEP_MS = 1_000;
+const HANDSHAKE_MS = 10_000;
+
+type Filter = Parameters<SocketApp['filter']>[0];
+
+class NodeApp implements SocketApp {
+  private readonly server: Server;
+  private readonly routers = new Map<string, Router<Handler>>();
+  /** Handlers of every path by method, and that of any other method under ''. */
+  private readonly everyPath = new Map<string, Handler>();
+  private count: Filter = () => {};
+  /** All that came through the door. */
+  private readonly sockets = new Set<Socket>();
+  /** By the socket that carries HTTP; with TLS, that is another one. */
+  private readonly connections = new Map<Socket, Connection>();
+  private readonly sweeper: NodeJS.Timeout;
+
+  constructor(tls: TlsFiles | undefined) {
+    // The connections have their own times.
+    const options = {
+      maxHeaderSize: HEAD_BYTES_MAX,
+      requireHostHeader: false,
+      keepAliveTimeout: 0,
+      headersTimeout: 0,
+      requestTimeout: 0,
+    };
+    this.server =
+      tls === undefined
+        ? createServer(options)
+        : createTlsServer({
+            ...options,
+            cert: readFileSync(tls.cert),
+            key: readFileSync(tls.key),
+            handshakeTimeout: HANDSHAKE_MS,
+          });
+    // The size of a head limits their number; Node would drop what is over this limit.
+    this.server.maxHeadersCount = 0;
+    const ready = tls === undefined ? 'connection' : 'secureConnection';
+    this.server.on(ready, (socket: Socket) => this.begin(socket));
+    const take = (request: IncomingMessage, reply: ServerResponse): void =>
+      this.take(request, reply);
+    this.server.on('request', take);
+    this.server.on('checkExpectation', take);
+    this.server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
+      const connection = this.connections.get(stream as Socket);
+      const refusal = parserRefusal(code);
+      if (connection === undefined || refusal === undefined) stream.destroy();
+      else connection.refuse(refusal);
+    });
+    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
+    this.sweeper.unref();
+  }
+
+  get(pattern: string, handler: Handler): void {
+    this.add('GET', pattern, handler);
+  }
+
+  head(pattern: string, handler: Handler): void {
+    this.add('HEAD', pattern, handler);
+  }
+
+  post(pattern: string, handler: Handler): void {
+    this.add('POST', pattern, handler);
+  }
+
+  options(_pattern: '/*', handler: Handler): void {
+    this.everyPath.set('OPTIONS', handler);
+  }
+
+  any(_pattern: '/*', handler: Handler): void {
+    this.everyPath.set('', handler);
+  }
+
+  filter(count: Filter): void {
+    this.count = count;
+  }
+
+  accept(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.once('close', () => {
+      this.sockets.delete(socket);
+      this.count({ close: () => {} }, -1);
+    });
+    this.count({ close: () => socket.destroy() }, 1);
+    if (!socket.destroyed) this.server.emit('connection', socket);
+  }
+
+  close(): void {
+    clearInterval(this.sweeper);
+    for (const connection of this.connections.values()) connection.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private add(method: string, pattern: string, handler: Handler): void {
+    const router = this.routers.get(method) ?? new Router<Handler>();
+    this.routers.set(method, router);
+    router.add(pattern, handler);
+  }
+
+  private begin(socket: Socket): void {
+    const connection = new Connection(socket);
+    this.connections.set(socket, connection);
+    socket.once('close', () => this.connections.delete(socket));
+  }
+
+  private take(request: IncomingMessage, reply: ServerResponse): void {
+    const connection = this.connections.get(request.socket);
+    connection?.serve(() => this.serve(connection, request, reply));
+  }
+
+  private serve(connection: Connection, request: IncomingMessage, reply: ServerResponse): void {
+    const refusal = headRefusal(request);
+    if (refusal !== undefined) {
+      connection.refuse(refusal);
+      return;
+    }
+    const response = new NodeResponse(connection, request, reply);
+    connection.begin(response);
+    const { method = '', url = '' } = request;
+    const target = targetOf(url);
+    const found = this.routers.get(method)?.find(target.path);
+    const handler = found?.value ?? this.everyPath.get(method) ?? this.everyPath.get('');
+    handler?.(response, new NodeRequest(request, target, found?.params ?? []));
+  }
+
+  private sweep(): void {
+    const now = performance.now();
+    for (const connection of this.connections.values()) connection.sweep(now);
+  }
+}
+
+export const nodeListener: Listener = { createApp: (tls) => new NodeApp(tls), portDoor };
