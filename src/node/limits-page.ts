@@ -4,6 +4,7 @@
 
 import { internalRoutes } from '../api/internal-contracts.ts';
 import { limits } from '../api/limits.ts';
+import type { AnyRoute } from '../api/route.ts';
 import { budgetOf, mayWait } from '../api/route-budget.ts';
 import { routes } from '../api/routes/index.ts';
 import { KIB, MIB, type PeerBudget } from '../base/budget.ts';
@@ -44,24 +45,26 @@ function messageRow([protocol, budget]: [string, PeerBudget]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
+function routeRow(route: AnyRoute): string {
+  const { bytesIn, elements, rows, bytesOut, inTurns } = budgetOf(route);
+  const cells = [
+    `\`${route.method} ${route.path}\``,
+    bytes(bytesIn),
+    elements === 0 ? '–' : number(elements),
+    inTurns ? number(rows) : '–',
+    bytes(bytesOut),
+    inTurns ? 'yes' : '–',
+    mayWait(route) ? 'yes' : '–',
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
 const noExecution = (): never => {
   throw apiError('ContractTokenMissing');
 };
 
 export function limitsPage(): string {
-  const rows = [...routes, ...internalRoutes(noExecution)].map((route) => {
-    const { bytesIn, elements, rows, bytesOut, inTurns } = budgetOf(route);
-    const cells = [
-      `\`${route.method} ${route.path}\``,
-      bytes(bytesIn),
-      elements === 0 ? '–' : number(elements),
-      inTurns ? number(rows) : '–',
-      bytes(bytesOut),
-      inTurns ? 'yes' : '–',
-      mayWait(route) ? 'yes' : '–',
-    ];
-    return `| ${cells.join(' | ')} |`;
-  });
+  const rows = [...routes, ...internalRoutes(noExecution)].map(routeRow);
   return `# What requests may cost
 
 This page is generated from the declarations in \`src/api/routes\`,
@@ -97,7 +100,7 @@ ${rows.join('\n')}
 A client that sends its body too slowly, reads its answer too slowly or sends more requests on one
 connection than a turn of the event loop serves loses that connection and nothing else. A body over
 1 MiB that has no room beside the others is refused with 503 before it arrives, and there is always room
-for shorter ones. The bounds stand in \`src/adapters/http/server.ts\`. With \`rest-api.threads\` all
+for shorter ones. The bounds stand in \`src/adapters/http/bounds.ts\`. With \`rest-api.threads\` all
 threads together keep them.
 
 ## Messages between nodes

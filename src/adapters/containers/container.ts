@@ -117,7 +117,8 @@ export async function startContainer(
   } catch (cause) {
     ending.abort(cause);
     await removeAll().catch((problem: unknown) => deps.notRemoved(plan.name, problem));
-    if (isShortage(cause)) throw new EngineShort(cause.message, { cause });
+    if (cause instanceof EngineRefusal && cause.isShortage)
+      throw new EngineShort(cause.message, { cause });
     throw failureOf(cause);
   } finally {
     cancel();
@@ -202,10 +203,6 @@ function endText(end: ContainerEnd | undefined): string {
   const why = end.outOfMemory ? ', out of memory' : '';
   return `has ended with code ${end.exitCode}${why}`;
 }
-
-/** No image has a say in networks, and none fills the disk when its container is created. */
-const isShortage = (cause: unknown): cause is EngineRefusal =>
-  cause instanceof EngineRefusal && /address pool|no space left on device/.test(cause.message);
 
 const needsNetwork = ({ use }: ContainerPlan, { allowNetAccess }: ContainerOptions): boolean =>
   use.needsNetwork || allowNetAccess;

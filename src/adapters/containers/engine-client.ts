@@ -22,6 +22,14 @@ export class EngineRefusal extends Error {
     super(message);
     this.status = status;
   }
+
+  /**
+   * The machine lacks addresses or space. No image has a say in networks, and none fills the disk when
+   * its container is created. Only the text tells.
+   */
+  get isShortage(): boolean {
+    return /address pool|no space left on device/.test(this.message);
+  }
 }
 
 export interface EngineAddress {

@@ -16,8 +16,9 @@ import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '
 import type { App, Door, Listener, Request, Response } from './app.ts';
 import { BackPressure } from './back-pressure.ts';
 import { listenBehindDoor } from './behind-door.ts';
-import { Bodies, type BodyBounds, type PendingBody } from './bodies.ts';
+import { Bodies, type PendingBody } from './bodies.ts';
 import type { BodyTally } from './body-tally.ts';
+import { type Bounds, bounds } from './bounds.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { freePort } from './free-port.ts';
 import { handled } from './handled.ts';
@@ -31,29 +32,9 @@ import { Unsent } from './unsent.ts';
 
 const CLOSE_MS = 2_000;
 const POLL_MS = 20;
+const NO_HEADERS: HttpHeaders = [];
 const NOT_FOUND = errorReply(apiError('NotFound'));
 const OVERLOADED = errorReply(apiError('Overloaded'), [['retry-after', '1']]);
-
-export interface Bounds extends BodyBounds {
-  readonly maxInFlight: number;
-  readonly maxConnections: number;
-  readonly maxUnsentBytes: number;
-}
-
-const NO_HEADERS: HttpHeaders = [];
-const MIB = 1024 * 1024;
-
-/** What a server bounds where its options do not say otherwise. */
-export const bounds: Bounds = {
-  maxInFlight: 512,
-  maxConnections: 10_000,
-  maxBodyBytes: 60 * MIB,
-  smallBodyBytes: 4 * MIB,
-  maxBodies: 1024,
-  maxBodiesPerHost: 256,
-  bodyTimeoutMs: 120_000,
-  maxUnsentBytes: 32 * MIB,
-};
 
 export function httpOn(listener: Listener): Http {
   const http: Http = {

@@ -4,7 +4,7 @@
  */
 import type { HttpServerOptions } from '../../base/http.ts';
 import type { DelayHistogram } from '../loop-delay.ts';
-import type { Bounds } from './server.ts';
+import type { Bounds } from './bounds.ts';
 
 /** What a thread knows of a route. */
 export interface RouteFacts {

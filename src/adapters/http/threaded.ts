@@ -7,14 +7,14 @@
  * are counted together, because one body may need most of them.
  */
 import { assert } from '../../base/assert.ts';
-import type { Http, HttpRoute, HttpServer } from '../../base/http.ts';
+import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
 import { sharedCounters } from './body-tally.ts';
+import { type Bounds, bounds } from './bounds.ts';
 import { awaitEnds, sharedCount } from './ended-threads.ts';
 import { freePort } from './free-port.ts';
 import { HttpThread } from './http-thread.ts';
 import { Line } from './line.ts';
 import { native } from './listener.ts';
-import { type Bounds, bounds } from './server.ts';
 import type { HttpThreadData, RouteFacts } from './thread-messages.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
@@ -34,14 +34,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
       const { host, tls } = options;
       const port = await freePort(host, options.port);
       if (tls !== undefined) checkTlsFiles(tls);
-      const data: HttpThreadData = {
-        routes: routes.map(factsOf),
-        threads: count,
-        options: { ...options, ...partOf({ ...bounds, ...options }, count), port },
-        bodyBytes: sharedCounters(),
-        ended: sharedCount(),
-        program: options.forThreads,
-      };
+      const data = threadData(routes, { ...options, port }, count);
       // It answers nothing itself.
       const acceptor = native.createApp(tls);
       const atExit = (): void => {
@@ -98,6 +91,19 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
     },
   };
 }
+
+const threadData = (
+  routes: readonly HttpRoute[],
+  options: HttpServerOptions,
+  threads: number,
+): HttpThreadData => ({
+  routes: routes.map(factsOf),
+  threads,
+  options: { ...options, ...partOf({ ...bounds, ...options }, threads) },
+  bodyBytes: sharedCounters(),
+  ended: sharedCount(),
+  program: options.forThreads,
+});
 
 function factsOf({ ahead, ...route }: HttpRoute): RouteFacts {
   const { method, pattern, maxBody, mayWait = false, keep, access } = route;
