@@ -46,6 +46,8 @@ function stripped(path) {
     const program = join(__dirname, 'stripped-sources.cjs');
     spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       stdio: 'ignore',
+      // Those of the caller, such as a debugger's, are not for it.
+      env: { ...process.env, NODE_OPTIONS: '' },
       timeout: STRIP_MS_MAX,
     });
   }

@@ -8,11 +8,13 @@
  * same, on the same version of Node; where the folder cannot be written, everything works as without
  * it.
  */
+const { randomUUID } = require('node:crypto');
 const {
   globSync,
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } = require('node:fs');
@@ -23,12 +25,12 @@ const { join, relative } = require('node:path');
 const root = join(__dirname, '..');
 const folder = join(root, 'node_modules/.cache/platform-node');
 
-/** Where the stripped source is, and how it begins as long as it serves. */
+/** Where the stripped source is, and how it begins as long as it serves; its length follows. */
 function entryOf(path) {
   const { size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
   return {
     place: join(folder, `${relative(root, path).replaceAll('/', '|')}.js`),
-    stamp: `// ${process.version} ${size} ${mtimeNs} ${ctimeNs}\n`,
+    stamp: `// ${process.version} ${size} ${mtimeNs} ${ctimeNs} `,
   };
 }
 
@@ -37,7 +39,11 @@ function keptSource(path) {
   const { place, stamp } = entryOf(path);
   try {
     const kept = readFileSync(place, 'utf8');
-    return kept.startsWith(stamp) ? kept.slice(stamp.length) : undefined;
+    if (!kept.startsWith(stamp)) return undefined;
+    const end = kept.indexOf('\n');
+    const source = kept.slice(end + 1);
+    // A loss of power may have cut it.
+    return source.length === Number(kept.slice(stamp.length, end)) ? source : undefined;
   } catch {
     return undefined;
   }
@@ -46,13 +52,16 @@ function keptSource(path) {
 function stripSource(path) {
   const { place, stamp } = entryOf(path);
   const source = stripTypeScriptTypes(readFileSync(path, 'utf8'));
-  const fresh = `${place}.${process.pid}`;
+  const fresh = `${place}.${randomUUID()}`;
   try {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(fresh, stamp + source);
+    writeFileSync(fresh, `${stamp}${source.length}\n${source}`);
     renameSync(fresh, place);
   } catch {
     // Only speed is lost.
+    try {
+      rmSync(fresh, { force: true });
+    } catch {}
   }
   return source;
 }

@@ -70,6 +70,7 @@ export interface ContainerSet {
 
 /** The part of the containers that creators with an equal part leave to others: one of so many. */
 const RESERVE = roundLimits.reserve.value;
+const SHORT_MS_MAX = roundLimits.heldUp.value;
 const START_TURN_MS = contractLimits.startTurn.value;
 const SWEEP_MS_MAX = 30_000;
 /** Until an image is asked for again that too many wait before. */
@@ -145,6 +146,7 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       const container = await startFor(place, name, info, options, more, signal);
       place.container = container;
       place.hasServed = false;
+      place.shortSince = undefined;
       place.usedAt = clock.monotonic();
       place.readyAt = place.usedAt;
       void container.ended.then((why) => hasEnded(place, container, why));
@@ -177,10 +179,22 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     }
     if (cause instanceof EngineShort) {
       deps.log.error('engine.short', { why: cause.message, remedy: REMEDY });
+      isShort(place);
       return;
     }
     place.failure = cause instanceof Failed ? cause.failure : NOT_STARTED;
     deps.log.warn('container.not-started', { image: place.image.image, why: whyOf(cause) });
+  }
+
+  /** The engine may hold fewer containers than the machine. So one that is idle gives way here too. */
+  function isShort(place: Place): void {
+    const gone = places.yielding(place.creator);
+    if (gone !== undefined) discard(gone);
+    const now = clock.monotonic();
+    place.shortSince ??= now;
+    if (now - place.shortSince < SHORT_MS_MAX) return;
+    place.shortSince = undefined;
+    place.failure = SHORT;
   }
 
   /** Takes the container from its place. */
@@ -297,6 +311,7 @@ async function startFor(
 }
 
 const REMEDY = 'more default-address-pools, or more space on the disk of the engine';
+const SHORT = passing('The engine has had no addresses or no space for a long time');
 const NOT_STARTED = passing('The container does not start');
 const NOT_READY = passing('The container is not ready');
 const NOT_WANTED = passing('The call is no longer wanted');

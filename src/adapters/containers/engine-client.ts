@@ -17,20 +17,24 @@ export class EngineAway extends Error {
 export class EngineRefusal extends Error {
   override name = 'EngineRefusal';
   readonly status: number;
+  /** The machine lacks addresses or space, whatever the image is. */
+  readonly isShortage: boolean;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, isShortage = false) {
     super(message);
     this.status = status;
-  }
-
-  /**
-   * The machine lacks addresses or space. No image has a say in networks, and none fills the disk when
-   * its container is created. Only the text tells.
-   */
-  get isShortage(): boolean {
-    return /address pool|no space left on device/.test(this.message);
+    this.isShortage = isShortage;
   }
 }
+
+/** A network was refused. Only the text tells why, and nothing in it comes from an author. */
+export const networkRefusal = (cause: unknown): unknown =>
+  cause instanceof EngineRefusal && /address pool/.test(cause.message)
+    ? new EngineRefusal(cause.status, cause.message, true)
+    : cause;
+
+/** The error of the system ends the text, behind the paths, which an author may have chosen. */
+const NO_SPACE = /: no space left on device(: unknown)?$/;
 
 export interface EngineAddress {
   /** unix://PATH, tcp://HOST:PORT, http://HOST:PORT or https://HOST:PORT. */
@@ -154,7 +158,8 @@ async function refusal({ statusCode, body }: Answer): Promise<EngineRefusal> {
   } catch {
     // The status says enough.
   }
-  return new EngineRefusal(statusCode, reason.slice(0, REFUSAL_CHARS_MAX));
+  const isShortage = statusCode >= 500 && NO_SPACE.test(reason);
+  return new EngineRefusal(statusCode, reason.slice(0, REFUSAL_CHARS_MAX), isShortage);
 }
 
 async function bytesOf(body: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array> {

@@ -22,6 +22,7 @@ import {
   EngineRefusal,
   engineClient,
   isRecord,
+  networkRefusal,
 } from './engine-client.ts';
 
 export interface ContainerEnd {
@@ -245,7 +246,9 @@ export function createEngine(address: EngineAddress, clock: Pick<Clock, 'after'>
       return answer.map((one) => nameIn(one, what));
     },
     async createNetwork(name, definition, signal) {
-      await post('/networks/create', definition, { signal, timeoutMs: SLOW_MS });
+      await post('/networks/create', definition, { signal, timeoutMs: SLOW_MS }).catch((cause) => {
+        throw networkRefusal(cause);
+      });
       const network = networkIn(await ask('GET', `/networks/${name}`, { signal }));
       networks.set(name, network);
       return network;

@@ -8,7 +8,7 @@ import type { Log } from '../../base/ports.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { Engine } from './engine.ts';
 import { brokenCall, execResult, wrongResult } from './exec-result.ts';
-import { Failed, lasting } from './failures.ts';
+import { Failed, lasting, ofContract } from './failures.ts';
 import { EndlessOutput, type Output, readOutput } from './output-frames.ts';
 
 export interface ExecOptions {
@@ -83,6 +83,9 @@ function session(env: Record<string, string>, { engine, log }: ExecDeps): Contai
     async ready(containerId, signal) {
       container = containerId;
       const { exitCode } = await execute(QUESTION, [], signal);
+      // The engine answers with the same codes where the container ends meanwhile.
+      const hasEnded = exitCode !== 0 && (await engine.end(containerId)) !== undefined;
+      if (hasEnded) throw new Failed(ofContract('The container does not start'));
       if (NO_SHELL.includes(exitCode)) throw new Failed(lasting(`The image has no ${SHELL}`));
       if (exitCode === NO_SCRIPT) throw new Failed(lasting(`The image has no ${SCRIPT}`));
       if (exitCode === NOT_EXECUTABLE) command = [SHELL, SCRIPT];

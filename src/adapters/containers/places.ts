@@ -31,6 +31,8 @@ export interface Place {
   hasServed: boolean;
   /** Of the last start; it is told once. */
   failure: ContractFailure | undefined;
+  /** Since when the engine has lacked addresses or space for it. */
+  shortSince: number | undefined;
   /** No start before this time, and the pause after the next failure. */
   notBefore: number;
   pauseMs: number;
@@ -55,8 +57,9 @@ export interface Places {
   held(creator: string): { readonly own: number; readonly creators: number };
   /**
    * The place whose container gives way to one of this creator: that of the creator with the most, of
-   * its own where nobody has more; of these the one that has been idle longest. One of its own has
-   * been there for a while: each start costs the machine much, and others wait for its processors.
+   * its own where nobody has more; of these the one that has been idle longest. Unless the other has
+   * two more, its container has been there for a while: each start costs the machine much, and others
+   * wait for its processors.
    */
   yielding(creator: string): Place | undefined;
 }
@@ -115,7 +118,7 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
         slots: new Semaphore(perContainerMax),
         ...{ running: 0, usedAt: now(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
         ...{ start: undefined, isLocal: false, container: undefined, readyAt: 0 },
-        ...{ isStarting: false, hasServed: false, failure: undefined },
+        ...{ isStarting: false, hasServed: false, failure: undefined, shortSince: undefined },
       };
       places.set(key, place);
       return place;
@@ -142,10 +145,11 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
       const idle = [...places.values()].filter(isIdle);
       const own = counts.get(creator) ?? 0;
       const most = Math.max(0, ...idle.map(countOf));
-      if (most > own) return oldest((place) => isIdle(place) && countOf(place) === most);
+      if (most > own + 1) return oldest((place) => isIdle(place) && countOf(place) === most);
       const latest = now() - STAY_MS;
-      const mayGo = (place: Place): boolean => isIdle(place) && place.readyAt <= latest;
-      return oldest((place) => mayGo(place) && place.creator === creator);
+      const isLeaving = (place: Place): boolean =>
+        most > own ? countOf(place) === most : place.creator === creator;
+      return oldest((place) => isIdle(place) && place.readyAt <= latest && isLeaving(place));
     },
   };
 }

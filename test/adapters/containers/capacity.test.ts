@@ -1,7 +1,6 @@
 /** The machine sets a limit for all containers together, those included that are being removed. */
 import t from 'tap';
 import { capacityOf } from '../../../src/adapters/containers/capacity.ts';
-import { systemClock } from '../../../src/adapters/system.ts';
 import type { ContractImage } from '../../../src/base/containers.ts';
 import { contractLimits } from '../../../src/base/contract-limits.ts';
 import { containersWith, engineJson } from '../../containers/api.ts';
@@ -9,48 +8,11 @@ import { sharedEngine } from '../../containers/engine.ts';
 import { simpleImage, whyNoBusybox } from '../../containers/images.ts';
 import { leftOut } from '../../left-out.ts';
 import { type FakeAnswer, fakeEngine, IMAGE_ID, says, saysText, silence } from './fake-engine.ts';
-import { CREATOR, called, opened, pause, prepared, until } from './opened.ts';
+import { CREATOR, called, opened, passingClock, pause, prepared, until } from './opened.ts';
 
 const GIB = 1024 ** 3;
 const STAY_MS = contractLimits.stay.value;
 const START_TURN_MS = contractLimits.startTurn.value;
-
-/**
- * The clock of the system, with as much more time as the test lets pass; a timer of `held` ms ends only
- * by that.
- */
-function passingClock(held?: number) {
-  const clock = systemClock(undefined);
-  let passed = 0;
-  const timers = new Set<() => void>();
-  return {
-    clock: {
-      ...clock,
-      monotonic: () => clock.monotonic() + passed,
-      after(ms: number, action: () => void) {
-        const due = clock.monotonic() + passed + ms;
-        const run = (): void => {
-          cancel();
-          action();
-        };
-        const look = (): void => {
-          if (clock.monotonic() + passed >= due) run();
-        };
-        const end = ms === held ? () => undefined : clock.after(ms, run);
-        const cancel = (): void => {
-          end();
-          timers.delete(look);
-        };
-        timers.add(look);
-        return cancel;
-      },
-    },
-    pass(ms: number): void {
-      passed += ms;
-      for (const look of [...timers]) look();
-    },
-  };
-}
 
 t.test('of a machine', async (t) => {
   const capacity = (memoryGib: number, processors: number, memoryMb = 512, cpus = 1) =>

@@ -164,3 +164,40 @@ export async function until(holds: () => boolean | Promise<boolean>, ms = 20_000
   }
   throw new Error('it did not come true');
 }
+
+/**
+ * The clock of the system, with as much more time as the test lets pass; a timer of `held` ms ends only
+ * by that.
+ */
+export function passingClock(held?: number) {
+  const clock = systemClock(undefined);
+  let passed = 0;
+  const timers = new Set<() => void>();
+  return {
+    clock: {
+      ...clock,
+      monotonic: () => clock.monotonic() + passed,
+      after(ms: number, action: () => void) {
+        const due = clock.monotonic() + passed + ms;
+        const run = (): void => {
+          cancel();
+          action();
+        };
+        const look = (): void => {
+          if (clock.monotonic() + passed >= due) run();
+        };
+        const end = ms === held ? () => undefined : clock.after(ms, run);
+        const cancel = (): void => {
+          end();
+          timers.delete(look);
+        };
+        timers.add(look);
+        return cancel;
+      },
+    },
+    pass(ms: number): void {
+      passed += ms;
+      for (const look of [...timers]) look();
+    },
+  };
+}

@@ -1,7 +1,8 @@
 // Which images are forgotten where too many are known.
 import t from 'tap';
+import type { Container } from '../../../src/adapters/containers/container.ts';
 import { ofContract } from '../../../src/adapters/containers/failures.ts';
-import { createPlaces } from '../../../src/adapters/containers/places.ts';
+import { createPlaces, type Place } from '../../../src/adapters/containers/places.ts';
 import { contractLimits } from '../../../src/base/contract-limits.ts';
 
 const PLACES_MAX = contractLimits.images.value;
@@ -50,4 +51,25 @@ t.test('who has most of them makes room for others, whatever has been told', asy
     [true, true, false],
     'the oldest of those that are not in use',
   );
+});
+
+t.test('a container stays a while, also before another creator with hardly fewer', async (t) => {
+  let now = 0;
+  const places = createPlaces(1, () => now);
+  const add = (image: string, creator: string): Place => {
+    const place = places.of({ image, imageHash: 'ab' }, 1, creator);
+    // Only whether there is one counts.
+    place.container = {} as Container;
+    place.readyAt = now;
+    return place;
+  };
+  const first = add('a', 'one');
+  t.equal(places.yielding('new'), undefined, 'as many as the newcomer will have');
+  now = contractLimits.stay.value;
+  t.equal(places.yielding('new'), first);
+  const second = add('b', 'one');
+  now++;
+  first.readyAt = now;
+  second.readyAt = now;
+  t.equal(places.yielding('new'), first, 'two more: at once');
 });
