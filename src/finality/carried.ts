@@ -38,7 +38,10 @@ export function checksOfCarried(
     throw apiError('Invalid', 'The justification is not above that of the chain');
   }
   const block = ancestorAt(parent, target.height, blocks);
-  if (block === undefined || block.id !== latin1(target.id)) {
+  // A height above the parent's finds the parent itself.
+  const isTarget =
+    block?.checkpoint.height === target.height && equal(block.checkpoint.id, target.id);
+  if (block === undefined || !isTarget) {
     throw apiError('Invalid', 'The justification is of a block of another chain');
   }
   const deciding = decidingOn(block.deciding, scheme, rules.decidingSets);
@@ -78,7 +81,13 @@ export function justificationOf(
 }
 
 /** Whether a vote for this block says what every vote for it must say. */
-export const isVoteFor = (vote: Vote, { source }: TrackedBlock, { ruleHash }: Deciding): boolean =>
+export const isVoteFor = (
+  vote: Vote,
+  { source, checkpoint }: TrackedBlock,
+  { ruleHash }: Deciding,
+): boolean =>
+  vote.target.height === checkpoint.height &&
+  equal(vote.target.id, checkpoint.id) &&
   vote.source.height === source.height &&
   equal(vote.source.id, source.id) &&
   equal(vote.ruleHash, ruleHash);

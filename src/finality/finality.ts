@@ -11,7 +11,7 @@ import { equal, latin1 } from '../base/bytes.ts';
 import type { Misconduct } from '../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
-import type { Contradiction } from './evidence.ts';
+import { areContradictory, type Contradiction } from './evidence.ts';
 import { encodeFinalProof } from './final-proof.ts';
 import type { Justification } from './justification.ts';
 import type { Note, NoteDisk } from './note-file.ts';
@@ -74,6 +74,7 @@ export class Finality {
   readonly voter: Voter | undefined;
   private readonly options: FinalityOptions;
   private readonly ports: FinalityPorts;
+  private readonly finalAtStart: number;
   private savedFinal: FinalBlock;
   private isSaving = false;
   private isStopped = false;
@@ -86,6 +87,7 @@ export class Finality {
     this.options = options;
     this.ports = ports;
     this.savedFinal = final;
+    this.finalAtStart = final.height;
     const votesFor = (id: string): Iterable<SignedVote> => this.pool.kept.for(id);
     this.tracker = new Tracker(final, { blocks, votesFor, genesis, scheme, rules });
     this.pool = new VotePool({
@@ -128,7 +130,10 @@ export class Finality {
 
   start(): void {
     const { vote } = this.ports.voter?.note ?? {};
-    if (vote !== undefined) this.pool.own(vote);
+    if (vote !== undefined) {
+      this.pool.own(vote);
+      this.count([vote]);
+    }
     this.nextRound();
     this.voter?.final(this.tracker.final.height);
     this.settle();
@@ -153,12 +158,14 @@ export class Finality {
 
   /** The block came into the index, on whichever branch; parents come first. */
   added(block: TrackedBlock): void {
+    if (this.isStopped) return;
     this.tracker.added(block);
     this.settle();
   }
 
   /** The head is another block, and on disk. */
   moved(): void {
+    if (this.isStopped) return;
     this.count(this.pool.moved());
     this.voter?.head(this.ports.head());
   }
@@ -182,7 +189,12 @@ export class Finality {
 
   private compareWithOwn(vote: SignedVote): void {
     const key = this.ports.voter?.publicKey;
-    if (key !== undefined && equal(key, vote.voter)) this.voter?.seen(vote);
+    if (key === undefined || !equal(key, vote.voter)) return;
+    const own = this.pool.kept.of(latin1(key));
+    this.voter?.seen(
+      vote,
+      own.some((one) => areContradictory(one, vote)),
+    );
   }
 
   /** A peer is connected: it may have missed what was sent before. */
@@ -296,6 +308,7 @@ export class Finality {
       height = at.checkpoint.height - 1;
       at = blocks.get(at.parent);
     }
-    return height;
+    // What was final at the start is not younger, whatever the clock says.
+    return Math.max(height, this.finalAtStart);
   }
 }

@@ -53,6 +53,16 @@ export class KeptVotes {
     return slot.second !== undefined || equal(slot.first.target.id, vote.target.id);
   }
 
+  has(vote: SignedVote): boolean {
+    const slot = this.slots.get(latin1(vote.voter))?.get(vote.target.height);
+    return slot !== undefined && votesOf(slot).includes(vote);
+  }
+
+  /** Where it would be dropped at once. */
+  isTooLow(height: number): boolean {
+    return this.count >= this.votesMax && height <= Math.min(...this.counts.keys());
+  }
+
   /** Of a voter, lowest first. */
   of(voter: string): SignedVote[] {
     const slots = [...(this.slots.get(voter)?.values() ?? [])].flatMap(votesOf);

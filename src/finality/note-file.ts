@@ -83,15 +83,18 @@ export function decodeNote(bytes: Uint8Array, owner: NoteOwner, scheme: ChainSch
     throw new CodecError('note', 'it is of another key');
   }
   const link = { source: src.u32(), target: src.u32() };
-  const vote = src.u8() === 0 ? undefined : readVoteOf(src, link);
+  const flag = src.u8();
+  if (flag > 1) throw new CodecError('note', `flag ${flag}, expected 0 or 1`);
+  const vote = flag === 0 ? undefined : readVoteOf(src, link, owner);
   src.finish();
   return { link, vote };
 }
 
-function readVoteOf(src: Reader, link: Link): SignedVote {
+function readVoteOf(src: Reader, link: Link, owner: NoteOwner): SignedVote {
   const { scheme } = src;
   const vote = decodeVote(src.bytes(signedVoteBytes(scheme)).slice(), scheme);
-  if (vote.source.height !== link.source || vote.target.height !== link.target) {
+  const isOwn = equal(vote.voter, owner.voter) && equal(vote.genesis, owner.genesis);
+  if (!isOwn || vote.source.height !== link.source || vote.target.height !== link.target) {
     throw new CodecError('note', 'its vote is another one');
   }
   return vote;

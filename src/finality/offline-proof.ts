@@ -13,7 +13,7 @@ import type { FinalProof } from './final-proof.ts';
 import { justificationChecks } from './justification.ts';
 import { makesSourceFinal } from './links.ts';
 import type { Checkpoint } from './vote.ts';
-import { decidingOn, isQuorumOfEach, type VoterSet } from './voter-set.ts';
+import { decidingOn, isQuorumOfEach, type VoterSet, voterSet } from './voter-set.ts';
 import { quorum, type VoterSets } from './voter-sets.ts';
 
 /** What the verifier believes: a block, and the sets that it leaves, by their hash. */
@@ -65,7 +65,7 @@ export function verifyOffline(
     if (why !== undefined) return refuted(why);
     final = step.link.source;
     height = final.height;
-    ruleHash = hashAfter(step.sets, scheme);
+    ruleHash = hashAfter(ofKeys(step.sets, scheme), scheme);
   }
   if (final === undefined) return refuted('the proof has no step');
   const [first] = headers;
@@ -88,11 +88,12 @@ export function verifyOffline(
 }
 
 function problemOf(
-  { link, justification, sets }: ProofStep,
+  { link, justification, sets: claimed }: ProofStep,
   { genesis, ruleHash }: TrustedCheckpoint,
   scheme: ChainScheme,
 ): string | undefined {
   const { source, target } = link;
+  const sets = ofKeys(claimed, scheme);
   if (!equal(link.genesis, genesis)) return 'it is of another network';
   if (!makesSourceFinal({ source: source.height, target: target.height })) {
     return 'a link is not to the next block';
@@ -114,6 +115,13 @@ function problemOf(
   );
   return isSigned ? undefined : 'a vote has a wrong signature';
 }
+
+/** Only the keys are believed: the hash is that of their addresses. */
+const ofKeys = ({ change, current, next }: VoterSets<VoterSet>, scheme: ChainScheme) => ({
+  change,
+  current: voterSet(current.keys, scheme),
+  next: next && { voters: voterSet(next.voters.keys, scheme), since: next.since },
+});
 
 /** Of the sets that are known once a direct link, on which `sets` decided, is justified. */
 const hashAfter = ({ change, current, next }: VoterSets<VoterSet>, scheme: ChainScheme) =>

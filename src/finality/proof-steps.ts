@@ -55,6 +55,8 @@ function proofsOf(
     const link = voteFor(target, decidingOn(sets, scheme), genesis);
     proofs.unshift({ link, justification: justification!, sets });
   }
+  // A block above may carry what was decided before the sets that the trusted block leaves.
+  const known = at?.leaves.change ?? 0;
   const { proof } = final;
   // Its child need not be in this chain.
   const sets = blocks.get(latin1(final.id))?.leaves;
@@ -62,5 +64,5 @@ function proofsOf(
   if (proof !== undefined && sets !== undefined && final.height > highest) {
     proofs.push({ ...proof, sets });
   }
-  return proofs;
+  return proofs.filter((one) => one.sets.change >= known);
 }

@@ -105,6 +105,8 @@ export class Tracker {
   private finalise(block: FinalBlock): void {
     const { final } = this;
     const [low, high] = block.height > final.height ? [final, block] : [block, final];
+    // Nothing says so of a block below those that are kept.
+    if (this.ports.blocks.get(latin1(low.id)) === undefined) return;
     if (!this.isBelow(low, high)) {
       this.conflict ??= [final, block];
       return;

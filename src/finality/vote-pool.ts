@@ -49,6 +49,7 @@ export type Reason =
   | 'too-high'
   | 'no-member'
   | 'known'
+  | 'full'
   | 'unknown-targets'
   | 'busy';
 
@@ -65,6 +66,8 @@ export class VotePool {
   readonly evidence = new Evidence();
   private readonly ports: VotePoolPorts;
   private readonly checking = new Set<string>();
+  /** Of each voter, votes whose targets were unknown when they came, lowest first. */
+  private readonly unknown = new Map<string, readonly SignedVote[]>();
 
   constructor(ports: VotePoolPorts, kept = new KeptVotes()) {
     this.ports = ports;
@@ -112,6 +115,15 @@ export class VotePool {
 
   private add(vote: SignedVote, at: Place): void {
     const contradiction = this.kept.add(vote, at === 'above');
+    const { target } = vote;
+    if (at === 'window' && this.ports.view.membersOn(latin1(target.id)) === undefined) {
+      const voter = latin1(vote.voter);
+      const all = [...(this.unknown.get(voter) ?? []), vote];
+      this.unknown.set(
+        voter,
+        all.sort((a, b) => a.target.height - b.target.height),
+      );
+    }
     if (contradiction !== undefined && this.evidence.add(contradiction)) {
       this.ports.onEvidence(contradiction);
     }
@@ -128,26 +140,38 @@ export class VotePool {
     if (!(members ?? view.membersNext()).names.has(latin1(vote.voter))) return 'no-member';
     if (this.kept.isKnown(vote, isAbove)) return isAbove ? 'too-high' : 'known';
     if (isAbove) return { at: 'above' };
+    if (this.kept.isTooLow(height)) return 'full';
     if (members !== undefined) return { at: 'window' };
-    const unknown = this.kept
-      .of(latin1(vote.voter))
-      .filter(({ target }) => view.membersOn(latin1(target.id)) === undefined);
+    const unknown = this.unknownOf(latin1(vote.voter));
     const [lowest] = unknown;
     if (lowest === undefined || unknown.length < UNKNOWN_MAX) return { at: 'window' };
     if (lowest.target.height >= height) return 'unknown-targets';
     return { at: 'window', givesWay: lowest };
   }
 
+  /** Of a voter, what is kept for blocks that are still unknown, lowest first. */
+  private unknownOf(voter: string): readonly SignedVote[] {
+    const { view } = this.ports;
+    const left = (this.unknown.get(voter) ?? []).filter(
+      (one) => this.kept.has(one) && view.membersOn(latin1(one.target.id)) === undefined,
+    );
+    if (left.length > 0) this.unknown.set(voter, left);
+    else this.unknown.delete(voter);
+    return left;
+  }
+
   /** The head or the final block has moved. Returns the votes that can be counted now. */
   moved(): readonly SignedVote[] {
     const { view } = this.ports;
     this.kept.dropTo(view.final());
+    for (const voter of [...this.unknown.keys()]) this.unknownOf(voter);
     return this.kept.takeBelow(view.tip() + AHEAD_MAX).filter((vote) => this.keep(vote));
   }
 }
 
-const nameOf = ({ voter, target }: SignedVote): string =>
-  `${target.height} ${latin1(target.id)}${latin1(voter)}`;
+/** Of the vote and its signature: a forged one must not hide the good one while it is checked. */
+const nameOf = ({ voter, target, signature }: SignedVote): string =>
+  `${target.height} ${latin1(target.id)}${latin1(voter)}${latin1(signature)}`;
 
 /** A vote read from a message is a view into the whole message. */
 const copyOf = (vote: SignedVote, scheme: ChainScheme): SignedVote =>

@@ -122,10 +122,10 @@ export class Voter {
     this.final(final);
   }
 
-  /** A vote with this key came from outside, and its signature is good. */
-  seen(vote: SignedVote): void {
+  /** A vote with this key came from outside, and its signature is good; it may contradict any other. */
+  seen(vote: SignedVote, isContradiction = false): void {
     const { note } = this;
-    if (note === undefined || !this.isForeign(vote, note)) return;
+    if (note === undefined || !(isContradiction || this.isForeign(vote, note))) return;
     const { source, target } = vote;
     this.ports.log.error('finality.own-vote-unknown', {
       source: source.height,

@@ -105,8 +105,8 @@ export class Server implements HttpServer {
   async open(): Promise<void> {
     if (this.options.tls !== undefined) checkTlsFiles(this.options.tls);
     const app = this.build();
-    await this.door.open(app);
     this.apps.push(app);
+    await this.door.open(app);
   }
 
   reload(): Promise<void> {

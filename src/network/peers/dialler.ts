@@ -49,6 +49,7 @@ export class Dialler {
   }
 
   start(): void {
+    if (this.stopped) return;
     this.deps.sessions.onClose(({ owner }) => this.suspendPlaceOf(owner));
     while (this.next());
     this.waitForTick();

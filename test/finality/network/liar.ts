@@ -40,20 +40,27 @@ export class Liar {
     if (isMember) {
       const vote = this.signed(voteFor(tracked, deciding, node.settings.genesis.id));
       this.network.checks.vote(vote);
-      this.show(vote);
+      this.show(this.dice.happens(0.3) ? this.misplaced(vote) : vote);
     }
     if (this.dice.happens(0.1)) this.annoy(tracked.checkpoint.height);
     // It also is the only way for a block to reach the other side.
     this.later(() => this.network.broadcast(this.member, { kind: 'block', block }));
   }
 
-  private signed(vote: Vote): SignedVote {
+  private signed({ genesis, ruleHash, source, target }: Vote): SignedVote {
     const { publicKey: voter, privateKey } = this.member.account;
+    const vote = { genesis, ruleHash, source, target };
     return {
       ...vote,
       voter,
       signature: family.sign(privateKey, voteBytes(vote, scheme), this.dice),
     };
+  }
+
+  /** It names the block, and another height. */
+  private misplaced(vote: Vote): SignedVote {
+    const height = vote.target.height + 1 + this.dice.below(3);
+    return this.signed({ ...vote, target: { ...vote.target, height } });
   }
 
   /** To each other node at a time of its own, or never. */

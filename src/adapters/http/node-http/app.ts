@@ -67,7 +67,8 @@ class NodeApp implements SocketApp {
       if (connection === undefined || refusal === undefined) stream.destroy();
       else connection.refuse(refusal);
     });
-    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
+    // After a pause of the process, what has arrived meanwhile is read first.
+    this.sweeper = setInterval(() => void setImmediate(() => this.sweep()), SWEEP_MS);
     this.sweeper.unref();
   }
 

@@ -35,6 +35,8 @@ export class Connection {
   private bodyBytes = 0;
   private queuedBytes = 0;
   private readonly waiting: (() => void)[] = [];
+  /** Requests behind one that ended the connection. */
+  private ignored = 0;
   /** The answer to what is no request, while the answers before it go out. */
   private refusal: string | undefined;
   /** Nothing is read as a request any more. */
@@ -52,7 +54,11 @@ export class Connection {
    * ends if the answer before it is still pending, or waits for its client.
    */
   serve(work: () => void): void {
-    if (this.isEnding || this.refusal !== undefined) return;
+    if (this.isEnding || this.refusal !== undefined) {
+      // Node's parser goes on, and each request takes memory until the connection is closed.
+      if (++this.ignored > WAITING_MAX) this.close();
+      return;
+    }
     if (!this.isBusy && this.waiting.length === 0) work();
     else if (this.waiting.push(work) === 1) setImmediate(() => this.serveWaiting());
     else if (this.waiting.length > WAITING_MAX) this.close();
@@ -60,7 +66,7 @@ export class Connection {
 
   private serveWaiting(): void {
     const work = this.waiting.shift();
-    if (this.isEnding || work === undefined) return;
+    if (this.isEnding || this.refusal !== undefined || work === undefined) return;
     if (this.isBusy) {
       this.close();
       return;
@@ -76,7 +82,12 @@ export class Connection {
 
   begin(response: Answer): void {
     this.response = response;
-    this.deadline = Number.POSITIVE_INFINITY;
+    this.rest();
+  }
+
+  /** The client has nothing to do. */
+  rest(): void {
+    if (!this.isEnding) this.deadline = Number.POSITIVE_INFINITY;
   }
 
   /** The handler waits for the body. */
@@ -91,7 +102,7 @@ export class Connection {
   }
 
   bodyEnds(): void {
-    if (!this.isEnding) this.deadline = Number.POSITIVE_INFINITY;
+    this.rest();
   }
 
   /** Something was written, or its client has taken a part of it. */

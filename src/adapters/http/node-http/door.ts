@@ -23,6 +23,7 @@ export function portDoor(host: string, port: number): Door {
     },
     close() {
       for (const server of servers ?? []) server.close();
+      servers = undefined;
     },
   };
 }

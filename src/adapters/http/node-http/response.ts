@@ -94,10 +94,8 @@ export class NodeResponse implements Response, Answer {
       return [false, false];
     }
     this.written = total;
-    this.finish(rest);
-    const isTaken = this.isQueued()
-      ? this.connection.queue(this.queuedBytes)
-      : this.reply.writableLength === 0;
+    const hasRoom = this.finish(rest);
+    const isTaken = this.isQueued() ? hasRoom : this.reply.writableLength === 0;
     this.isHeld = !isTaken;
     return [isTaken, isTaken];
   }
@@ -183,16 +181,19 @@ export class NodeResponse implements Response, Answer {
     this.reply.uncork();
   }
 
-  private finish(rest: string | Uint8Array): void {
+  /** False where too much waits for the answers before it. */
+  private finish(rest: string | Uint8Array): boolean {
     this.isEnded = true;
     this.connection.progress();
-    this.queuedBytes = this.isQueued() ? rest.length : 0;
+    this.queuedBytes = this.isQueued() ? Buffer.byteLength(rest) : 0;
+    const hasRoom = this.connection.queue(this.queuedBytes);
     this.reply.end(rest, () => {
       if (this.isAborted) return;
       this.connection.answered(this, this.queuedBytes);
       if (this.isHeld) this.ready?.(this.written);
       this.isHeld = false;
     });
+    return hasRoom;
   }
 
   /** Answers to earlier requests of the same piece go out before it. */
@@ -203,7 +204,9 @@ export class NodeResponse implements Response, Answer {
   private taken(): void {
     this.waiting--;
     if (this.isAborted || this.isEnded) return;
-    this.connection.progress();
+    // A stream that is silent is no slow client.
+    if (this.waiting === 0) this.connection.rest();
+    else this.connection.progress();
     if (this.waiting === 0) this.ready?.(this.written);
   }
 }

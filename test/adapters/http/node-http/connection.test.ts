@@ -98,3 +98,13 @@ t.test('no more than a few of them wait', async (t) => {
   connection.serve(() => {});
   t.notOk(lives(0));
 });
+
+t.test('a connection that has been refused takes few more requests', async (t) => {
+  const { connection, lives } = await connected(t);
+  connection.refuse('HTTP/1.1 400 Bad Request\r\n\r\n');
+  const work = (): void => void t.fail('it is served');
+  connection.serve(work);
+  t.ok(lives(0), 'its client still gets the answer');
+  for (let i = 0; i < 100; i++) connection.serve(work);
+  t.notOk(lives(0));
+});
