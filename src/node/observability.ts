@@ -66,6 +66,15 @@ export const events = {
     'A feature that this release does not implement is active: update the release.',
   'feature.unknown-approved':
     'A feature that this release does not implement will become active: update the release.',
+  'finality.contradiction':
+    'A voter has signed two votes that contradict each other: its key is used twice, or it lies. The evidence is kept.',
+  'finality.note-failed':
+    'The note of a vote is not on disk, so the vote was not sent: look at the disk.',
+  'finality.own-vote-unknown':
+    'A vote of this node is about that its note does not have: its key is used elsewhere, or its data are a copy. It votes no more.',
+  'finality.proof-failed':
+    'The proof of a final block is not on disk, so the block is not shown as final: look at the disk.',
+  'finality.voting-again': 'A node that had lost its note votes again.',
   'fork.too-deep':
     'Other nodes are on a better branch that diverged too long ago: roll back, or start with an empty data directory.',
   'genesis.incorrect': 'Configuration and genesis block do not fit together; the node ends.',
