@@ -100,7 +100,7 @@ export function createPlaces(perContainerMax: number, now: () => number): Places
     return oldest((place) => isUnused(place) && countOf(place) === most);
   }
 
-  /** Anybody may use the image of another, who must not lose its container by that. */
+  /** Anybody may use the image of another. Its container counts for the one who has fewer. */
   function share(place: Place, creator: string | undefined): Place {
     if (creator === undefined || creator === place.creator) return place;
     const counts = countByCreator();

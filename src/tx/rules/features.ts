@@ -12,9 +12,9 @@ interface Feature {
   readonly name: string;
   /**
    * How this node treats it. `preset`: active from genesis unless the configuration says otherwise.
-   * `vote`: the node votes for it. `request`: the node votes for it where the operator names it.
-   * `own`: a rule of this project, with an id from 1000 on; new networks are founded with it, and in
-   * others the node votes for it. `unknown`: its rules are not implemented.
+   * `vote`: new networks are founded with it, and in others the node votes for it. `own`: the same for
+   * a rule of this project, with an id from 1000 on. `request`: the node votes for it where the
+   * operator names it. `unknown`: its rules are not implemented.
    */
   readonly support: 'preset' | 'vote' | 'request' | 'own' | 'unknown';
 }
