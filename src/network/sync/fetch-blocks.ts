@@ -15,7 +15,7 @@ import type { PeerHead, PeerHeads } from './peer-heads.ts';
 
 export interface FetchBlocksPorts {
   readonly scheme: ChainScheme;
-  readonly heads: Pick<PeerHeads, 'holders' | 'ignore'>;
+  readonly heads: Pick<PeerHeads, 'holders' | 'ignore' | 'rollsBack'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly ask: AskPeer;
@@ -59,7 +59,10 @@ export class BlockFetcher {
       }
       if (this.stopped) throw new GivenUp('the node stops', 'later');
       if (helper === undefined && blocks.length === before) {
-        throw new Blamed(misconduct('blocks without their bodies'));
+        const what = misconduct('blocks without their bodies');
+        throw (await heads.rollsBack(target))
+          ? new GivenUp(what.message, 'elsewhere')
+          : new Blamed(what);
       }
     }
     return blocks;

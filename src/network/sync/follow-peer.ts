@@ -78,6 +78,9 @@ export class PeerFollower {
     });
     try {
       await this.take(target, watch, leaving.signal);
+    } catch (error) {
+      if (error instanceof GivenUp && heads.hasRolledBack(target)) watch.rolledBack();
+      throw error;
     } finally {
       watch.end();
       leaving.abort('the peer is no longer followed');
@@ -107,10 +110,10 @@ export class PeerFollower {
     }
     if (isTie || branch.isLate) heads.markLost(target);
     else if (blockchain.tip().score < target.score) {
-      const hasRolledBack = heads.hasRolledBack(target);
-      if (hasRolledBack) watch.rolledBack();
       const what = misconduct('a score without the blocks for it');
-      throw hasRolledBack ? new GivenUp(what.message, 'elsewhere') : new Blamed(what);
+      throw (await heads.rollsBack(target))
+        ? new GivenUp(what.message, 'elsewhere')
+        : new Blamed(what);
     }
   }
 

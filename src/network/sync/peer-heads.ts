@@ -36,6 +36,9 @@ const DISTRUSTED_MAX = 1_000;
 const LOST_MAX = 100;
 /** A late branch may replace our chain when that stands still. */
 const LOST_MS = 60_000;
+/** By so much an answer may overtake the notice of a rollback. */
+const OVERTAKEN_MS = 5_000;
+const LOOK_EVERY_MS = 100;
 const NO_SESSIONS: ReadonlySet<Session> = new Set();
 
 interface Announced {
@@ -104,6 +107,21 @@ export class PeerHeads {
   /** The peer has announced a lower score since. */
   hasRolledBack({ session, score }: PeerHead): boolean {
     return (this.peers.get(session)?.head.score ?? score) < score;
+  }
+
+  /**
+   * Resolves whether the peer has rolled back. It announces that at once, but on a stream of its own:
+   * an answer of the shorter chain may overtake the notice.
+   */
+  async rollsBack(target: PeerHead): Promise<boolean> {
+    const { clock } = this.deps;
+    const end = clock.monotonic() + OVERTAKEN_MS;
+    while (!this.hasRolledBack(target) && !this.stopped && clock.monotonic() < end) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      clock.after(LOOK_EVERY_MS, resolve);
+      await promise;
+    }
+    return this.hasRolledBack(target);
   }
 
   /** The peer's scores do not count for five minutes. */

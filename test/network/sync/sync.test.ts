@@ -107,6 +107,42 @@ t.test('scenario 103: a black hole with the best score', async (t) => {
   }
 });
 
+t.test('a peer that has rolled back since it told the ids', async (t) => {
+  const { at, one } = await longChain(t);
+  const mav = await maverick(t, at, 'maverick');
+  const late = await at.start('late', { knows: [] });
+  mav.pester([late]);
+  tellIds(mav, one);
+  let announces = true;
+  let asked = 0;
+  mav.answers.set(blockProtocols.blocks, async (message) => {
+    asked++;
+    const head = encodeHead({ ...tipOf(late), height: 1, score: 0n }, scheme);
+    // The notice arrives after the answer.
+    if (announces) at.clock.after(2_000, () => mav.notifyAll(blockProtocols.head, head));
+    return encodeBlocks(
+      decodeIdList(message, scheme).map(() => undefined),
+      scheme,
+    );
+  });
+  const follow = async (): Promise<void> => {
+    const before = asked;
+    for (let i = 0; i < 20 && asked === before; i++) {
+      claim(mav, one);
+      await at.seconds(1);
+    }
+    await at.seconds(8);
+  };
+  await follow();
+  const first = asked;
+  await follow();
+  t.ok(first > 0 && asked > first, 'it is followed again');
+  t.strictSame(late.log.of('peer.offence'), [], 'and not blamed');
+  announces = false;
+  await follow();
+  t.match(late.log.of('peer.offence')[0], { offence: 'unanswered-request' });
+});
+
 /** Makes empty blocks in these rounds, each by the member whose turn it is. */
 async function grow(on: ClusterNode, members: readonly Member[], rounds: readonly number[]) {
   for (const round of rounds) {
