@@ -51,8 +51,9 @@ export class ScriptEpisodes {
   private async tell(): Promise<void> {
     const { cluster, dice, end } = this.ports;
     for (;;) {
-      await this.wait(dice.below((1 + this.told) * PAUSE_MS_MAX));
-      if (cluster.world.now > end) return;
+      const pause = dice.below((1 + this.told) * PAUSE_MS_MAX);
+      if (cluster.world.now + pause > end) return;
+      await this.wait(pause);
       const player = dice.pick(players);
       const kind = dice.pick(['crash', 'crash', 'split', 'split', 'race'] as const);
       cluster.trace('world', `episode: ${kind} around the script of ${player.text}`);
