@@ -42,6 +42,7 @@ import type { NodePorts } from './node-ports.ts';
 import { type NodeMetrics, nodeMetrics } from './observability.ts';
 import { openBlockchain } from './open-blockchain.ts';
 import { openContracts } from './open-contracts.ts';
+import { openEvents } from './open-events.ts';
 import { openMiner } from './open-miner.ts';
 import { openNetwork } from './open-network.ts';
 import { openPool } from './open-pool.ts';
@@ -163,6 +164,7 @@ async function startNode(
   });
   const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts, space });
 
+  const events = openEvents(config, { blockchain, privacy, clock });
   const parts = {
     ...opened,
     pool,
@@ -177,6 +179,7 @@ async function startNode(
     contracts,
     peering,
     space,
+    events,
   };
   const services = apiServices(config, ports, parts);
   const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
@@ -186,6 +189,8 @@ async function startNode(
   const served = measured === undefined ? routes : measuredRoutes(routes, measured);
   const rest = await listenRest(config, ports, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());
+  // Above their connections on the stack, so that clients hear that the node stops.
+  started.add('events', events.stop);
   if (rest?.delays !== undefined) watchThreads(rest.delays, metrics);
   const contractRest = isExecuting(config, ports)
     ? await listenContracts(config, ports, services, executions)

@@ -18,6 +18,7 @@ import { concat, equal, latin1 } from '../base/bytes.ts';
 import type { Log } from '../base/ports.ts';
 import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, storageFailed } from '../base/private-store.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
+import type { Arrivals } from './arrivals.ts';
 import { type ItemId, itemBytes } from './item-id.ts';
 import {
   type CountedItem,
@@ -70,6 +71,8 @@ export interface Quota {
   refusal(item: Bound): Promise<QuotaLimit | undefined>;
   /** Bytes accepted for all policies. */
   bytes(): number;
+  /** The order in which items came. */
+  readonly arrivals: Arrivals;
   /** Counts an item that is stored, where a crash came before it counted. Never rejects. */
   found(item: Bound): Promise<void>;
   /**
@@ -184,6 +187,7 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
   return {
     refusal: (item) => refusedBy(item.policyId, counted(item), PRIVATE_DATA_BYTES_MAX),
     bytes: () => stored.stored(inAll),
+    arrivals: stored.arrivals,
     async forgetDeleted(isStopped) {
       const items = stored.items(from, LOOKED_FOR);
       for (const item of items) {

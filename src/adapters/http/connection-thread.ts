@@ -39,7 +39,7 @@ export function serveConnections(
 
   function passOn(
     route: number,
-    { keep, pattern }: RouteFacts,
+    { keep, keepsAddress, pattern }: RouteFacts,
     request: HttpRequest,
     body: Uint8Array | undefined,
   ): Promise<HttpReply> {
@@ -50,6 +50,7 @@ export function serveConnections(
       query: request.query,
       params: Array.from({ length: count }, (_, i) => request.param(i)),
       headers: keep.map((name) => request.header(name)),
+      address: keepsAddress === true ? request.remoteAddress() : '',
       body: body && ownMemory(body),
     });
   }
@@ -104,6 +105,7 @@ export function serveConnections(
     if (message.kind === 'reload') open();
     else if (message.kind === 'close') void server.close().then(close);
     else if (message.kind === 'end') end();
+    else if (message.kind === 'written') outbox.write(message.texts);
     else outbox.settle(message.done, message.replies);
   });
 

@@ -3,13 +3,13 @@
  * routes for the requests that the thread passes on, and gathers the answers of a turn.
  */
 import { Worker } from 'node:worker_threads';
-import { assert } from '../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { LoopDelay } from '../../base/ports.ts';
 import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
 import { threadFlags } from '../thread-flags.ts';
 import { handled } from './handled.ts';
 import type { Line } from './line.ts';
+import { PassedStreams } from './passed-streams.ts';
 import { readPrepared } from './prepared-batch.ts';
 import { FAILED } from './reply.ts';
 import type {
@@ -19,6 +19,7 @@ import type {
   FromThread,
   HttpThreadData,
   ToThread,
+  Written,
 } from './thread-messages.ts';
 
 export interface HttpThreadEvents {
@@ -48,7 +49,12 @@ export class HttpThread {
   private cause: unknown;
   private done: number[] = [];
   private replies: CallReply[] = [];
+  private texts: Written[] = [];
   private gathering = false;
+  private readonly streams = new PassedStreams((text) => {
+    this.texts.push(text);
+    this.gather();
+  });
 
   constructor(
     workerUrl: URL,
@@ -75,6 +81,7 @@ export class HttpThread {
     this.ended = new Promise((resolve) => {
       this.worker.once('exit', (code) => {
         resolve();
+        this.streams.close();
         this.cause ??= new Error(`it ended with ${code}`);
         this.opening.reject(this.cause);
         if (!this.closing && this.descriptor !== undefined) this.events.onDeath(this.cause);
@@ -140,8 +147,10 @@ export class HttpThread {
     }
   }
 
-  private run({ prepared, calls, answered }: Batch): void {
+  private run({ prepared, calls, answered, taken, gone }: Batch): void {
     for (const [route, status] of answered) this.routes[route]?.answered?.(status);
+    for (const id of taken) this.streams.taken(id);
+    for (const id of gone) this.streams.gone(id);
     if (prepared !== undefined) {
       for (const { id, route, message } of readPrepared(prepared)) {
         this.line.add(() => this.finish(id, route, message), true);
@@ -173,11 +182,11 @@ export class HttpThread {
 
   private answer(id: number, reply: HttpReply): void {
     const { status, type, body, headers = [], sent, stream } = reply;
-    assert(stream === undefined, 'an answer that goes on cannot be passed to a thread');
     // The message is a copy, so whoever lent the body has it back at once.
     const kept = typeof body === 'string' ? body : Uint8Array.from(body);
-    this.replies.push({ id, status, type, body: kept, headers });
+    this.replies.push({ id, status, type, body: kept, headers, filler: stream?.filler });
     sent?.();
+    if (stream !== undefined) this.streams.begin(id, stream);
     this.gather();
   }
 
@@ -187,15 +196,21 @@ export class HttpThread {
     this.gathering = true;
     setImmediate(() => {
       this.gathering = false;
-      const { done, replies } = this;
+      const { done, replies, texts } = this;
       this.done = [];
       this.replies = [];
-      const moved = replies.flatMap(({ body }) => (typeof body === 'string' ? [] : body.buffer));
-      this.worker.postMessage(
-        { kind: 'answers', done, replies } satisfies ToThread,
-        moved as ArrayBuffer[],
-      );
+      this.texts = [];
+      if (done.length + replies.length > 0) this.postReplies(done, replies);
+      if (texts.length > 0) this.post({ kind: 'written', texts });
     });
+  }
+
+  private postReplies(done: readonly number[], replies: readonly CallReply[]): void {
+    const moved = replies.flatMap(({ body }) => (typeof body === 'string' ? [] : body.buffer));
+    this.worker.postMessage(
+      { kind: 'answers', done, replies } satisfies ToThread,
+      moved as ArrayBuffer[],
+    );
   }
 }
 
@@ -237,8 +252,7 @@ class PassedRequest implements HttpRequest {
     return false;
   }
 
-  /** Only for `admit`, which ran in the thread. */
   remoteAddress(): string {
-    return '';
+    return this.call.address;
   }
 }

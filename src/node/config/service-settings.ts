@@ -72,6 +72,8 @@ export const restApi = {
   'distribution-address-limit': setting(COUNT, 1000, 'Addresses in one page of a distribution.', {
     aliases: ['api.rest.distribution-address-limit'],
   }),
+  'max-event-streams': setting(int(0, 10_000), 2000, 'Clients of /events at a time.'),
+  'max-event-streams-per-client': setting(int(1, 10_000), 200, 'The same of one address.'),
   tls: {
     cert: optional(path, 'PEM certificate chain; with it and the key the listener is HTTPS.'),
     key: optional(path, 'PEM private key of the certificate.'),

@@ -1,0 +1,226 @@
+/**
+ * The source of all events: the committed blocks of the chain, and the confidential data that come
+ * to this node. A reader has a place and asks for what follows it; so history and new blocks are the
+ * same to it, nothing is stored a second time, and nothing is kept for readers that are slow.
+ *
+ * Invariant: the events that a reader gets are those of one branch, until it is told of a rollback;
+ * then those of the new branch from there on.
+ */
+import { latin1 } from '../base/bytes.ts';
+import type { Clock } from '../base/ports.ts';
+import type { HeaderRow } from '../block/header-row.ts';
+import type { ChainListener } from '../chain/chain-head.ts';
+import { headerRowAt } from '../chain/stored-blocks.ts';
+import type { Tip } from '../chain/tip.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { type EventFilter, resultsFor, transactionsFor } from './event-filter.ts';
+import { type BlockLoader, createBlockLoader, type LoadedBlock } from './loaded-block.ts';
+import { BLOCK_STEP, endOf, isInChain, type Place, placeIn, stepOf } from './place.ts';
+
+export type ChainEvent =
+  | { readonly kind: 'transaction' | 'contractResult'; readonly place: Place; readonly tx: Tx }
+  | { readonly kind: 'block'; readonly place: Place; readonly row: HeaderRow }
+  | { readonly kind: 'policyData'; readonly place: Place; readonly item: ArrivedItem }
+  /** The block of the place is the last that stays. */
+  | { readonly kind: 'rollback'; readonly place: Place };
+
+/** What follows a place. */
+export interface Following {
+  /** Made as they are asked for. */
+  readonly events: Iterable<ChainEvent>;
+  /** Behind all of them. */
+  readonly place: Place;
+}
+
+export interface ChainFeed {
+  /** Behind everything that has happened. */
+  end(): Place;
+  /** True where nothing follows at present. */
+  isEnd(place: Place, filter: EventFilter): boolean;
+  /** Before the block at this height; undefined where the chain is shorter. */
+  before(height: number): Place | undefined;
+  /** Undefined where the chain knows nothing of this place any more. */
+  next(place: Place, filter: EventFilter): Promise<Following | undefined>;
+  readonly blocks: BlockLoader;
+  readonly view: LedgerView;
+  /** Called when something has happened; the returned function ends it. */
+  listen(action: () => void): () => void;
+  /** Counts the removals of blocks. */
+  removals(): number;
+  stop(): void;
+}
+
+/** Confidential data in the order in which they came to this node. */
+export interface Arrivals {
+  /** The number of the last one; 0: there was none. */
+  last(): number;
+  /** Those of the numbers above this one, that are still there. */
+  after(number: number, limit: number): readonly ArrivedItem[];
+  listen(action: () => void): () => void;
+}
+
+export interface ArrivedItem {
+  readonly number: number;
+  readonly policyId: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+export interface ChainFeedDeps {
+  readonly chain: {
+    readonly view: LedgerView;
+    tip(): Tip;
+    listen(listener: ChainListener): () => void;
+  };
+  /** Undefined where the node takes no part in policies. */
+  readonly arrivals?: Arrivals | undefined;
+  readonly clock: Pick<Clock, 'monotonic' | 'turn'>;
+}
+
+/** Blocks whose parents are remembered, also when they have been removed. */
+const PARENTS_MAX = 4096;
+const ARRIVALS_AT_ONCE = 100;
+
+export function createChainFeed({ chain, arrivals, clock }: ChainFeedDeps): ChainFeed {
+  const { view } = chain;
+  const parents = new BoundedCache<string, Uint8Array>(PARENTS_MAX);
+  const listeners = new Set<() => void>();
+  let removals = 0;
+  const blocks = createBlockLoader(view, clock, () => removals);
+  const tell = (): void => {
+    for (const action of listeners) action();
+  };
+  const ends = [
+    chain.listen({
+      block({ tip }) {
+        parents.set(latin1(tip.id), tip.header.reference.slice());
+        tell();
+      },
+      rolledBack() {
+        removals++;
+        tell();
+      },
+    }),
+    arrivals?.listen(tell),
+  ];
+
+  /** Undefined where the place is in the chain. */
+  function stays(place: Place): Place | 'unknown' | undefined {
+    if (isInChain(view, place)) return undefined;
+    let { height, id } = place;
+    for (let depth = 0; depth < PARENTS_MAX && height > 1; depth++) {
+      const parent = parents.get(latin1(id));
+      if (parent === undefined) break;
+      height--;
+      id = parent;
+      if (isInChain(view, { height, id })) return endOf(view, height, place.arrival)!;
+    }
+    return placeIn(view, place) ?? 'unknown';
+  }
+
+  function arrived(place: Place): Following | undefined {
+    if (arrivals === undefined || arrivals.last() <= place.arrival) return undefined;
+    const last = arrivals.last();
+    const items = arrivals.after(place.arrival, ARRIVALS_AT_ONCE);
+    const events = items.map((item): ChainEvent => {
+      return { kind: 'policyData', place: { ...place, arrival: item.number }, item };
+    });
+    const arrival = items.length < ARRIVALS_AT_ONCE ? last : items.at(-1)!.number;
+    return { events, place: { ...place, arrival } };
+  }
+
+  /** Passes over blocks of which no event can be wanted. */
+  async function nextBlock(from: Place, filter: EventFilter): Promise<Following> {
+    const slice = new TimeSlice(clock);
+    const before = removals;
+    const { kinds } = filter;
+    const needsTxs = kinds.has('transaction') || kinds.has('contractResult');
+    let { height } = from;
+    while (height < chain.tip().height && !slice.isOver()) {
+      height++;
+      const row = headerRowAt(view, height)!;
+      if (!kinds.has('block') && (row.transactionCount === 0 || !needsTxs)) continue;
+      const end = endOf(view, height, from.arrival)!;
+      const block = needsTxs && row.transactionCount > 0 ? await blocks.load(height) : undefined;
+      if (removals !== before) return nothing(from);
+      return { events: eventsIn({ end, row, block }, -1, filter), place: end };
+    }
+    return nothing(height === from.height ? from : endOf(view, height, from.arrival)!);
+  }
+
+  /** The rest of a block of which the reader has a part. */
+  async function restOf(place: Place, filter: EventFilter): Promise<Following> {
+    const before = removals;
+    const block = await blocks.load(place.height);
+    if (block === undefined || removals !== before) return nothing(place);
+    const end = { ...place, step: BLOCK_STEP };
+    return { events: eventsIn({ end, row: block.row, block }, place.step, filter), place: end };
+  }
+
+  return {
+    view,
+    blocks,
+    end: () => endOf(view, chain.tip().height, arrivals?.last() ?? 0)!,
+    isEnd(place, { kinds }) {
+      const isWhole = place.step === BLOCK_STEP && place.height === chain.tip().height;
+      const hasItems = kinds.has('policyData') && (arrivals?.last() ?? 0) > place.arrival;
+      return isWhole && !hasItems && isInChain(view, place);
+    },
+    before: (height) => endOf(view, height - 1, 0),
+    async next(place, filter) {
+      const last = stays(place);
+      if (last === 'unknown') return undefined;
+      if (last !== undefined) {
+        return { events: [{ kind: 'rollback', place: last }], place: last };
+      }
+      const came = filter.kinds.has('policyData') ? arrived(place) : undefined;
+      if (came !== undefined) return came;
+      return place.step < BLOCK_STEP ? restOf(place, filter) : nextBlock(place, filter);
+    },
+    listen(action) {
+      listeners.add(action);
+      return () => listeners.delete(action);
+    },
+    removals: () => removals,
+    stop() {
+      for (const end of ends) end?.();
+    },
+  };
+}
+
+const nothing = (place: Place): Following => ({ events: [], place });
+
+interface EndedBlock {
+  readonly end: Place;
+  readonly row: HeaderRow;
+  /** Undefined where none of its transactions is wanted. */
+  readonly block: LoadedBlock | undefined;
+}
+
+/** The events of a block above a step. */
+function* eventsIn(
+  { end, row, block }: EndedBlock,
+  above: number,
+  filter: EventFilter,
+): Generator<ChainEvent> {
+  const { kinds } = filter;
+  if (block !== undefined) {
+    const txs = kinds.has('transaction') ? transactionsFor(block, filter) : [];
+    const results = kinds.has('contractResult') ? resultsFor(block, filter) : [];
+    for (const step of merged(txs, results)) {
+      if (step <= above) continue;
+      const tx = block.txs[step >> 1]!;
+      const kind = step % 2 === 0 ? 'transaction' : 'contractResult';
+      yield { kind, place: { ...end, step }, tx };
+    }
+  }
+  if (kinds.has('block')) yield { kind: 'block', place: end, row };
+}
+
+const merged = (txs: readonly number[], results: readonly number[]): number[] => {
+  const steps = txs.map(stepOf);
+  if (results.length === 0) return steps;
+  return [...steps, ...results.map((index) => stepOf(index) + 1)].sort((a, b) => a - b);
+};
