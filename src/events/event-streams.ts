@@ -173,15 +173,18 @@ export function createEventStreams(
     };
   }
 
-  function startOf(from: EventRequest['from']): { place: Place; rolledBack: string } | undefined {
-    if (from === undefined) return { place: feed.end(), rolledBack: '' };
-    if (typeof from === 'number') {
-      return { place: feed.before(from) ?? feed.end(), rolledBack: '' };
-    }
-    const place = placeIn(feed.view, from);
-    if (place === undefined) return undefined;
-    const isOther = place.height < from.height;
-    return { place, rolledBack: isOther ? rollbackEvent(place.height, placeText(place)) : '' };
+  function startOf(from: EventRequest['from']): Place | undefined {
+    if (from === undefined) return feed.end();
+    if (typeof from === 'number') return feed.before(from) ?? feed.end();
+    return placeIn(feed.view, from);
+  }
+
+  /** The id of a place after a rollback comes with the event that tells of the rollback. */
+  function beginning(from: EventRequest['from'], place: Place | undefined): string {
+    const isRolledBack =
+      typeof from === 'object' && place !== undefined && place.height < from.height;
+    if (!isRolledBack) return firstEvent(place && placeText(place));
+    return firstEvent(undefined) + rollbackEvent(place.height, placeText(place));
   }
 
   return {
@@ -190,10 +193,9 @@ export function createEventStreams(
       const opened = streams.admit({ client, catchesUp: from !== undefined });
       const start = startOf(from);
       const stream = opened.stream(
-        start === undefined ? 'place' : (sink) => reader(request, start.place, sink),
+        start === undefined ? 'place' : (sink) => reader(request, start, sink),
       );
-      const first = firstEvent(start && placeText(start.place)) + (start?.rolledBack ?? '');
-      return { first, stream };
+      return { first: beginning(from, start), stream };
     },
     count: streams.count,
     async stop() {

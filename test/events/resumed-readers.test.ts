@@ -46,9 +46,13 @@ for (let seed = 1; seed <= SEEDS; seed++) {
       }
       await settled();
     }
-    for (const reader of readers) if (!reader.isOpen) reader.open(node);
+    for (const reader of readers) {
+      reader.isKilled = false;
+      if (!reader.isOpen) reader.open(node);
+    }
     await settled();
-    const replay = new Reader(() => 1);
+    const replay = new Reader(random);
+    replay.isKilled = false;
     replay.open(node, 1);
     await settled();
     t.equal(reorganisations, REORGANISATIONS);
@@ -121,6 +125,7 @@ class Reader {
   transactions: string[] = [];
   blocks: number[] = [];
   kills = 0;
+  isKilled = true;
   rollbacks = 0;
 
   constructor(random: Numbers) {
@@ -165,7 +170,7 @@ class Reader {
     for (const part of text.split('\n\n')) {
       if (this.closed === undefined) return;
       this.event(part);
-      if (this.random(50) === 0) this.kill();
+      if (this.isKilled && this.random(50) === 0) this.kill();
     }
   }
 

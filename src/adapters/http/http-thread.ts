@@ -110,6 +110,7 @@ export class HttpThread {
   /** Gives pending answers some time, then ends the thread. */
   async close(): Promise<void> {
     this.closing = true;
+    this.flush();
     this.post({ kind: 'close' });
     const late = setTimeout(() => void this.worker.terminate(), CLOSE_MS);
     await this.ended;
@@ -196,13 +197,17 @@ export class HttpThread {
     this.gathering = true;
     setImmediate(() => {
       this.gathering = false;
-      const { done, replies, texts } = this;
-      this.done = [];
-      this.replies = [];
-      this.texts = [];
-      if (done.length + replies.length > 0) this.postReplies(done, replies);
-      if (texts.length > 0) this.post({ kind: 'written', texts });
+      this.flush();
     });
+  }
+
+  private flush(): void {
+    const { done, replies, texts } = this;
+    this.done = [];
+    this.replies = [];
+    this.texts = [];
+    if (done.length + replies.length > 0) this.postReplies(done, replies);
+    if (texts.length > 0) this.post({ kind: 'written', texts });
   }
 
   private postReplies(done: readonly number[], replies: readonly CallReply[]): void {
