@@ -26,6 +26,7 @@ import { cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './exit.ts';
 import { createHttpThreads } from './http-threads.ts';
 import { openContainers } from './open-containers.ts';
+import { eventListener } from './open-event-listener.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { openNodeWallet, unlockOwner } from './open-wallet.ts';
 import { readPages } from './page-files.ts';
@@ -100,6 +101,7 @@ export async function openPorts(
     log,
     http: httpListener,
     restHttp: restHttp(config, requestStop),
+    listenEvents: eventListener(config, clock),
     network: await networkAdapter(config),
     files,
     keystore,

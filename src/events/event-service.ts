@@ -82,9 +82,11 @@ class Subscription {
   }
 
   async run(from: Place, alarm: Alarm): Promise<void> {
-    const { feed, subscriber } = this;
+    const { feed, subscriber, clock } = this;
+    const slice = new TimeSlice(clock);
     let place = from;
     while (!subscriber.signal.aborted) {
+      if (slice.isOver()) await slice.yield();
       if (feed.isEnd(place, BLOCKS)) {
         this.isNew = true;
         await alarm.wait(POLL_MS);
@@ -92,13 +94,12 @@ class Subscription {
       }
       const following = await feed.next(place, BLOCKS);
       if (following === undefined) throw apiError('BlockNotFound', base58.encode(place.id));
+      const before = place;
       place = following.place;
       for (const event of following.events) {
         if (event.kind === 'rollback') await this.rollBack(event.place);
-        else if (event.kind === 'block' && !(await this.block(event.place))) {
-          // The chain has left it: what follows the place is the rollback, which leads to before it.
-          break;
-        }
+        // Where the chain has left it, what follows the place before is the rollback.
+        if (event.kind === 'block' && !(await this.block(event.place))) place = before;
       }
     }
   }

@@ -3,8 +3,7 @@
  * names and in the parts that the protocol has. It has none for types 2 and 7.
  */
 import type { PlainMessage } from '../base/event-service.ts';
-import type { ChainScheme, Codec } from '../codec/codec.ts';
-import { scratch } from '../codec/scratch.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { roleNumber } from '../ledger/roles.ts';
 import type { Entry } from '../tx/fields/entries.ts';
 import type { ValidationPolicy } from '../tx/fields/extensions.ts';

@@ -12,6 +12,7 @@ import { createKeyFilters } from '../api/key-filters.ts';
 import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
+import type { EventListener } from '../base/event-service.ts';
 import type { HttpServer } from '../base/http.ts';
 import type { Block } from '../block/block.ts';
 import { auditChain } from '../chain/audit.ts';
@@ -20,6 +21,7 @@ import { watchFeatures } from '../chain/feature-watch.ts';
 import { createExecutions } from '../contracts/executions.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import { sha256 } from '../crypto/sha256.ts';
+import { createEventService } from '../events/event-service.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
@@ -62,6 +64,8 @@ export interface Node {
   readonly rest: HttpServer | undefined;
   /** Where running contracts read; undefined where that is switched off. */
   readonly contractRest: HttpServer | undefined;
+  /** Events over gRPC; undefined where that is switched off. */
+  readonly grpcEvents: EventListener | undefined;
   stop(): Promise<void>;
 }
 
@@ -191,6 +195,8 @@ async function startNode(
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   // Above their connections on the stack, so that clients hear that the node stops.
   started.add('events', events.stop);
+  const grpcEvents = await ports.listenEvents?.(createEventService(events.feed, clock));
+  if (grpcEvents !== undefined) started.add('events over gRPC', grpcEvents.close);
   if (rest?.delays !== undefined) watchThreads(rest.delays, metrics);
   const contractRest = isExecuting(config, ports)
     ? await listenContracts(config, ports, services, executions)
@@ -208,6 +214,7 @@ async function startNode(
     statuses,
     rest,
     contractRest,
+    grpcEvents,
     stop: () => started.dispose(),
   };
 }

@@ -9,8 +9,8 @@ import type { EventListener, EventService, Subscriber } from '../../base/event-s
 import type { Clock } from '../../base/ports.ts';
 import { nothingHeld } from '../containers/grpc/frames.ts';
 import {
-  type AnswerStream,
   type Answering,
+  type AnswerStream,
   type GrpcConnection,
   type GrpcHandler,
   listenGrpc,

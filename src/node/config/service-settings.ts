@@ -89,6 +89,14 @@ export const api = {
       'Address the listener for contracts binds to, with grpc-listen = tcp.',
     ),
     port: setting(PORT, 6865, 'Its TCP port.'),
+    events: {
+      enable: setting(bool, 'no', 'Serve BlockchainEventsService to applications.'),
+      'bind-address': setting(hostName, '127.0.0.1', 'Address its listener binds to; no keys.'),
+      port: setting(PORT, 6866, 'Its TCP port.'),
+      'max-connections': setting(int(1, 1000), 5, 'Subscriptions at a time.', {
+        aliases: ['api.grpc.services.blockchain-events.max-connections'],
+      }),
+    },
   },
   auth: {
     type: optional(text, 'Accepted for files of other nodes.', IGNORED),
