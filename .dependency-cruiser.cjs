@@ -105,7 +105,7 @@ module.exports = {
       'the data service sees the node from outside, and knows the rules of bans',
       { path: '^src/data-service/' },
       {
-        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|api/|adapters/|consensus/(ban-history|poa-bans|poa-queue))',
+        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|api/|adapters/|consensus/(ban-history|poa-bans|miner-rotation))',
       },
     ),
     ban(

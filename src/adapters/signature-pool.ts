@@ -13,7 +13,7 @@ import { Batcher } from '../concurrency/batcher.ts';
 import { verdictsOf } from './signature-batch.ts';
 import { SignatureBuffers } from './signature-buffers.ts';
 import { verifyPoolLimits as limits } from './signature-limits.ts';
-import { checkOf, type Entry, SignatureQueue } from './signature-queue.ts';
+import { checkOf, type QueuedSignature, SignatureQueue } from './signature-queue.ts';
 import { VerifyThreads, type VerifyThreadsOptions } from './verify-threads.ts';
 
 export interface VerifyPoolOptions extends VerifyThreadsOptions {
@@ -122,7 +122,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     }
   }
 
-  function onAnswer(batch: readonly Entry[], buffer: ArrayBuffer): void {
+  function onAnswer(batch: readonly QueuedSignature[], buffer: ArrayBuffer): void {
     deathsInARow = 0;
     const verdicts = verdictsOf(buffer);
     for (const [i, entry] of batch.entries()) {
@@ -136,7 +136,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
   /**
    * The thread is gone; other threads take its batches, except a check that seems to be the cause.
    */
-  function onDeath(batches: readonly Entry[][], cause: unknown): void {
+  function onDeath(batches: readonly QueuedSignature[][], cause: unknown): void {
     const lost = batches.flat();
     options.log?.error('verify.thread-died', { lost: lost.length, cause: String(cause) });
     deathsInARow += 1;

@@ -30,20 +30,20 @@ export interface Job {
 }
 
 /** One check of a job. */
-export interface Entry {
+export interface QueuedSignature {
   readonly job: Job;
   readonly index: number;
   /** The number of threads that died while they had it. */
   attempts: number;
 }
 
-export const checkOf = ({ job, index }: Entry): SignatureCheck => job.items[index]!;
+export const checkOf = ({ job, index }: QueuedSignature): SignatureCheck => job.items[index]!;
 
 export class SignatureQueue {
   private readonly sizes: CheckSizes;
   private readonly checksMax: number;
   /** Single checks, and checks whose thread died. */
-  private readonly singles: Entry[] = [];
+  private readonly singles: QueuedSignature[] = [];
   /** Jobs of several checks, each with the next check to pass on. */
   private readonly jobs: { readonly job: Job; next: number }[] = [];
   private pendingBytes = 0;
@@ -73,10 +73,10 @@ export class SignatureQueue {
    * Up to `share` checks, half of them single ones if both kinds wait. Where a thread died, one of
    * its checks may be the cause, so each of them then travels alone.
    */
-  nextBatch(share: number): Entry[] {
+  nextBatch(share: number): QueuedSignature[] {
     const isSuspect = this.singles[0] !== undefined && this.singles[0].attempts > 0;
     const most = isSuspect ? 1 : share;
-    const batch: Entry[] = [];
+    const batch: QueuedSignature[] = [];
     let bytes = 0;
     const fits = (item: SignatureCheck): boolean => {
       bytes += itemSize(this.sizes, item);
@@ -90,12 +90,12 @@ export class SignatureQueue {
   }
 
   /** The check has its verdict, or will never get one. */
-  release(entry: Entry): void {
+  release(entry: QueuedSignature): void {
     this.uncount(checkOf(entry));
   }
 
   /** Checks whose thread died go before all others. */
-  putBack(entries: readonly Entry[]): void {
+  putBack(entries: readonly QueuedSignature[]): void {
     this.singles.unshift(...entries);
     this.waiting += entries.length;
   }
@@ -114,7 +114,7 @@ export class SignatureQueue {
   }
 
   private takeSingles(
-    batch: Entry[],
+    batch: QueuedSignature[],
     share: number,
     fits: (item: SignatureCheck) => boolean,
   ): void {
@@ -127,7 +127,11 @@ export class SignatureQueue {
     this.singles.splice(0, batch.length);
   }
 
-  private takeOfJobs(batch: Entry[], share: number, fits: (item: SignatureCheck) => boolean): void {
+  private takeOfJobs(
+    batch: QueuedSignature[],
+    share: number,
+    fits: (item: SignatureCheck) => boolean,
+  ): void {
     const { jobs } = this;
     for (let first = jobs[0]; first !== undefined && batch.length < share; first = jobs[0]) {
       const { job, next: index } = first;

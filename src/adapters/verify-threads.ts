@@ -7,7 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import type { CheckSizes, VerifyThreadData } from './signature-batch.ts';
 import { verifyPoolLimits as limits } from './signature-limits.ts';
-import type { Entry } from './signature-queue.ts';
+import type { QueuedSignature } from './signature-queue.ts';
 import { threadFlags } from './thread-flags.ts';
 
 export interface VerifyThreadsOptions extends CheckSizes {
@@ -21,15 +21,15 @@ export interface VerifyThreadsOptions extends CheckSizes {
 
 export interface VerifyThreadsEvents {
   /** `buffer` holds the verdicts. */
-  readonly onAnswer: (batch: readonly Entry[], buffer: ArrayBuffer) => void;
+  readonly onAnswer: (batch: readonly QueuedSignature[], buffer: ArrayBuffer) => void;
   /** A thread died; it was working on the first of these batches. */
-  readonly onDeath: (batches: readonly Entry[][], cause: unknown) => void;
+  readonly onDeath: (batches: readonly QueuedSignature[][], cause: unknown) => void;
 }
 
 interface Thread {
   readonly worker: Worker;
   /** In the order in which their answers will come. */
-  readonly batches: Entry[][];
+  readonly batches: QueuedSignature[][];
 }
 
 export class VerifyThreads {
@@ -63,13 +63,13 @@ export class VerifyThreads {
   }
 
   /** Hands the buffer over. */
-  give({ worker, batches }: Thread, batch: Entry[], buffer: ArrayBuffer): void {
+  give({ worker, batches }: Thread, batch: QueuedSignature[], buffer: ArrayBuffer): void {
     batches.push(batch);
     worker.postMessage(buffer, [buffer]);
   }
 
   /** The checks that have been handed over and have no verdict. */
-  unanswered(): Entry[] {
+  unanswered(): QueuedSignature[] {
     return this.threads.flatMap(({ batches }) => batches.flat());
   }
 

@@ -198,7 +198,7 @@ function operation(route: AnyRoute<never>, path: string, keyed: string | undefin
         description: 'Done.',
         content: { [route.replyType ?? 'application/json']: { schema: route.reply } },
       },
-      ...(budget.inTurns ? { 413: { $ref: '#/components/responses/TooMuch' } } : {}),
+      ...(budget.streamed ? { 413: { $ref: '#/components/responses/TooMuch' } } : {}),
       ...(mayWait(route) ? { 503: { $ref: '#/components/responses/Overloaded' } } : {}),
       ...(route.unavailable === undefined
         ? {}

@@ -87,21 +87,21 @@ export function decodeHeader(bytes: Uint8Array, scheme: ChainScheme): Header {
 }
 
 export function writeHeader(out: Writer, header: Header): void {
-  writeHead(out, header);
+  writeHeaderStart(out, header);
   writeTail(out, header);
   out.bytes(header.signature);
 }
 
 export function readHeader(src: Reader): Header {
-  const head = readHead(src);
+  const head = readHeaderStart(src);
   return { ...head, ...readTail(src, head.version) };
 }
 
-export type Head = Pick<UnsignedHeader, 'version' | 'timestamp' | 'reference' | 'consensus'>;
+export type HeaderStart = Pick<UnsignedHeader, 'version' | 'timestamp' | 'reference' | 'consensus'>;
 type Tail = Pick<Header, 'features' | 'senderRoleEnabled' | 'generator' | 'signature'>;
 
 /** Fields 1–6. */
-export function writeHead(out: Writer, head: Head): void {
+export function writeHeaderStart(out: Writer, head: HeaderStart): void {
   out.u8(head.version);
   out.u53(head.timestamp);
   out.bytes(head.reference);
@@ -120,7 +120,7 @@ export function writeHead(out: Writer, head: Head): void {
   }
 }
 
-export function readHead(src: Reader): Head {
+export function readHeaderStart(src: Reader): HeaderStart {
   const version = src.u8();
   if (version !== 1 && version !== 3 && version !== 4) {
     throw new CodecError('version', `${version} is not a block version`);

@@ -1,14 +1,14 @@
 /** Applies consecutive blocks, each on top of the one before. Commits nothing. */
-import type { KeyedView } from '../ledger/head.ts';
-import { Ahead } from './ahead.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import type { AppliedBlock } from './block-applier.ts';
 import type { Inside } from './blockchain.ts';
 import type { IdFilter } from './id-filter.ts';
 import { type Tip, tipOf } from './tip.ts';
+import { UncommittedBlocks } from './uncommitted-blocks.ts';
 import type { ReplayedBlock, VerifiedBlock } from './verify-block.ts';
 
 export class AppliedRun {
-  readonly ahead: Ahead;
+  readonly uncommitted: UncommittedBlocks;
   /** The last applied block; before the first, their parent. */
   tip: Tip;
   private base: KeyedView;
@@ -16,7 +16,7 @@ export class AppliedRun {
 
   /** `base` is the state at `parent`; `filter` holds all ids of the chain up to there. */
   constructor(inside: Pick<Inside, 'apply'>, parent: Tip, base: KeyedView, filter?: IdFilter) {
-    this.ahead = new Ahead(filter);
+    this.uncommitted = new UncommittedBlocks(filter);
     this.inside = inside;
     this.tip = parent;
     this.base = base;
@@ -24,10 +24,10 @@ export class AppliedRun {
 
   /** Throws ApiError where the block breaks a rule. */
   async apply(block: VerifiedBlock | ReplayedBlock): Promise<AppliedBlock> {
-    const applied = await this.inside.apply(this.base, this.tip, block, this.ahead);
+    const applied = await this.inside.apply(this.base, this.tip, block, this.uncommitted);
     this.base = applied.overlay;
     this.tip = tipOf(applied.height, applied.row);
-    this.ahead.add(applied.height, applied.row.header, applied.ids);
+    this.uncommitted.add(applied.height, applied.row.header, applied.ids);
     return applied;
   }
 }

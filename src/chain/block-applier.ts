@@ -11,14 +11,13 @@ import type { HeaderRow } from '../block/header-row.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Consensus } from '../consensus/consensus.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import type { KeyedOverlay } from '../ledger/overlay.ts';
 import { scripts } from '../ledger/tables.ts';
 import { unchecked } from '../tx/proof-verdicts.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { feature, requireFeature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
-import type { Ahead } from './ahead.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
 import { consensusView } from './consensus-view.ts';
 import {
@@ -29,6 +28,7 @@ import {
 import type { ScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
 import type { TxsById } from './txs-by-id.ts';
+import type { UncommittedBlocks } from './uncommitted-blocks.ts';
 import type { ReplayedBlock, VerifiedBlock } from './verify-block.ts';
 
 export interface ApplierOptions {
@@ -72,7 +72,7 @@ export class BlockApplier {
     base: KeyedView,
     parent: Tip,
     header: { readonly timestamp: number; readonly generator: Uint8Array },
-    ahead: Ahead,
+    uncommitted: UncommittedBlocks,
     scriptTime?: ScriptTime,
   ): BlockDraft {
     const { rules, consensus, support } = this.options;
@@ -81,7 +81,7 @@ export class BlockApplier {
     const generator = scheme.addressOf(header.generator);
     this.requireUnscripted(base, generator);
     const draft = openDraft({
-      ...{ base, parent, timestamp, generator, rules, consensus, ahead, slice },
+      ...{ base, parent, timestamp, generator, rules, consensus, uncommitted, slice },
       ...(scriptTime === undefined ? {} : { scriptTime }),
     });
     requireKnownFeatures(draft.context.features, support);
@@ -93,7 +93,7 @@ export class BlockApplier {
     base: KeyedView,
     parent: Tip,
     { block, txs, verdicts }: VerifiedBlock | ReplayedBlock,
-    ahead: Ahead,
+    uncommitted: UncommittedBlocks,
   ): Promise<AppliedBlock> {
     const { header } = block;
     const { consensus, transactionBytesMax } = this.options;
@@ -101,11 +101,11 @@ export class BlockApplier {
     if (!equal(header.reference, parent.id)) {
       throw apiError('Invalid', 'Broadcast block is not a child of the last block');
     }
-    const draft = this.draftOn(base, parent, header, ahead);
+    const draft = this.draftOn(base, parent, header, uncommitted);
     const isActive = (id: number): boolean => draft.context.features.has(id);
     checkLimits(block, limitsOf(transactionBytesMax, isActive));
     requireClaims(header, draft.context);
-    consensus.verify(header, parent, consensusView(base, ahead.headers));
+    consensus.verify(header, parent, consensusView(base, uncommitted.headers));
     const measured = duration?.start();
     const { length } = verdicts ?? txs;
     assert(length === txs.length, 'each transaction has its verdicts');

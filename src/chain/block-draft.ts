@@ -9,7 +9,7 @@ import type { TimeSlice } from '../concurrency/time-slice.ts';
 import { encodeBanHistory } from '../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../consensus/consensus.ts';
 import { recordHistory } from '../ledger/balance-history.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
 import { applyTransaction, applyUnjudged, blockContext, type Knowledge } from '../tx/pipeline.ts';
@@ -18,7 +18,6 @@ import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { feature } from '../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
-import type { Ahead } from './ahead.ts';
 import { ID_PREFIX_BYTES } from './block-index.ts';
 import { BlockScripts, type ScriptsTaken } from './block-scripts.ts';
 import { consensusView } from './consensus-view.ts';
@@ -26,6 +25,7 @@ import { countVotes, type VotingSettings } from './feature-activation.ts';
 import type { ScriptTime } from './script-time.ts';
 import { candidateUnder, confirmedHeight } from './stored-blocks.ts';
 import { TxsById } from './txs-by-id.ts';
+import type { UncommittedBlocks } from './uncommitted-blocks.ts';
 
 export interface DraftOptions {
   /** The state at the parent. */
@@ -38,7 +38,7 @@ export interface DraftOptions {
   readonly rules: ChainRules & VotingSettings;
   readonly consensus: Consensus;
   /** The blocks between the committed head and the parent. */
-  readonly ahead?: Ahead;
+  readonly uncommitted?: UncommittedBlocks;
   readonly slice?: TimeSlice;
   /** Of a block of this node only: ends the runs of scripts early. */
   readonly scriptTime?: ScriptTime;
@@ -73,7 +73,7 @@ export interface BlockDraft {
 const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id, assetHistory.id]);
 
 export function openDraft(options: DraftOptions): BlockDraft {
-  const { base, parent, timestamp, generator, rules, consensus, ahead, scriptTime } = options;
+  const { base, parent, timestamp, generator, rules, consensus, uncommitted, scriptTime } = options;
   const height = (parent?.height ?? 0) + 1;
   const parentTimestamp = parent?.header.timestamp ?? timestamp;
   const context = {
@@ -90,18 +90,18 @@ export function openDraft(options: DraftOptions): BlockDraft {
 
   const known: Knowledge = {
     heightOf(id) {
-      if (ahead?.isNew(id)) return undefined;
+      if (uncommitted?.isNew(id)) return undefined;
       // Before the next text is made, since only the latest is remembered.
       own.update();
       const text = textOf(id);
       return own.find(text) !== undefined
         ? height
-        : (ahead?.heightOf(text) ?? confirmedHeight(base, id));
+        : (uncommitted?.heightOf(text) ?? confirmedHeight(base, id));
     },
     find(id) {
       const text = textOf(id);
       const tx = own.find(text);
-      const found = tx === undefined ? ahead?.find(text) : { tx, height };
+      const found = tx === undefined ? uncommitted?.find(text) : { tx, height };
       if (found === undefined) return candidateUnder(base, id);
       return { height: found.height, size: found.tx.bytes.length, tx: () => found.tx };
     },
@@ -110,7 +110,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
 
   function note(tx: Tx, fee: bigint): void {
     fees.add(fee);
-    ahead?.noteId(tx.id);
+    uncommitted?.noteId(tx.id);
     txs.push(tx);
   }
 
@@ -144,7 +144,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
     async finish(header) {
       closeBlock(overlay, context, fees);
       if (parent !== undefined) {
-        const view = consensusView(base, ahead?.headers);
+        const view = consensusView(base, uncommitted?.headers);
         for (const { address, history } of consensus.finish(header, parent, view)) {
           if (history === undefined) overlay.remove(bans, address);
           else overlay.set(bans, address, encodeBanHistory(history, base.scheme));

@@ -1,5 +1,5 @@
 /**
- * The miners of a network, of which a majority must be connected (miner/obstacles.ts): one list says
+ * The miners of a network, of which a majority must be connected (miner/mining-preconditions.ts): one list says
  * how many there are, and which connected nodes count.
  */
 import { equal, latin1 } from '../base/bytes.ts';

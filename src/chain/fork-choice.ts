@@ -47,7 +47,7 @@ export interface ForkChoiceDeps {
 }
 
 /** The outcome for a branch; `invalid` and `future` name the block and the reason. */
-export type Verdict =
+export type BranchOutcome =
   | { readonly kind: SwitchOutcome }
   | {
       readonly kind: 'invalid' | 'future';
@@ -58,12 +58,12 @@ export type Verdict =
     };
 
 /** What is already known about a block. */
-export interface Known {
+export interface BlockKnowledge {
   /** Its own signature is valid. */
   readonly isSigned: boolean;
 }
 
-const NOTHING_KNOWN: Known = { isSigned: false };
+const NOTHING_KNOWN: BlockKnowledge = { isSigned: false };
 
 export class ForkChoice {
   readonly invalid: InvalidBlocks;
@@ -96,7 +96,7 @@ export class ForkChoice {
   }
 
   /** Starts the checks that need no state; throws Refusal where a transaction does not decode. */
-  async check(block: Block, known: Known = NOTHING_KNOWN): Promise<CheckedBlock> {
+  async check(block: Block, known: BlockKnowledge = NOTHING_KNOWN): Promise<CheckedBlock> {
     const txs = await decodeTransactions(block, this.deps.blockchain.view.scheme, this.slice);
     const verdicts = this.verdictsOn(block, txs, known.isSigned);
     // `adopt` awaits them later; an earlier rejection must not end the process.
@@ -114,7 +114,7 @@ export class ForkChoice {
   }
 
   /** `check` and `adopt` for one block. */
-  async offer(block: Block, known: Known = NOTHING_KNOWN): Promise<Verdict> {
+  async offer(block: Block, known: BlockKnowledge = NOTHING_KNOWN): Promise<BranchOutcome> {
     let checked: CheckedBlock;
     try {
       checked = await this.check(block, known);
@@ -130,7 +130,7 @@ export class ForkChoice {
    * blocks above that parent. Rejects where this node could not do its part; that says nothing
    * about the blocks, which are neither refused nor remembered.
    */
-  async adopt(branch: readonly CheckedBlock[]): Promise<Verdict> {
+  async adopt(branch: readonly CheckedBlock[]): Promise<BranchOutcome> {
     const { blockchain, clock } = this.deps;
     try {
       await requireSigned(branch, this.deps);
@@ -150,7 +150,7 @@ export class ForkChoice {
     return checks.ask(verifier).finally(() => this.room.leave(checks));
   }
 
-  private refusal(error: unknown): Verdict {
+  private refusal(error: unknown): BranchOutcome {
     const { invalid, log } = this.deps;
     if (!(error instanceof BadBlock)) throw error;
     const { id, refusal } = error;

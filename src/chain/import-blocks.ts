@@ -14,16 +14,16 @@ import type { Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { TimeSlice } from '../concurrency/time-slice.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { CheckLoad } from '../tx/proof-verdicts.ts';
-import type { Ahead } from './ahead.ts';
 import { AppliedRun } from './applied-run.ts';
 import type { AppliedBlock } from './block-applier.ts';
 import type { Blockchain, Inside } from './blockchain.ts';
 import { ChecksRoom, isTooMuch, NO_LOAD, plus, roomLimits } from './checks-room.ts';
 import { IdFilter } from './id-filter.ts';
 import { headerRowAt, transactionsAt } from './stored-blocks.ts';
+import type { UncommittedBlocks } from './uncommitted-blocks.ts';
 import {
   type CheckedBlock,
   composeChecks,
@@ -87,7 +87,7 @@ function append(
     const queue = queueIn(inside.slice);
     const tip = inside.tip();
     const run = new AppliedRun(inside, tip, view, filterOf(view, tip.height));
-    const commits = new BatchedCommits(inside, view, run.ahead, options.onProgress);
+    const commits = new BatchedCommits(inside, view, run.uncommitted, options.onProgress);
     const applyNext = async (): Promise<void> => commits.add(await run.apply(await queue.next()));
     try {
       let height = options.from;
@@ -221,7 +221,7 @@ class BatchedCommits {
   transactions = 0;
   private readonly inside: Inside;
   private readonly view: KeyedView;
-  private readonly ahead: Ahead;
+  private readonly uncommitted: UncommittedBlocks;
   private readonly onProgress: ImportOptions['onProgress'];
   private batch: AppliedBlock[] = [];
   /** The number of changed rows of the batch. */
@@ -232,12 +232,12 @@ class BatchedCommits {
   constructor(
     inside: Inside,
     view: KeyedView,
-    ahead: Ahead,
+    uncommitted: UncommittedBlocks,
     onProgress: ImportOptions['onProgress'],
   ) {
     this.inside = inside;
     this.view = view;
-    this.ahead = ahead;
+    this.uncommitted = uncommitted;
     this.onProgress = onProgress;
     this.height = inside.tip().height;
   }
@@ -272,7 +272,7 @@ class BatchedCommits {
 
   private async write(blocks: readonly AppliedBlock[], progress: ImportProgress): Promise<void> {
     await this.inside.commit(blocks);
-    for (const { height, ids } of blocks) this.ahead.drop(height, ids);
+    for (const { height, ids } of blocks) this.uncommitted.drop(height, ids);
     this.onProgress?.(progress);
   }
 }

@@ -41,7 +41,7 @@ export const heightOf = (view: LedgerView, blockId: Uint8Array): number | undefi
   view.get(heights, blockId);
 
 /** The header of the newest block; undefined in an empty store. */
-export function newestHeader(view: LedgerView): (HeaderRow & { height: number }) | undefined {
+export function tipHeader(view: LedgerView): (HeaderRow & { height: number }) | undefined {
   const [from, to] = [u32Key.encode(0), u32Key.encode(0xffff_ffff)];
   for (const [height, row] of view.range(headers, from, to, 1, true)) {
     return { height, ...decodeHeaderRow(row, view.scheme) };

@@ -1,6 +1,6 @@
 /**
  * The transactions of a block by id, as text (base/bytes.ts), which a Map finds fastest. Texts are
- * made for the first question, because a filter leaves few of them (ahead.ts).
+ * made for the first question, because a filter leaves few of them (uncommitted-blocks.ts).
  */
 import type { Tx } from '../tx/transaction.ts';
 

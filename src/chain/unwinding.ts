@@ -11,7 +11,7 @@ import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Committer } from '../ledger/commit.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import type { Unwound } from '../ledger/step-encoder.ts';
 import { untyped } from '../ledger/table.ts';
 import { tables } from '../ledger/tables.ts';

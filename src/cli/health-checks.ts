@@ -14,11 +14,11 @@ import { threadsProblem } from './http-threads.ts';
 import { openWallet } from './open-wallet.ts';
 import { askOnce } from './time-servers.ts';
 
-export type Verdict = 'ok' | 'warning' | 'error';
+export type CheckLevel = 'ok' | 'warning' | 'error';
 
 export interface Finding {
   readonly check: string;
-  readonly status: Verdict;
+  readonly status: CheckLevel;
   readonly detail: string;
 }
 
@@ -27,7 +27,7 @@ const OPEN_FILES_MIN = 4096;
 const CLOCK_OFFSET_MS_MAX = 100;
 const CONNECT_MS = 2000;
 
-const finding = (check: string, status: Verdict, detail: string): Finding => ({
+const finding = (check: string, status: CheckLevel, detail: string): Finding => ({
   check,
   status,
   detail,

@@ -33,7 +33,7 @@ import { poolJournal } from './pool-journal.ts';
 import { createVerifyThreads } from './signature-threads.ts';
 import { openTelemetry } from './telemetry.ts';
 import { timeSource } from './time-servers.ts';
-import { turnsJournal } from './turns-journal.ts';
+import { usedSlotsJournal } from './used-slots-journal.ts';
 
 /** The start waits so long at most for the first answers of the time servers. */
 const FIRST_TIME_MS_MAX = 30_000;
@@ -83,7 +83,7 @@ export async function openPorts(
   started.add('pattern thread of contracts', () => contractPatterns.close());
   const journal = poolJournal(config, log);
   started.add('journal', () => journal.close());
-  const turns = turnsJournal(config, log);
+  const turns = usedSlotsJournal(config, log);
   started.add('turns', () => turns.close());
   return {
     scheme,

@@ -13,7 +13,7 @@ import type { PoolEntry } from '../mempool/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { callContract } from '../tx/types/104-call-contract.ts';
-import { contractKeyOf } from './contract-line.ts';
+import { contractKeyOf } from './contract-queue.ts';
 import type { CreateVersions } from './create-versions.ts';
 import { imageKey } from './image-loads.ts';
 

@@ -4,11 +4,11 @@ import { apiError } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import { createScriptTime, type ScriptTime } from '../chain/script-time.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
 import { type EntryTrial, hadNoTime } from './entry-trial.ts';
+import type { Evictions } from './evictions.ts';
 import type { Entries } from './pool-entries.ts';
-import type { Unsettled } from './unsettled.ts';
+import type { ReorgCandidates } from './reorg-candidates.ts';
 
 export interface CleanupOptions {
   readonly expireMs: number;
@@ -19,16 +19,16 @@ export interface CleanupPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly entries: Entries;
-  readonly unsettled: Unsettled;
+  readonly candidates: ReorgCandidates;
   readonly trial: EntryTrial;
-  readonly departures: Departures;
+  readonly evictions: Evictions;
   /** Called at the end of each round, which waits for it. */
   readonly afterwards: () => Promise<void>;
 }
 
 /** Returns a function that stops it. */
 export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () => void {
-  const { clock, log, entries, unsettled, trial, departures } = ports;
+  const { clock, log, entries, candidates, trial, evictions } = ports;
   let stopped = false;
   let cancel = clock.after(options.cleanupMs, next);
 
@@ -45,7 +45,7 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
       if (stopped) return;
       if (entry.removed) continue;
       if (now - entry.timestamp > options.expireMs) {
-        departures.leave(
+        evictions.evict(
           entry,
           apiError('Mistiming', `Transaction ts ${entry.timestamp} is too old`),
         );
@@ -57,11 +57,11 @@ export function startCleanup(options: CleanupOptions, ports: CleanupPorts): () =
     await ports.afterwards();
   }
 
-  /** The settler judges the entries in doubt (settler.ts). */
+  /** The revalidator judges the entries in doubt (revalidator.ts). */
   function tryAgain(entry: PoolEntry, scriptTime: ScriptTime): void {
-    if (unsettled.has(entry)) return;
+    if (candidates.has(entry)) return;
     const problem = trial.problemOf(entry, scriptTime);
-    if (problem !== undefined && !hadNoTime(problem)) departures.drop(entry, problem);
+    if (problem !== undefined && !hadNoTime(problem)) evictions.drop(entry, problem);
   }
 
   return () => {

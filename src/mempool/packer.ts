@@ -4,7 +4,7 @@
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import type { PackLimits } from '../chain/forge.ts';
+import type { PackLimits } from '../chain/produce-block.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';

@@ -1,11 +1,11 @@
 /**
  * Unconfirmed transactions (mempool.md): entries (pool-entries.ts), their admission (admission.ts), the
  * readmission of transactions that a reorganisation rolls back (readmission.ts), and their
- * departure.
+ * eviction.
  *
  * Invariants: an entry leaves only by being mined, by expiry or with a recorded reason; a new entry
  * never evicts another. Transactions of rolled-back blocks return to the pool even when it is full
- * (unsettled.ts).
+ * (reorg-candidates.ts).
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';
@@ -21,18 +21,18 @@ import {
   createAdmission,
 } from './admission.ts';
 import { type CleanupOptions, startCleanup } from './cleanup.ts';
-import { Departures } from './departures.ts';
 import type { PoolEntry } from './entry.ts';
 import { createEntryTrial } from './entry-trial.ts';
+import { Evictions } from './evictions.ts';
 import { watchJournalSize } from './journal-size.ts';
 import { OtherProofs } from './other-proofs.ts';
 import type { PoolChain } from './pool-chain.ts';
 import { Entries, type PoolListener } from './pool-entries.ts';
 import { createReadmission } from './readmission.ts';
 import { Recovery } from './recovery.ts';
+import { ReorgCandidates } from './reorg-candidates.ts';
+import { createRevalidator } from './revalidator.ts';
 import { type SenderLimits, Senders } from './senders.ts';
-import { createSettler } from './settler.ts';
-import { Unsettled } from './unsettled.ts';
 
 export interface PoolOptions extends SenderLimits, CleanupOptions, AdmissionOptions {}
 
@@ -103,31 +103,38 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const { scheme, state, journal, clock, log } = ports;
   const senders = new Senders(options, state);
   const entries = new Entries(senders, log);
-  const unsettled = new Unsettled();
-  entries.listen({ removed: (entry) => unsettled.forget(entry) });
+  const candidates = new ReorgCandidates();
+  entries.listen({ removed: (entry) => candidates.forget(entry) });
   const trial = createEntryTrial(scheme, state);
-  const departures = new Departures(entries, unsettled, log);
-  const settler = createSettler({ clock, log, entries, unsettled, trial, departures });
+  const evictions = new Evictions(entries, candidates, log);
+  const revalidator = createRevalidator({ clock, log, entries, candidates, trial, evictions });
   const recovering = (key: string, sender: string) => recovery.older(key, sender);
   const admission = createAdmission(options, { ...ports, entries, senders, recovering });
   const { acceptAgain } = admission;
   const otherProofs = new OtherProofs();
-  const returning = { entries, unsettled, otherProofs, decode: trial.decode };
+  const returning = { entries, candidates, otherProofs, decode: trial.decode };
   const shorten = () => size.rewrite();
   const readmission = createReadmission({ ...ports, ...returning, shorten });
   const beside = { older: () => recovery.unjudged(), underWay: readmission.underWay };
   const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = async () => void (await size.rewrite());
-  const recovery = new Recovery({ ...ports, entries, senders, unsettled, acceptAgain, rewrite });
-  const cleanup = { clock, log, entries, unsettled, trial, departures, afterwards: size.trim };
+  const recovery = new Recovery({
+    ...ports,
+    entries,
+    senders,
+    candidates,
+    acceptAgain,
+    rewrite,
+  });
+  const cleanup = { clock, log, entries, candidates, trial, evictions, afterwards: size.trim };
   const stopCleanup = startCleanup(options, cleanup);
   let stopped = false;
 
   /** The entries in doubt come first. The array is valid until the next change. */
   function inOrder(): readonly PoolEntry[] {
     const ordered = entries.inOrder();
-    if (unsettled.size === 0) return ordered;
-    return [...unsettled.entries(), ...ordered.filter((entry) => !unsettled.has(entry))];
+    if (candidates.size === 0) return ordered;
+    return [...candidates.entries(), ...ordered.filter((entry) => !candidates.has(entry))];
   }
 
   return {
@@ -158,8 +165,8 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     bytes: () => entries.bytes + recovery.bytes,
     inOrder,
     decode: trial.decode,
-    drop: (entry, error) => departures.drop(entry, error),
-    dropped: (id) => departures.reasonOf(id),
+    drop: (entry, error) => evictions.drop(entry, error),
+    dropped: (id) => evictions.reasonOf(id),
     removeMined(txs) {
       for (const { id, bytes } of txs) {
         const entry = entries.get(latin1(id));
@@ -168,19 +175,19 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
         entries.remove(entry);
       }
       void size.trim();
-      void settler.settle();
+      void revalidator.revalidate();
     },
     keep: readmission.keep,
     async readmit(txs) {
-      unsettled.shake(entries.all());
+      candidates.markSuspect(entries.all());
       await readmission.readmit(txs);
       await readmission.recheck();
-      if (!stopped) await settler.settle();
+      if (!stopped) await revalidator.revalidate();
     },
     readmitted: readmission.idle,
     async recover() {
       await recovery.run();
-      if (!stopped) await settler.settle();
+      if (!stopped) await revalidator.revalidate();
     },
     whenRead: () => recovery.whenRead(),
     recovers: (bytesHash) => recovery.holds(bytesHash),

@@ -22,8 +22,8 @@ import { appendInPortions, NotKeptError } from './journal-portions.ts';
 import type { OtherProofs } from './other-proofs.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
+import type { ReorgCandidates } from './reorg-candidates.ts';
 import { NOTHING_SPENT } from './spending.ts';
-import type { Unsettled } from './unsettled.ts';
 
 export interface ReadmissionPorts {
   readonly scheme: ChainScheme;
@@ -34,7 +34,7 @@ export interface ReadmissionPorts {
   readonly verifier: Pick<Verifier, 'verify'>;
   readonly decode: (entry: PoolEntry) => Tx;
   readonly entries: Entries;
-  readonly unsettled: Unsettled;
+  readonly candidates: ReorgCandidates;
   readonly otherProofs: OtherProofs;
   /** Rewrites the journal, with what is `underWay` here. False where that failed. */
   readonly shorten: () => Promise<boolean>;
@@ -58,7 +58,7 @@ export interface Readmission {
 }
 
 export function createReadmission(ports: ReadmissionPorts): Readmission {
-  const { journal, clock, log, state, verifier, entries, unsettled, otherProofs } = ports;
+  const { journal, clock, log, state, verifier, entries, candidates, otherProofs } = ports;
   /**
    * Records on disk, by id, of transactions whose blocks are still in the chain. Where the rollback
    * fails, the next attempt finds them there, so that attempts do not fill the disk.
@@ -79,7 +79,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
       const tx = ownOf(waitingOf(mined));
       if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
     }
-    unsettled.putFirst(returned.filter((entry) => !entry.removed));
+    candidates.putFirst(returned.filter((entry) => !entry.removed));
     returning.delete(txs);
   }
 
@@ -102,7 +102,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     entries.put(entry);
     otherProofs.forget(entry.key);
     unproven.push(entry);
-    unsettled.shake([entry]);
+    candidates.markSuspect([entry]);
     return entry;
   }
 

@@ -7,7 +7,7 @@
  * a crash at any moment loses none; as soon as the records are read, each is found by its id; no
  * transaction overtakes an older one of its sender, or takes its id; of two records with one id, the
  * later one was the last that the pool held, and it alone counts. Those that the head refuses are
- * in doubt (unsettled.ts), since the end may have come in the middle of a reorganisation.
+ * in doubt (reorg-candidates.ts), since the end may have come in the middle of a reorganisation.
  */
 import { isOurs } from '../base/assert.ts';
 import { base58 } from '../base/base58.ts';
@@ -23,9 +23,9 @@ import type { Admission } from './admission.ts';
 import { PoolEntry, textsOf } from './entry.ts';
 import type { PoolChain } from './pool-chain.ts';
 import type { Entries } from './pool-entries.ts';
+import type { ReorgCandidates } from './reorg-candidates.ts';
 import type { Senders } from './senders.ts';
 import { NOTHING_SPENT } from './spending.ts';
-import type { Unsettled } from './unsettled.ts';
 
 export interface RecoveryPorts {
   readonly scheme: ChainScheme;
@@ -36,7 +36,7 @@ export interface RecoveryPorts {
   readonly log: Log;
   readonly entries: Entries;
   readonly senders: Pick<Senders, 'reserve'>;
-  readonly unsettled: Unsettled;
+  readonly candidates: ReorgCandidates;
   readonly acceptAgain: Admission['acceptAgain'];
   /** Leaves only those records in the journal that the pool needs. */
   readonly rewrite: () => Promise<void>;
@@ -306,16 +306,16 @@ export class Recovery {
 
   /** Where the head refuses one, it may build on others of the same reorganisation. */
   private putInDoubt(): void {
-    const { state, entries, senders, unsettled } = this.ports;
+    const { state, entries, senders, candidates } = this.ports;
     if (this.refused.length === 0) return;
-    for (const entry of this.accepted) if (!entry.removed) unsettled.putLast(entry);
+    for (const entry of this.accepted) if (!entry.removed) candidates.putLast(entry);
     for (const { tx, verdicts } of this.refused) {
       const texts = textsOf(tx);
       senders.reserve(-tx.bytes.length);
       if (entries.get(texts.key) === undefined && !state.isMined(tx.id)) {
         const entry = new PoolEntry(tx, texts, verdicts, NOTHING_SPENT, false);
         entries.put(entry);
-        unsettled.putLast(entry);
+        candidates.putLast(entry);
       }
       this.settle(texts.key);
     }

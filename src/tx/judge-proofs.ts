@@ -9,6 +9,7 @@ import { base58 } from '../codec/text.ts';
 import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
+import { isSigned } from './assemble.ts';
 import { type PlannedVerdict, type ProofVerdicts, provenOf } from './proof-verdicts.ts';
 import { requireKeyOfAuthor } from './rules/data-author.ts';
 import { feature, requireFeature } from './rules/features.ts';
@@ -16,7 +17,6 @@ import { assetsTouched } from './rules/fees.ts';
 import { judgeByAccount, judgeByAsset } from './scripts/judge-scripts.ts';
 import { type FindTransaction, verifying } from './scripts/script-environment.ts';
 import type { ScriptRuns } from './scripts/script-runs.ts';
-import { isSigned } from './seal.ts';
 import type { BlockContext, Proven, Tx } from './transaction.ts';
 import { WrongProof } from './wrong-proof.ts';
 

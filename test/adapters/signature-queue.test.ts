@@ -2,8 +2,8 @@ import t from 'tap';
 import { verifyPoolLimits } from '../../src/adapters/signature-limits.ts';
 import {
   checkOf,
-  type Entry,
   type Job,
+  type QueuedSignature,
   SignatureQueue,
   VerifyQueueFullError,
 } from '../../src/adapters/signature-queue.ts';
@@ -28,7 +28,7 @@ function job(name: string, count: number, messageBytes = 10): Job & { failure: s
 }
 
 /** One letter for each check of the batch. */
-const names = (batch: readonly Entry[]): string =>
+const names = (batch: readonly QueuedSignature[]): string =>
   batch.map((entry) => String.fromCharCode(checkOf(entry).message[0]!)).join('');
 
 t.test('single checks and those of blocks share a batch', async (t) => {

@@ -1,7 +1,7 @@
 /** The check of sums detects every change that makes or loses value. */
 import t from 'tap';
-import { Ahead } from '../../src/chain/ahead.ts';
 import { auditChain, brokenByBlock, initialBalance } from '../../src/chain/audit.ts';
+import { UncommittedBlocks } from '../../src/chain/uncommitted-blocks.ts';
 import { accountOf, credit, leaseIn } from '../../src/ledger/accounts.ts';
 import { creditAsset } from '../../src/ledger/assets.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
@@ -71,7 +71,7 @@ t.test('a chain that goes wrong is found out at the first block', async (t) => {
       blockchain.view,
       inside.tip(),
       { block, txs: [], verdicts: [] },
-      new Ahead(),
+      new UncommittedBlocks(),
     );
     credit(applied.overlay, bob.address, 7n);
     await inside.commit([applied]);

@@ -106,13 +106,13 @@ export async function hostile(
   });
 }
 
-export async function forge(
+export async function produceBlock(
   at: TestChain,
   pack: (draft: BlockDraft, time: number) => void,
 ): Promise<Block> {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  return at.blockchain.forge(miner, time, async (draft) => pack(draft, time));
+  return at.blockchain.produceBlock(miner, time, async (draft) => pack(draft, time));
 }
 
 export const put = (draft: BlockDraft, tx: Tx): void => draft.add(tx, unchecked(tx));

@@ -73,7 +73,7 @@ async function mineLate(at: Fork, skip: number, txs: readonly Tx[] = []) {
     const slot = at.blockchain.nextSlot(miner, start);
     if (slot === undefined || slot.from > start + LENGTH_MS / 2) continue;
     at.clock.time = slot.from + 10;
-    return at.blockchain.forge(miner, at.clock.time, async (draft) => {
+    return at.blockchain.produceBlock(miner, at.clock.time, async (draft) => {
       for (const tx of txs) draft.add(tx, unchecked(tx));
     });
   }

@@ -33,7 +33,7 @@ async function opened() {
   const late = timestamp + 2 * LENGTH_MS;
   const miner = miners.find((one) => at.blockchain.nextSlot(one, late)?.from === late)!;
   at.clock.time = late + 10;
-  await at.blockchain.forge(miner, at.clock.time, async () => {});
+  await at.blockchain.produceBlock(miner, at.clock.time, async () => {});
   let rollbacks = 0;
   const blockchain: TestChain['blockchain'] = {
     ...at.blockchain,

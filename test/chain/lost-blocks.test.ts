@@ -48,7 +48,7 @@ async function mineIn(at: Node, round: number): Promise<Block> {
   if (miner === undefined) throw new Error('somebody has the turn');
   at.clock.time = from + 10;
   const maker = { ...miner, seen: at.lost.turns };
-  return at.blockchain.forge(maker, at.clock.time, async () => {});
+  return at.blockchain.produceBlock(maker, at.clock.time, async () => {});
 }
 
 async function take(at: Node, block: Block): Promise<string> {

@@ -10,7 +10,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { untilAsked } from '../../src/cli/interruption.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { readRecord } from '../../src/miner/turn-records.ts';
+import { readRecord } from '../../src/miner/slot-records.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { startDevNode } from '../e2e/dev-node.ts';

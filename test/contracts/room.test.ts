@@ -60,7 +60,7 @@ t.test('a block that has all the transactions it may have', async (t) => {
     1,
   );
   const { header } = blockAt(at.blockchain.view, 2)!;
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     for (const count of [0, 1]) {
       const room = createPhaseRoom(MIB, count);
       const ports = { clock: at.clock, signer: miner };

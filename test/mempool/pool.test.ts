@@ -291,7 +291,7 @@ t.test('transactions that build on one another come back in a full pool', async 
   pool.listen({ added: (entry) => told.push(idOf(entry)) });
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.forge(miner, time, (draft) =>
+  await at.blockchain.produceBlock(miner, time, (draft) =>
     pack(pool, { bytesMax: room, countMax: 1 }, applying(draft.add), at.clock),
   );
   await turn();

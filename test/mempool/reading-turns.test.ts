@@ -126,7 +126,7 @@ t.test('they are no more than a block may run, whoever signed it', async (t) => 
   const senders = Array.from({ length: 150 }, (_, i) => account(`sender ${i}`));
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     for (const [i, { address }] of senders.entries()) {
       draft.overlay.set(scriptTable, address, compiled(`height != ${5000 + i}`));
     }

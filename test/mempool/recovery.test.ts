@@ -190,7 +190,7 @@ async function rewritten(at: TestChain, pool: Pool, journal: Journal): Promise<b
   while (inBlocks(pool) > before) {
     const { miner, time } = nextTurn(at);
     at.clock.time = time;
-    await at.blockchain.forge(miner, time, (draft) =>
+    await at.blockchain.produceBlock(miner, time, (draft) =>
       pack(pool, { bytesMax: 1_000_000, countMax: 100 }, applying(draft.add), at.clock),
     );
     await turn();

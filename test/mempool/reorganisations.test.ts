@@ -117,7 +117,7 @@ async function mine(
   if (miner === undefined) throw new Error('somebody has the turn');
   clock.time = from + 10;
   const txs: Tx[] = [];
-  await blockchain.forge(miner, clock.time, (draft) =>
+  await blockchain.produceBlock(miner, clock.time, (draft) =>
     fill((tx) => {
       draft.add(tx, unchecked(tx));
       txs.push(tx);

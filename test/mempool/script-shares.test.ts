@@ -51,9 +51,13 @@ for (const [what, script, others, count, taken] of cases) {
       for (const tx of [...first, ...last]) await pool.submit(tx);
       const next = nextTurn(at);
       at.clock.time = next.time;
-      const block = await at.blockchain.forge(next.miner, next.time, async (draft, limits) => {
-        await pack(pool, limits, applying(draft.add), at.clock);
-      });
+      const block = await at.blockchain.produceBlock(
+        next.miner,
+        next.time,
+        async (draft, limits) => {
+          await pack(pool, limits, applying(draft.add), at.clock);
+        },
+      );
       const ofAlice = block.transactions.length - last.length;
       for (const { bytes } of last) {
         const isIn = block.transactions.some((one) => Buffer.compare(one, bytes) === 0);

@@ -18,13 +18,13 @@ async function mines(miners: number, connected: number, quorum?: number): Promis
       log: quiet,
       connectedMiners: () => connected,
       majority: () => majorityOf(miners),
-      isShutOut: () => false,
+      isRemovedFromNetwork: () => false,
       chain: {
         tip: () => ({ height: 5, timestamp: START }),
         nextSlot: (now) => (forged ? undefined : { from: now, until: START + 60_000 }),
         isUsed: () => false,
         unfinished: { waits: () => false, finish: async () => undefined },
-        forge: async () => {
+        produceBlock: async () => {
           forged = true;
         },
         onHead: () => () => undefined,

@@ -35,7 +35,7 @@ export async function populated(scope: Scope, options: WholeOptions = {}): Promi
   const byType = new Map<number, Tx>();
   async function mine(...more: readonly Tx[]): Promise<void> {
     await clock.advance(ROUND_MS);
-    await whole.forge(...more);
+    await whole.produceBlock(...more);
     const { height } = node.blockchain.tip();
     for (const tx of transactionsAt(node.blockchain.view, height)) byType.set(tx.type, tx);
   }

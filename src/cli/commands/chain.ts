@@ -149,21 +149,21 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
   const { poolJournal } = await import('../pool-journal.ts');
   const { appendInPortions } = await import('../../mempool/journal-portions.ts');
   const { recordsOf } = await import('../../mempool/readmission.ts');
-  const { createUsedTurns } = await import('../../miner/used-turns.ts');
+  const { createUsedSlots } = await import('../../miner/used-slots.ts');
   const { giveUpRemovedBlocks, keepRemovedBlocks } = await import('../../miner/removed-blocks.ts');
   const { OwnFailure } = await import('../../base/errors.ts');
   const { systemClock } = await import('../../adapters/system.ts');
-  const { turnsJournal } = await import('../turns-journal.ts');
+  const { usedSlotsJournal } = await import('../used-slots-journal.ts');
   const { printJson, say, warn } = await import('../output.ts');
   await withChain(path, flags, async (blockchain, { config, consensus, log }) => {
     const clock = systemClock();
-    const turnsFile = turnsJournal(config, log);
+    const turnsFile = usedSlotsJournal(config, log);
     const ports = { journal: poolJournal(config, log), clock };
     const chain = {
       blockchain,
       consensus,
       clock,
-      turns: createUsedTurns(turnsFile, log, config.storage.maxRollbackDepth),
+      turns: createUsedSlots(turnsFile, log, config.storage.maxRollbackDepth),
       own: blockchain.view.scheme.addressFromText(config.ownerAddress),
     };
     const settleTurns = flags.giveUpTurns === true ? giveUpRemovedBlocks : keepRemovedBlocks;

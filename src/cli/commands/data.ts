@@ -161,7 +161,7 @@ async function migrateStore(path: string | undefined, flags: Flags & { check?: t
 
 async function printStatus(db: Database): Promise<void> {
   const { readMeta, schemaVersion } = await import('../../data-service/schema/migrate.ts');
-  const { readTip } = await import('../../data-service/crawler/store-end.ts');
+  const { readEnd: readTip } = await import('../../data-service/crawler/store-end.ts');
   const { printJson } = await import('../output.ts');
   const version = await schemaVersion(db);
   if (version === 0) {
