@@ -16,6 +16,8 @@ const networkRooms = ['messages', 'sessions', 'peers', 'sync', 'gossip'];
 const services = layers[6].join('|');
 /** The families of cryptography: folders of src/crypto. */
 const families = 'curve25519|gost';
+/** What makes a family in a thread of its own. */
+const verifying = '^src/adapters/verify/signature-(threads|worker)\\.ts$';
 const npm = [
   'npm',
   'npm-dev',
@@ -97,8 +99,14 @@ module.exports = {
     ban(
       'adapters-know-only-ports',
       'an adapter implements a port and knows nothing else of the node',
-      { path: '^src/adapters/' },
+      { path: '^src/adapters/', pathNot: verifying },
       { path: '^src/(?!adapters/|base/|concurrency/)' },
+    ),
+    ban(
+      'verifying-needs-a-family',
+      'the thread that checks signatures makes its family of cryptography, and knows nothing else',
+      { path: verifying },
+      { path: '^src/(?!adapters/|base/|concurrency/|crypto/)' },
     ),
     ban(
       'data-service-is-a-client',

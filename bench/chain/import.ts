@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
-import { readChainFile } from '../../src/cli/chain-file.ts';
+import { readChainFile } from '../../src/cli/commands/chain/chain-file.ts';
 import { openChain } from './opened.ts';
 
 export interface ImportResult {

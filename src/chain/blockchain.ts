@@ -90,7 +90,7 @@ export interface Blockchain {
   nextSlot(miner: MinerIdentity, now: number): Slot | undefined;
   /** The accounts that may make blocks at a time after the head; see counted-miners.ts. */
   countedMiners(now: number): readonly Uint8Array[];
-  produceBlock(minerKey: MinerKey, timestamp: number, pack: Packer): Promise<Block>;
+  produceBlock(key: MinerKey, timestamp: number, pack: Packer): Promise<Block>;
   /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
   rollback(height: number): Promise<readonly Tx[]>;
   listen(listener: ChainListener): () => void;
@@ -158,17 +158,17 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     await head.found(await applier.applyGenesis(view, genesis, txs));
   }
 
-  async function produceBlock(minerKey: MinerKey, timestamp: number, pack: Packer): Promise<Block> {
+  async function produceBlock(key: MinerKey, timestamp: number, pack: Packer): Promise<Block> {
     const parent = head.tip;
     const votes = votesFor(view, rules, support);
     const state = atHead();
-    const plain = headerInTurn(parent, minerKey, timestamp, votes, consensus, state);
+    const plain = headerInTurn(parent, key, timestamp, votes, consensus, state);
     const draft = applier.draftOn(view, parent, plain, NONE_UNCOMMITTED, createScriptTime(clock));
-    const header = withClaims(plain, parent, minerKey, draft, consensus, state);
+    const header = withClaims(plain, parent, key, draft, consensus, state);
     const measured = metrics?.apply.start();
     await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();
-    const block = await sealInTurn(header, draft, minerKey, consensus, clock);
+    const block = await sealInTurn(header, draft, key, consensus, clock);
     await head.commit([await applier.finish(draft, parent, block)]);
     const { height } = head.tip;
     log.info('block.forged', { height, txs: draft.txs.length, bytes: block.bytes.length });
@@ -199,8 +199,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
         ? consensus.nextSlot(head.tip, miner, now, atHead())
         : undefined,
     countedMiners: (now) => countedMiners(view, atHead(), now),
-    produceBlock: (minerKey, timestamp, pack) =>
-      headMoves.run(() => produceBlock(minerKey, timestamp, pack)),
+    produceBlock: (key, timestamp, pack) => headMoves.run(() => produceBlock(key, timestamp, pack)),
     rollback: (height) => headMoves.run(() => rollback(height)),
     listen: (listener) => head.listen(listener),
     idle: () => headMoves.idle(),

@@ -6,12 +6,12 @@ import { listenerText, nativeProblem } from '../adapters/http/listener.ts';
 import { publicKeyFrom } from '../node/config/genesis-section.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
+import { openWallet } from './commands/keystore/open-wallet.ts';
 import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
-import { CliError, EXIT } from './exit.ts';
 import { genesisFindings } from './genesis-block.ts';
 import { threadsProblem } from './http-threads.ts';
-import { openWallet } from './open-wallet.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
 import { askOnce } from './time-servers.ts';
 
 export type CheckLevel = 'ok' | 'warning' | 'error';

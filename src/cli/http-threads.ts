@@ -6,7 +6,7 @@ import { offloadHttp } from '../adapters/http/offload-http.ts';
 import { threadedHttp } from '../adapters/http/threaded.ts';
 import { BROADCAST } from '../api/broadcast-offload.ts';
 import type { Http } from '../base/http.ts';
-import { CliError } from './exit.ts';
+import { CliError } from './terminal/exit.ts';
 
 /** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));

@@ -17,11 +17,11 @@ import { effectiveSettings } from '../node/config/document.ts';
 import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
-import { CliError, EXIT } from './exit.ts';
 import { genesisBlock } from './genesis-block.ts';
 import { openPorts } from './open-node-ports.ts';
-import { type StartFacts, startFacts } from './start-screen.ts';
-import { STOP_SIGNALS, type StopRequests, stopRequests } from './stop-requests.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
+import { type StartFacts, startFacts } from './terminal/start-screen.ts';
+import { STOP_SIGNALS, type StopRequests, stopRequests } from './terminal/stop-requests.ts';
 
 export interface RunningNode extends Node {
   /**

@@ -118,14 +118,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const beside = { older: () => recovery.unjudged(), underWay: readmission.underWay };
   const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = async () => void (await size.rewrite());
-  const recovery = new Recovery({
-    ...ports,
-    entries,
-    senders,
-    candidates,
-    acceptAgain,
-    rewrite,
-  });
+  const recovery = new Recovery({ ...ports, entries, senders, candidates, acceptAgain, rewrite });
   const cleanup = { clock, log, entries, candidates, trial, evictions, afterwards: size.trim };
   const stopCleanup = startCleanup(options, cleanup);
   let stopped = false;

@@ -1,6 +1,6 @@
 // Signatures of blocks wait for room in the verifier, whichever way the blocks come.
 import t from 'tap';
-import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
+import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
 import type { Verifier } from '../../src/base/ports.ts';
 import { ChecksRoom, roomLimits } from '../../src/chain/checks-room.ts';
 import { mine, newChain, payment, users, verifier } from './chain-harness.ts';

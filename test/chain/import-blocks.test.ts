@@ -1,7 +1,7 @@
 // Imports refuse what is in the chain already, wherever it stands.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
+import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
 import type { Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
 import { importBlocks, importLimits, replayBlocks } from '../../src/chain/import-blocks.ts';

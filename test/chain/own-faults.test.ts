@@ -1,7 +1,7 @@
 // What fails on this machine says nothing about a block: it is neither refused nor remembered as
 // invalid, on any route into the chain, and is taken when the machine works again.
 import t from 'tap';
-import { VerifyThreadError } from '../../src/adapters/signature-pool.ts';
+import { VerifyThreadError } from '../../src/adapters/verify/signature-pool.ts';
 import { OwnFailure } from '../../src/base/errors.ts';
 import type { LogFields, Verifier } from '../../src/base/ports.ts';
 import { type Block, blockId, decodeBlock } from '../../src/block/block.ts';

@@ -8,7 +8,7 @@ import t from 'tap';
 import { openJournal } from '../../src/adapters/journal.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { untilAsked } from '../../src/cli/interruption.ts';
+import { untilAsked } from '../../src/cli/terminal/interruption.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { readRecord } from '../../src/miner/slot-records.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';

@@ -2,8 +2,8 @@
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import t from 'tap';
 import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
-import { inlineVerifier } from '../../src/adapters/signature-pool.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
+import { inlineVerifier } from '../../src/adapters/verify/signature-pool.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import { type Block, blockId, sealBlock } from '../../src/block/block.ts';

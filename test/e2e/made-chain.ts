@@ -2,8 +2,8 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import { inlineVerifier } from '../../src/adapters/signature-pool.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
+import { inlineVerifier } from '../../src/adapters/verify/signature-pool.ts';
 import type { Store } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
 import type { Blockchain } from '../../src/chain/blockchain.ts';

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { containersWith } from '../containers/api.ts';
 import { whyNoDaemon } from '../containers/daemon.ts';
 import { privateEngine } from '../containers/engine.ts';

@@ -1,7 +1,7 @@
 // Records of the journal are judged while the node works: until then they are found, nothing
 // overtakes them, and a crash loses none.
 import t from 'tap';
-import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
+import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
 import { equal, latin1 } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { Verifier } from '../../src/base/ports.ts';

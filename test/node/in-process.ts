@@ -14,7 +14,11 @@ import type { Http } from '../../src/base/http.ts';
 import type { Block } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
 import { findTransaction, transactionsAt } from '../../src/chain/stored-blocks.ts';
-import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
+import {
+  configPath,
+  createDevNetwork,
+  DEV_CHAIN_ID,
+} from '../../src/cli/commands/dev/dev-network.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';

@@ -39,7 +39,7 @@ const declaredIn: Readonly<Record<string, string>> = {
 };
 
 /** The functions that verify signatures for others: on threads, or at once. */
-const VERIFIERS = 'src/adapters/signature-pool.ts';
+const VERIFIERS = 'src/adapters/verify/signature-pool.ts';
 
 const TX = { def: transfer as unknown as TxType, timestamp: 1, bytes: new Uint8Array(3) };
 const TEXTS = { key: 'id', sender: 'a', bytesHash: undefined };

@@ -16,7 +16,7 @@ import { parse, stringify } from '../../src/base/json.ts';
 import { blockId } from '../../src/block/block.ts';
 import { importBlocks } from '../../src/chain/import-blocks.ts';
 import { blockAt, confirmedHeight } from '../../src/chain/stored-blocks.ts';
-import { readChainFile, writeChainFile } from '../../src/cli/chain-file.ts';
+import { readChainFile, writeChainFile } from '../../src/cli/commands/chain/chain-file.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { executedBy } from '../../src/ledger/contracts.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
