@@ -6,7 +6,7 @@
  *   node bench/chain/import.ts CONFIG FILE DATA-DIRECTORY [--trusted]
  */
 import { parseArgs } from 'node:util';
-import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
+import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
 import { readChainFile } from '../../src/cli/commands/chain/chain-file.ts';
 import { openChain } from './opened.ts';
 

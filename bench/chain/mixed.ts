@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { assert } from '../../src/base/assert.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

@@ -21,7 +21,7 @@ import type { Journal, Verifier } from '../../src/base/ports.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { tables } from '../../src/ledger/tables.ts';
-import { createBytesIndex } from '../../src/mempool/bytes-index.ts';
+import { createBytesIndex } from '../../src/mempool/entries/bytes-index.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { openPool } from '../../src/node/open-pool.ts';

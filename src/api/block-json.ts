@@ -5,7 +5,7 @@ import { integer } from '../base/json.ts';
 import type { Header as HeaderFields } from '../block/header.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import type { TurnClaims } from '../block/turn-claims.ts';
-import { type Part, transactionBytesAt } from '../chain/stored-blocks.ts';
+import { type Part, transactionBytesAt } from '../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { headers } from '../ledger/tables.ts';

@@ -261,7 +261,7 @@ export abstract class ApiError extends ExpectedError {
 
 /**
  * A rule says that an input is wrong. Penalties of peers and the memory of invalid blocks take
- * nothing else (network/sessions/session.ts, chain/bad-block.ts), so that an error of this machine
+ * nothing else (network/sessions/session.ts, chain/fork/bad-block.ts), so that an error of this machine
  * is never held against a peer or a block.
  */
 export class Refusal extends ApiError {

@@ -23,11 +23,9 @@ import type { KeyedView } from '../ledger/committed-view.ts';
 import { u32Key } from '../ledger/key-codecs.ts';
 import { scripts, stateHashes } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { type AppliedBlock, type ApplierOptions, BlockApplier } from './block-applier.ts';
-import { ChainHead, type ChainListener } from './chain-head.ts';
-import { consensusView } from './consensus-view.ts';
-import { countedMiners } from './counted-miners.ts';
-import { votesFor } from './feature-activation.ts';
+import { type AppliedBlock, type ApplierOptions, BlockApplier } from './apply/block-applier.ts';
+import { consensusView } from './apply/consensus-view.ts';
+import { countedMiners } from './apply/counted-miners.ts';
 import {
   headerInTurn,
   type MinerKey,
@@ -35,11 +33,8 @@ import {
   packLimits,
   sealInTurn,
   withClaims,
-} from './produce-block.ts';
-import { createScriptTime } from './script-time.ts';
-import type { Tip } from './tip.ts';
-import { UncommittedBlocks } from './uncommitted-blocks.ts';
-import { requireReachable, type Unwinding } from './unwinding.ts';
+} from './apply/produce-block.ts';
+import { createScriptTime } from './apply/script-time.ts';
 import {
   decodeTransactions,
   type KnownVerdicts,
@@ -47,7 +42,12 @@ import {
   type ReplayedBlock,
   type VerifiedBlock,
   verifyBlock,
-} from './verify-block.ts';
+} from './apply/verify-block.ts';
+import { ChainHead, type ChainListener } from './chain-head.ts';
+import { votesFor } from './features/feature-activation.ts';
+import { UncommittedBlocks } from './import/uncommitted-blocks.ts';
+import { requireReachable, type Unwinding } from './store/unwinding.ts';
+import type { Tip } from './tip.ts';
 
 export interface BlockchainOptions extends ApplierOptions {
   /** The number of blocks that can be rolled back. */

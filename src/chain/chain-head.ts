@@ -16,13 +16,13 @@ import { createCommittedView, type KeyedView } from '../ledger/committed-view.ts
 import type { Step } from '../ledger/step-encoder.ts';
 import { stateHashes, tables, undo } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { AppliedBlock } from './block-applier.ts';
-import { indexColumns, indexRows } from './block-index.ts';
-import { CONSENSUS_TABLES, consensusView } from './consensus-view.ts';
-import { foundingWrites } from './network-identity.ts';
-import { tipHeader } from './stored-blocks.ts';
+import type { AppliedBlock } from './apply/block-applier.ts';
+import { CONSENSUS_TABLES, consensusView } from './apply/consensus-view.ts';
+import { indexColumns, indexRows } from './store/block-index.ts';
+import { foundingWrites } from './store/network-identity.ts';
+import { tipHeader } from './store/stored-blocks.ts';
+import { droppedBy, type Unwinding, unwindTo } from './store/unwinding.ts';
 import { type Tip, tipOf } from './tip.ts';
-import { droppedBy, type Unwinding, unwindTo } from './unwinding.ts';
 
 export interface ChainHeadPorts {
   readonly scheme: ChainScheme;

@@ -8,7 +8,7 @@ import type {
 } from '../base/containers.ts';
 import { apiError } from '../base/errors.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import { idOf, type PoolEntry } from '../mempool/entry.ts';
+import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';

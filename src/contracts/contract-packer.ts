@@ -7,11 +7,11 @@
 import { fromLatin1, latin1 } from '../base/bytes.ts';
 import type { Containers } from '../base/containers.ts';
 import type { UnsignedHeader } from '../block/header.ts';
-import type { BlockDraft } from '../chain/block-draft.ts';
-import type { PackLimits } from '../chain/produce-block.ts';
+import type { BlockDraft } from '../chain/apply/block-draft.ts';
+import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { idOf, type PoolEntry } from '../mempool/entry.ts';
+import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
 import { applying, pack, type Room, type Selection } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { maySend } from '../tx/rules/sender-permissions.ts';
@@ -67,7 +67,7 @@ export interface BlockRoom extends PackLimits {
 }
 
 export interface ContractPacker {
-  /** Fills the draft; see `Packer` in chain/produce-block.ts. */
+  /** Fills the draft; see `Packer` in chain/apply/produce-block.ts. */
   pack(draft: BlockDraft, limits: BlockRoom, header: UnsignedHeader): Promise<void>;
   /** The block that was packed last has been committed: reports its contract transactions. */
   committed(): void;

@@ -10,7 +10,7 @@ import type { Clock } from '../base/ports.ts';
 import { roundLimits as limits } from '../base/round-limits.ts';
 import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
 import { ColdQueues } from './cold-queues.ts';
 import type { Then } from './conclude.ts';
 import { ContractQueue, type QueueState } from './contract-queue.ts';

@@ -3,7 +3,7 @@
  * those of other senders. They are executed strictly one after the other.
  */
 import { latin1 } from '../base/bytes.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { callContract } from '../tx/types/104-call-contract.ts';

@@ -12,7 +12,7 @@ import { type ApiError, apiError } from '../base/errors.ts';
 import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
-import { headerRowAt, heightOf } from '../chain/stored-blocks.ts';
+import { headerRowAt, heightOf } from '../chain/store/stored-blocks.ts';
 import { inSlices, listInSteps } from '../concurrency/steps.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { accountOf } from '../ledger/accounts.ts';

@@ -6,7 +6,7 @@ import { fromLatin1 } from '../base/bytes.ts';
 import type { ContractImage, ContractOutcome } from '../base/containers.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { type Contract, contractOf } from '../ledger/contracts.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';

@@ -9,7 +9,7 @@ import { base58 } from '../codec/text.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { callContract } from '../tx/types/104-call-contract.ts';

@@ -19,20 +19,20 @@ import {
   type ArrivedBytes,
   type Arriving,
   createAdmission,
-} from './admission.ts';
-import { type CleanupOptions, startCleanup } from './cleanup.ts';
-import type { PoolEntry } from './entry.ts';
-import { createEntryTrial } from './entry-trial.ts';
-import { Evictions } from './evictions.ts';
-import { watchJournalSize } from './journal-size.ts';
-import { OtherProofs } from './other-proofs.ts';
+} from './admission/admission.ts';
+import { type CleanupOptions, startCleanup } from './admission/cleanup.ts';
+import { createEntryTrial } from './admission/entry-trial.ts';
+import { Evictions } from './admission/evictions.ts';
+import type { PoolEntry } from './entries/entry.ts';
+import { Entries, type PoolListener } from './entries/pool-entries.ts';
+import { type SenderLimits, Senders } from './entries/senders.ts';
+import { watchJournalSize } from './journal/journal-size.ts';
+import { Recovery } from './journal/recovery.ts';
 import type { PoolChain } from './pool-chain.ts';
-import { Entries, type PoolListener } from './pool-entries.ts';
-import { createReadmission } from './readmission.ts';
-import { Recovery } from './recovery.ts';
-import { ReorgCandidates } from './reorg-candidates.ts';
-import { createRevalidator } from './revalidator.ts';
-import { type SenderLimits, Senders } from './senders.ts';
+import { OtherProofs } from './reorg/other-proofs.ts';
+import { createReadmission } from './reorg/readmission.ts';
+import { ReorgCandidates } from './reorg/reorg-candidates.ts';
+import { createRevalidator } from './reorg/revalidator.ts';
 
 export interface PoolOptions extends SenderLimits, CleanupOptions, AdmissionOptions {}
 

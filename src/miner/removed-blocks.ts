@@ -8,7 +8,7 @@
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { blockInSlices, headerRowAt } from '../chain/stored-blocks.ts';
+import { blockInSlices, headerRowAt } from '../chain/store/stored-blocks.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import type { UsedSlots } from './used-slots.ts';

@@ -12,7 +12,7 @@ import { Refusal } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import { type Block, blockId, decodeBlock } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { headerRowAt } from '../chain/stored-blocks.ts';
+import { headerRowAt } from '../chain/store/stored-blocks.ts';
 import { CodecError } from '../codec/codec.ts';
 import { isFromFuture } from '../consensus/consensus.ts';
 import type { SealedBlock } from './slot-records.ts';

@@ -1,13 +1,13 @@
 /** Wires gossip and sync together, and offers the functions that the rest of the node needs. */
 import type { Clock, Log, Verifier } from '../base/ports.ts';
+import { connectedOf } from '../chain/apply/counted-miners.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { connectedOf } from '../chain/counted-miners.ts';
-import type { ForkChoice } from '../chain/fork-choice.ts';
-import type { LostBlocks } from '../chain/lost-blocks.ts';
-import type { ScriptHistory } from '../chain/script-history.ts';
+import type { ForkChoice } from '../chain/fork/fork-choice.ts';
+import type { LostBlocks } from '../chain/fork/lost-blocks.ts';
+import type { ScriptHistory } from '../chain/store/script-history.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
-import { createBytesIndex } from '../mempool/bytes-index.ts';
+import { createBytesIndex } from '../mempool/entries/bytes-index.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { GossipBlocks } from './gossip/gossip-blocks.ts';
 import {
@@ -58,7 +58,7 @@ export interface NetworkService {
   /** A peer has announced a better chain. */
   isBehind(): boolean;
   readonly sync: Pick<Sync, 'state' | 'missing'>;
-  /** Other miners that are connected, of those that count for the quorum (chain/counted-miners.ts). */
+  /** Other miners that are connected, of those that count for the quorum (chain/apply/counted-miners.ts). */
   connectedMiners(): number;
   stop(): Promise<void>;
 }

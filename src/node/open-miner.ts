@@ -1,7 +1,7 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
-import { othersOfMajority } from '../chain/counted-miners.ts';
-import type { Packer } from '../chain/produce-block.ts';
+import { othersOfMajority } from '../chain/apply/counted-miners.ts';
+import type { Packer } from '../chain/apply/produce-block.ts';
 import type { MinerIdentity } from '../consensus/consensus.ts';
 import { isExecutable } from '../contracts/contract-queue.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';

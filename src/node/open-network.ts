@@ -4,12 +4,12 @@
 import type { PeersPort } from '../api/services.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
-import { createEquivocations } from '../chain/equivocation.ts';
-import { lacksFeatures } from '../chain/feature-activation.ts';
-import { ForkChoice } from '../chain/fork-choice.ts';
-import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
-import type { LostBlocks } from '../chain/lost-blocks.ts';
-import { createScriptHistory, type ScriptHistory } from '../chain/script-history.ts';
+import { lacksFeatures } from '../chain/features/feature-activation.ts';
+import { createEquivocations } from '../chain/fork/equivocation.ts';
+import { ForkChoice } from '../chain/fork/fork-choice.ts';
+import { createInvalidBlocks } from '../chain/fork/invalid-blocks.ts';
+import type { LostBlocks } from '../chain/fork/lost-blocks.ts';
+import { createScriptHistory, type ScriptHistory } from '../chain/store/script-history.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';

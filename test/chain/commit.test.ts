@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap';
 import type { Block } from '../../src/block/block.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { importBlocks, importLimits } from '../../src/chain/import-blocks.ts';
-import { findTransaction, tipHeader } from '../../src/chain/stored-blocks.ts';
+import { importBlocks, importLimits } from '../../src/chain/import/import-blocks.ts';
+import { findTransaction, tipHeader } from '../../src/chain/store/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { FUNDS, mine, newChain, payment, scheme, users, verifier } from './chain-harness.ts';

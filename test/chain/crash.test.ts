@@ -5,7 +5,7 @@ import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { Rng } from '../generators/random.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';

@@ -1,7 +1,7 @@
 /** Blocks whose scripts are dear, made by miners that keep to the rules and by one that does not. */
 import { BLOCK_SCRIPT_UNITS_MAX, type Block } from '../../src/block/block.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { feature } from '../../src/tx/rules/features.ts';

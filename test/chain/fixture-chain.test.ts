@@ -15,8 +15,8 @@ import { createVerifyThreads } from '../../src/adapters/verify/signature-threads
 import { encodeHex } from '../../src/base/hex.ts';
 import type { Store, Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
-import { auditChain } from '../../src/chain/audit.ts';
-import { importBlocks } from '../../src/chain/import-blocks.ts';
+import { importBlocks } from '../../src/chain/import/import-blocks.ts';
+import { auditChain } from '../../src/chain/store/audit.ts';
 import { readChainFile } from '../../src/cli/commands/chain/chain-file.ts';
 import { cryptographyOfConfig } from '../../src/cli/cryptography.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
 import { features } from '../../src/ledger/tables.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';

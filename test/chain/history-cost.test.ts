@@ -4,7 +4,11 @@
  */
 import t from 'tap';
 import type { Store, StoreView } from '../../src/base/ports.ts';
-import { findTransaction, headerRowAt, transactionsOf } from '../../src/chain/stored-blocks.ts';
+import {
+  findTransaction,
+  headerRowAt,
+  transactionsOf,
+} from '../../src/chain/store/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { inOneGo } from '../../src/concurrency/steps.ts';
 import { effective } from '../../src/ledger/accounts.ts';

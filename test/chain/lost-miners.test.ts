@@ -2,8 +2,8 @@
 // gone from the network. Every route judges such a block alike.
 import t from 'tap';
 import { decodeBlock } from '../../src/block/block.ts';
-import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { decodeBanHistory, isBanned } from '../../src/consensus/ban-history.ts';
 import { bans, roleHolders, vitalHolders } from '../../src/ledger/tables.ts';
 import { feature } from '../../src/tx/rules/features.ts';

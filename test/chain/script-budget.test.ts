@@ -6,7 +6,7 @@ import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';

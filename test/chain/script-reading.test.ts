@@ -6,8 +6,8 @@
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX } from '../../src/block/block.ts';
-import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { readingUnits, STEP_UNITS } from '../../src/script/charges.ts';
 import { readNewScript, scriptsOf } from '../../src/tx/scripts/known-scripts.ts';

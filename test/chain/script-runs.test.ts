@@ -1,7 +1,7 @@
 /** Scripts in blocks: how many run, who may make a block, and which checks are made in advance. */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import { createScriptTime } from '../../src/chain/script-time.ts';
+import { createScriptTime } from '../../src/chain/apply/script-time.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { scripts } from '../../src/ledger/tables.ts';
 import { applying } from '../../src/mempool/packer.ts';

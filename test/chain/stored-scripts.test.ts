@@ -3,7 +3,7 @@
 import t from 'tap';
 import { blockChunks } from '../../src/api/block-json.ts';
 import type { Verifier } from '../../src/base/ports.ts';
-import { createScriptHistory } from '../../src/chain/script-history.ts';
+import { createScriptHistory } from '../../src/chain/store/script-history.ts';
 import {
   bytesUnder,
   candidateUnder,
@@ -12,7 +12,7 @@ import {
   transactionsAt,
   transactionsInSlices,
   transactionsOf,
-} from '../../src/chain/stored-blocks.ts';
+} from '../../src/chain/store/stored-blocks.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { binaryOf, doubled } from '../generators/dear-scripts.ts';

@@ -1,8 +1,8 @@
 // Whose fault it is that a block does not take the results of a call.
 import t from 'tap';
 import { refused } from '../../src/base/errors.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { type BlockInWork, createBlockInWork } from '../../src/contracts/block-in-work.ts';
 import {
   createCircuitBreakers,
@@ -18,7 +18,7 @@ import {
   createRepetitions,
   HELD_UP_MS_MAX,
 } from '../../src/contracts/repetitions.ts';
-import type { PoolEntry } from '../../src/mempool/entry.ts';
+import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';

@@ -5,8 +5,8 @@ import {
   concernsContract,
   contractKeyOf,
 } from '../../src/contracts/contract-queue.ts';
-import { PoolEntry, textsOf } from '../../src/mempool/entry.ts';
-import { NOTHING_SPENT } from '../../src/mempool/spending.ts';
+import { PoolEntry, textsOf } from '../../src/mempool/entries/entry.ts';
+import { NOTHING_SPENT } from '../../src/mempool/entries/spending.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx, TxType } from '../../src/tx/transaction.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';

@@ -2,13 +2,13 @@
 // event loop has a turn after each piece of this work.
 import t from 'tap';
 import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
-import { importBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
 import {
   decodeTransactions,
   type KnownVerdicts,
   verifyBlock,
-} from '../../src/chain/verify-block.ts';
+} from '../../src/chain/apply/verify-block.ts';
+import { importBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 import { scripts as scriptTable } from '../../src/ledger/tables.ts';

@@ -4,7 +4,7 @@
 import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
-import { blockAt, confirmedHeight } from '../../src/chain/stored-blocks.ts';
+import { blockAt, confirmedHeight } from '../../src/chain/store/stored-blocks.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';

@@ -1,6 +1,6 @@
 // How many other miners must be connected: a majority with this node, or what the setting says.
 import t from 'tap';
-import { majorityOf } from '../../src/chain/counted-miners.ts';
+import { majorityOf } from '../../src/chain/apply/counted-miners.ts';
 import { createMiner } from '../../src/miner/miner.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { fakeClock } from '../node/fake-clock.ts';

@@ -12,7 +12,7 @@ import { equal } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { Journal, Store } from '../../src/base/ports.ts';
 import { blockId, decodeBlock } from '../../src/block/block.ts';
-import { blockAt, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { giveUpRemovedBlocks, keepRemovedBlocks } from '../../src/miner/removed-blocks.ts';

@@ -5,9 +5,9 @@
 
 import t from 'tap';
 import { type Block, sealBlock } from '../../src/block/block.ts';
-import { activationStatus } from '../../src/chain/feature-activation.ts';
-import { UnsupportedFeatures } from '../../src/chain/feature-watch.ts';
-import { blockAt, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { activationStatus } from '../../src/chain/features/feature-activation.ts';
+import { UnsupportedFeatures } from '../../src/chain/features/feature-watch.ts';
+import { blockAt, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { presetFeatures } from '../../src/tx/rules/features.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';

@@ -13,7 +13,7 @@ import { ApiError } from '../../src/base/errors.ts';
 import type { Http } from '../../src/base/http.ts';
 import type { Block } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
-import { findTransaction, transactionsAt } from '../../src/chain/stored-blocks.ts';
+import { findTransaction, transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import {
   configPath,
   createDevNetwork,

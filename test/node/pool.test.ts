@@ -1,7 +1,7 @@
 // The pool of a whole node: limits, conflicts, age, restart.
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { transactionsAt } from '../../src/chain/stored-blocks.ts';
+import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { ROUND_MS, wholeNode } from './in-process.ts';
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
-import { transactionsAt } from '../../src/chain/stored-blocks.ts';
+import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import type { Scope } from '../e2e/process.ts';

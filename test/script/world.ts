@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import type { Store } from '../../src/base/ports.ts';
-import { candidateUnder } from '../../src/chain/stored-blocks.ts';
+import { candidateUnder } from '../../src/chain/store/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import type { Table } from '../../src/ledger/table.ts';

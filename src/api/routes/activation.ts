@@ -1,7 +1,7 @@
 /** Features and leases. */
 
-import { activationStatus } from '../../chain/feature-activation.ts';
-import { findTransaction } from '../../chain/stored-blocks.ts';
+import { activationStatus } from '../../chain/features/feature-activation.ts';
+import { findTransaction } from '../../chain/store/stored-blocks.ts';
 import { activeLeasesOf } from '../../ledger/leases.ts';
 import { print, printed } from '../answer.ts';
 import { Int32 } from '../body.ts';

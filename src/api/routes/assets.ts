@@ -5,7 +5,7 @@ import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { integer } from '../../base/json.ts';
-import { findTransaction } from '../../chain/stored-blocks.ts';
+import { findTransaction } from '../../chain/store/stored-blocks.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
 import { type Asset, assetBalance, assetOf, assetsOf } from '../../ledger/assets.ts';
 import { Int32, Int64, json } from '../body.ts';

@@ -3,7 +3,7 @@
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { TRANSACTIONS_MAX } from '../../block/block.ts';
-import { headerRowAt, type Part } from '../../chain/stored-blocks.ts';
+import { headerRowAt, type Part } from '../../chain/store/stored-blocks.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { printed } from '../answer.ts';
 import { Block, blockChunks, Header, headerText, type PlacedHeader } from '../block-json.ts';

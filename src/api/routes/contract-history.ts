@@ -2,7 +2,7 @@
 
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
-import { transactionsOfContract } from '../../chain/stored-blocks.ts';
+import { transactionsOfContract } from '../../chain/store/stored-blocks.ts';
 import { CALL, CHANGE } from '../../ledger/tables.ts';
 import { existingContract, transactionById } from '../by-id.ts';
 import { StatusShape, statusJson } from '../contract-statuses.ts';

@@ -2,7 +2,7 @@
 
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
-import { findTransaction } from '../../chain/stored-blocks.ts';
+import { findTransaction } from '../../chain/store/stored-blocks.ts';
 import {
   allContracts,
   type Contract,

@@ -5,7 +5,7 @@ import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { transactionsOf } from '../../chain/stored-blocks.ts';
+import { transactionsOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { aliasesOf } from '../../ledger/aliases.ts';
 import { signedBytes } from '../../tx/assemble.ts';

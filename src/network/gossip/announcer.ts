@@ -8,7 +8,7 @@
 import { fromLatin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import type { BytesIndex } from '../../mempool/bytes-index.ts';
+import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
 import type { Session } from '../sessions/session.ts';

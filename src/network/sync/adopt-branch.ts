@@ -8,8 +8,8 @@
 import { equal } from '../../base/bytes.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import { blockId } from '../../block/block.ts';
-import type { BranchOutcome, ForkChoice } from '../../chain/fork-choice.ts';
-import type { CheckedBlock } from '../../chain/verify-block.ts';
+import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
+import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
 import type { Session } from '../sessions/session.ts';
 import { Blamed, GivenUp } from './given-up.ts';
 import type { PeerTips } from './peer-tips.ts';

@@ -8,7 +8,7 @@
  */
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
+import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
 import { createAskPeer } from './ask-peer.ts';

@@ -8,9 +8,9 @@
 import { Refusal } from '../../base/errors.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log } from '../../base/ports.ts';
+import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import type { BranchOutcome, ForkChoice } from '../../chain/fork-choice.ts';
-import type { CheckedBlock } from '../../chain/verify-block.ts';
+import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
 import { BRANCH_BLOCKS_MAX, Branch, type Fetched } from './adopt-branch.ts';

@@ -11,7 +11,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import type { Tip } from '../../chain/tip.ts';
 import { isFromFuture } from '../../consensus/consensus.ts';
 import type { PeerTips } from './peer-tips.ts';

@@ -13,7 +13,7 @@ import {
   headerRowAt,
   heightOf,
   transactionBytes,
-} from '../../chain/stored-blocks.ts';
+} from '../../chain/store/stored-blocks.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { KeyedView } from '../../ledger/committed-view.ts';
 import { blockLimits, type Ids } from '../messages/block-messages.ts';

@@ -7,7 +7,7 @@ import { ApiError, apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { GenesisSettings } from '../../block/genesis.ts';
-import type { SharedSettings } from '../../chain/network-identity.ts';
+import type { SharedSettings } from '../../chain/store/network-identity.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { canonicalJson, type NetworkSettings } from '../../consensus/settings-hash.ts';
 import { ROLES } from '../../tx/fields/permission.ts';

@@ -29,7 +29,7 @@ import { inlineVerifier } from '../../../src/adapters/verify/signature-pool.ts';
 import { base58 } from '../../../src/base/base58.ts';
 import { encodeHex } from '../../../src/base/hex.ts';
 import type { Store, StoreView } from '../../../src/base/ports.ts';
-import { blockAt, confirmedHeight } from '../../../src/chain/stored-blocks.ts';
+import { blockAt, confirmedHeight } from '../../../src/chain/store/stored-blocks.ts';
 import { openChainStore } from '../../../src/cli/commands/chain/chain-store.ts';
 import { loadConfig } from '../../../src/cli/config-file.ts';
 import { genesisBlock } from '../../../src/cli/genesis-block.ts';

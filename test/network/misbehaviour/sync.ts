@@ -1,7 +1,7 @@
 /** Misbehaviours of a peer that claims a better chain. */
 import { equal } from '../../../src/base/bytes.ts';
 import type { Block } from '../../../src/block/block.ts';
-import { blockAt } from '../../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
 import {
   blockProtocols,
   decodeIdList,

@@ -2,7 +2,7 @@
 // lacks rules that others have.
 import t from 'tap';
 import { apiError } from '../../../src/base/errors.ts';
-import type { BranchOutcome } from '../../../src/chain/fork-choice.ts';
+import type { BranchOutcome } from '../../../src/chain/fork/fork-choice.ts';
 import type { Session } from '../../../src/network/sessions/session.ts';
 import { Branch } from '../../../src/network/sync/adopt-branch.ts';
 import { genesis } from '../../chain/chain-harness.ts';

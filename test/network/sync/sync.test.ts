@@ -2,7 +2,7 @@
 import t from 'tap';
 import { equal } from '../../../src/base/bytes.ts';
 import type { Block } from '../../../src/block/block.ts';
-import { blockAt } from '../../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
 import {
   blockProtocols,
   decodeIdList,

@@ -10,7 +10,7 @@ import { createVerifyThreads } from '../../../adapters/verify/signature-threads.
 import type { Log } from '../../../base/ports.ts';
 import type { StoreCorruptError } from '../../../base/store-damage.ts';
 import type { Block } from '../../../block/block.ts';
-import { rebuild } from '../../../chain/rebuild.ts';
+import { rebuild } from '../../../chain/store/rebuild.ts';
 import { tables } from '../../../ledger/tables.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import { openBlockchain } from '../../../node/open-blockchain.ts';

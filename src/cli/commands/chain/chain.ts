@@ -80,7 +80,7 @@ async function withChain<T>(
 
 async function exportChain(path: string, file: string, flags: Flags & { from: number }) {
   const { writeChainFile } = await import('./chain-file.ts');
-  const { headerRowAt, blockAt } = await import('../../../chain/stored-blocks.ts');
+  const { headerRowAt, blockAt } = await import('../../../chain/store/stored-blocks.ts');
   const { printJson } = await import('../../terminal/output.ts');
   await withChain(path, flags, async (blockchain) => {
     const { view } = blockchain;
@@ -103,8 +103,8 @@ async function exportChain(path: string, file: string, flags: Flags & { from: nu
 
 async function importChain(path: string, file: string, flags: Flags) {
   const { readChainFile } = await import('./chain-file.ts');
-  const { importBlocks } = await import('../../../chain/import-blocks.ts');
-  const { headerRowAt } = await import('../../../chain/stored-blocks.ts');
+  const { importBlocks } = await import('../../../chain/import/import-blocks.ts');
+  const { headerRowAt } = await import('../../../chain/store/stored-blocks.ts');
   const { encodeHex } = await import('../../../base/hex.ts');
   const { equal } = await import('../../../base/bytes.ts');
   const { onInterruption, untilAsked } = await import('../../terminal/interruption.ts');
@@ -147,8 +147,8 @@ interface RollbackFlags extends Flags {
  */
 async function rollback(path: string, target: number, flags: RollbackFlags) {
   const { poolJournal } = await import('../../pool-journal.ts');
-  const { appendInPortions } = await import('../../../mempool/journal-portions.ts');
-  const { recordsOf } = await import('../../../mempool/readmission.ts');
+  const { appendInPortions } = await import('../../../mempool/journal/journal-portions.ts');
+  const { recordsOf } = await import('../../../mempool/reorg/readmission.ts');
   const { createUsedSlots } = await import('../../../miner/used-slots.ts');
   const { giveUpRemovedBlocks, keepRemovedBlocks } = await import(
     '../../../miner/removed-blocks.ts'
