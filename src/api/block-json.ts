@@ -1,4 +1,4 @@
-/** Blocks and headers as JSON (decision 31). */
+/** Blocks and headers as JSON (decision 31: coreconsensus and height). */
 
 import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';

@@ -1,7 +1,7 @@
 /**
  * The interface description: OpenAPI 3.1 from the declarations of the routes
- * (rest.md#interface-description; decision 26). Their schemas are JSON Schema already, so
- * nothing is converted.
+ * (rest.md#interface-description; decision 26: OpenAPI 3.1). Their schemas are JSON Schema already,
+ * so nothing is converted.
  */
 import type { Budget } from '../base/budget.ts';
 import type { JsonSchema } from '../codec/codec.ts';

@@ -12,7 +12,7 @@
  * Decoding returns each transaction as a view of its bytes, so that the caller can decode thousands
  * of them in portions.
  *
- * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3).
+ * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3: one encoding of a block).
  */
 
 import { apiError } from '../base/errors.ts';

@@ -14,8 +14,9 @@
  *   b32 generator              public key
  *   b64 signature              over everything before it
  *
- * Invariants: one header has one encoding (H-3): votes ascend strictly, flags are 0 or 1, lengths
- * are what they must be; decoding throws nothing but CodecError and copies nothing.
+ * Invariants: one header has one encoding (H-3: one encoding of a block): votes ascend strictly,
+ * flags are 0 or 1, lengths are what they must be; decoding throws nothing but CodecError and
+ * copies nothing.
  */
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';

@@ -166,7 +166,7 @@ export interface ChainEnd {
 /**
  * True if `candidate` replaces `current`. The higher score wins. Equal scores keep the current
  * chain, except for two children of one parent: there the lower id wins, so that nodes converge
- * (H-9).
+ * (H-9: ties between siblings).
  */
 export function isBetter(candidate: ChainEnd, current: ChainEnd): boolean {
   if (candidate.score !== current.score) return candidate.score > current.score;

@@ -61,7 +61,10 @@ export interface Pool {
   get(id: Uint8Array): Tx | undefined;
   /** The same, not decoded. */
   entry(id: Uint8Array): PoolEntry | undefined;
-  /** The verdicts on the proofs of exactly these bytes, where they wait in the pool (H-18). */
+  /**
+   * The verdicts on the proofs of exactly these bytes, where they wait in the pool (H-18: proofs
+   * are not part of the id).
+   */
   verdictsOn(tx: Tx): ProofVerdicts | undefined;
   /** Decodes entries one by one; may or may not include those that arrive or leave meanwhile. */
   list(): Iterable<Tx>;

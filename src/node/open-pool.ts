@@ -37,7 +37,7 @@ export interface OpenedPool {
   feeOf(tx: Tx): Fee;
 }
 
-/** The most entries that one account may have in the pool (H-17). */
+/** The most entries that one account may have in the pool (H-17: shares of the pool). */
 const SENDER_ENTRIES_MAX = 10_000;
 
 export function openPool(config: Config, ports: PoolPortsOfNode): OpenedPool {

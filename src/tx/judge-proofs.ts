@@ -94,7 +94,10 @@ function judgeByScript(tx: Tx, script: Uint8Array, verdicts: Judged, judging: Ju
   );
 }
 
-/** The author of data pays, so it has to sign beside the script of the sender (H-13). */
+/**
+ * The author of data pays, so it has to sign beside the script of the sender (H-13: the author of
+ * data agrees to pay).
+ */
 function requireCosigner(
   tx: Tx,
   { message, proofs, planned }: Proven & { readonly planned: readonly PlannedVerdict[] },

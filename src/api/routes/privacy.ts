@@ -200,7 +200,7 @@ interface Place {
   readonly policyId?: Uint8Array;
 }
 
-/** A JSON text, or the bare Base64 for clients that request it (decision 36). */
+/** A JSON text, or the bare Base64 for clients that request it (decision 36: getData). */
 async function dataAt({ hash, policyId }: Place, http: HttpRequest, services: Services) {
   const isBare = services.settings.sdkCompatible || /^\s*text\/plain/.test(http.header('accept'));
   const { pieces, length } = await storage(services).data(hash, policyId);

@@ -305,7 +305,10 @@ const broadcast = route({
   },
 });
 
-/** Throws ApiError unless this node has the data whose hash a type 114 contains (decision 30). */
+/**
+ * Throws ApiError unless this node has the data whose hash a type 114 contains (decision 30:
+ * broadcast of a type 114).
+ */
 async function requireData({ type, version, fields }: Tx, { privacy }: Services): Promise<void> {
   if (type !== policyDataHash.type) return;
   const item = { policyId: fields['policyId'], hash: fields['dataHash'] };

@@ -36,7 +36,7 @@ export interface ApplierOptions {
   readonly consensus: Consensus;
   /** The features for which this node votes in its blocks. */
   readonly support: FeatureSupport;
-  /** The most bytes of all transactions of a block (H-4). */
+  /** The most bytes of all transactions of a block (H-4: constants of the network). */
   readonly transactionBytesMax: number;
 }
 

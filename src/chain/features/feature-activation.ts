@@ -1,5 +1,6 @@
 /**
- * How features become active by vote, and the report about them (state.md#features, decision 41).
+ * How features become active by vote, and the report about them (state.md#features, decision 41:
+ * nodeStatus).
  *
  * Heights are cut into windows of W blocks: 1..W, W+1..2W and so on. Each block votes for the
  * features its generator supports. At the last height of a window, the features with enough votes

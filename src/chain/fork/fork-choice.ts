@@ -42,7 +42,7 @@ export interface ForkChoiceDeps {
   readonly log: Log;
   readonly invalid: InvalidBlocks;
   readonly equivocations: Equivocations;
-  /** From the pool (H-18). */
+  /** From the pool (H-18: proofs are not part of the id). */
   readonly knownVerdicts: KnownVerdicts;
 }
 

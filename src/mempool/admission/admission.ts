@@ -2,7 +2,8 @@
  * Checks transactions and puts them into the pool (mempool.md#admission).
  *
  * Invariants: an entry was valid on the head when it was accepted, together with the other entries of
- * its sender; it is on disk before `submit` resolves; the first proofs for an id stay (H-18).
+ * its sender; it is on disk before `submit` resolves; the first proofs for an id stay (H-18: proofs
+ * are not part of the id).
  */
 import { assert } from '../../base/assert.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
@@ -110,7 +111,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   /**
    * While a transaction is on its way to the disk it is among the entries already, so those that
    * arrive are asked first. Bytes decide, so that a copy with a wrong proof does not decide about
-   * the good one (H-18).
+   * the good one (H-18: proofs are not part of the id).
    */
   function once(tx: Tx, own: (tx: Tx) => Tx, found: Arriving, ask = askAlone): Promise<Tx> {
     const { id, bytes } = tx;

@@ -1,7 +1,8 @@
 /**
  * Pool entries by the hash of their full bytes. Peers name transactions by this hash, since a
- * transaction id does not cover the proofs (blocks.md#compact-blocks, H-18). Entries that were
- * recently mined are found too, for peers that are a block behind and for blocks of another branch.
+ * transaction id does not cover the proofs (blocks.md#compact-blocks, H-18: proofs are not part of
+ * the id). Entries that were recently mined are found too, for peers that are a block behind and
+ * for blocks of another branch.
  */
 import { latin1 } from '../../base/bytes.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';

@@ -1,6 +1,7 @@
 /**
  * The entries of each sender in the pool: their number, their bytes, and what they take from the
- * sender together (mempool.md, H-17). The pool asks before it accepts a new entry.
+ * sender together (mempool.md, H-17: shares of the pool). The pool asks before it accepts a new
+ * entry.
  */
 
 import { base58 } from '../../base/base58.ts';

@@ -1,7 +1,8 @@
 /**
  * The sum that the entries of one sender would take from it. The state alone would let a sender
  * spend the same funds in two entries, since each is checked against the head only. This sum
- * refuses the second entry at once, before it gets into a block (mempool.md, H-17).
+ * refuses the second entry at once, before it gets into a block (mempool.md, H-17: shares of the
+ * pool).
  */
 
 import { equal, latin1 } from '../../base/bytes.ts';

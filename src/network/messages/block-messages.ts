@@ -14,7 +14,7 @@
  *   BlockTxs  u2 count | count × (i4 length | full bytes)                     answer
  *
  * The hash is over full bytes and not the transaction id, since the block's signature covers the
- * proofs, which the id does not (H-18).
+ * proofs, which the id does not (H-18: proofs are not part of the id).
  *
  * Invariants: decoding throws nothing but CodecError, allocates no more than the message has bytes
  * for, and gives views into it.

@@ -188,7 +188,7 @@ export class PeerTips {
   private looksBetter(peerTip: TipMessage, tip: Tip): boolean {
     if (this.lost.has(this.pairOf(peerTip, tip))) return false;
     if (peerTip.score !== tip.score) return peerTip.score > tip.score;
-    // Perhaps a sibling of our tip with a lower id (H-9).
+    // Perhaps a sibling of our tip with a lower id (H-9: ties between siblings).
     return peerTip.height === tip.height && compare(peerTip.id, tip.id) < 0;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The genesis section: its rules (blocks.md#signing step 1, H-1, H-2) and the canonical form of the
- * settings that all nodes of a network share (network.md#handshake, H-4).
+ * The genesis section: its rules (blocks.md#signing step 1, H-1: order of the genesis lists, H-2:
+ * who must be in a genesis) and the canonical form of the settings that all nodes of a network
+ * share (network.md#handshake, H-4: constants of the network).
  */
 import { Base58Error, base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
@@ -161,7 +162,7 @@ export const sharedSettings = (config: Config): SharedSettings =>
 
 /**
  * The settings that must be equal on all nodes: the input of the settings hash
- * (network.md#handshake, H-4).
+ * (network.md#handshake, H-4: constants of the network).
  */
 export function networkSettings(config: Config): NetworkSettings {
   const under = (prefix: string): JsonObject =>

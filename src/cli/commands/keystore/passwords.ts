@@ -1,6 +1,6 @@
 /**
  * Passwords of wallet and owner: from configuration and environment, else from the console
- * (node.md#start, node.md#key-files, decision 46).
+ * (node.md#start, node.md#key-files, decision 46: spellings of the configuration).
  */
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { askHidden } from '../../terminal/prompt.ts';

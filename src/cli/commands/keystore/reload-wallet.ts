@@ -1,5 +1,6 @@
 /**
- * Asks a running node to reload its wallet after accounts were added (node.md#tools, decision 38).
+ * Asks a running node to reload its wallet after accounts were added (node.md#tools, decision 38:
+ * reload-wallet from loopback).
  */
 import { EXIT } from '../../terminal/exit.ts';
 import { say } from '../../terminal/output.ts';
