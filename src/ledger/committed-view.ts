@@ -1,5 +1,5 @@
 /**
- * The committed state as typed tables. `createHead` keeps the values of frequently read tables
+ * The committed state as typed tables. `createCommittedView` keeps the values of frequently read tables
  * decoded; `viewOf` serves a snapshot without a cache.
  *
  * Invariants: a cached value equals the stored one, because the committer reports every row that it

@@ -26,7 +26,7 @@ const BATCHES_PER_THREAD = 2;
 const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 12 };
 
 export interface OffloadThreadsOptions {
-  /** Module of the thread; it calls `serveAhead`. */
+  /** Module of the thread; it calls `serveOffload`. */
   readonly workerUrl: URL;
   readonly workerData: unknown;
   /** The most of them. */

@@ -209,7 +209,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');
   }
-  return draft.seal([await keystore.sign(draft.signer, password ?? undefined, draft.message)]);
+  return draft.assemble([await keystore.sign(draft.signer, password ?? undefined, draft.message)]);
 }
 
 /** Where a request may mean two layouts, the one whose signature is valid; the first if none is. */

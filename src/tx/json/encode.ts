@@ -102,7 +102,7 @@ export interface Draft {
   readonly signer: Uint8Array;
   /** The bytes to sign. */
   readonly message: Uint8Array;
-  seal(proofs: readonly Uint8Array[]): Tx;
+  assemble(proofs: readonly Uint8Array[]): Tx;
 }
 
 /**
@@ -156,7 +156,7 @@ export function unsignedFromJson(
     senderPublicKey,
     signer: author ?? priced.sender,
     message: messageOf(compiled, fields, scheme),
-    seal: (proofs) => assemble(compiled, fields, proofs, scheme),
+    assemble: (proofs) => assemble(compiled, fields, proofs, scheme),
   };
 }
 

@@ -20,7 +20,7 @@ const draft = unsignedFromJson({ type: 99, version: 1, sender, text: 'hello' }, 
   timestamp: 1_600_000_000_000,
   feeOf: (tx) => tx.def.fee ?? 0n,
 });
-const signed = draft.seal([family.sign(keys.privateKey, draft.message, random)]);
+const signed = draft.assemble([family.sign(keys.privateKey, draft.message, random)]);
 const decoded = decodeTx(signed.bytes, scheme);
 const json = txToJson(decoded, scheme);
 const submitted = broadcastFromJson(JSON.parse(stringify(json)), scheme)[0];

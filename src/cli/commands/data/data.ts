@@ -162,7 +162,7 @@ async function migrateStore(path: string | undefined, flags: Flags & { check?: t
 
 async function printStatus(db: Database): Promise<void> {
   const { readMeta, schemaVersion } = await import('../../../data-service/schema/migrate.ts');
-  const { readEnd: readTip } = await import('../../../data-service/crawler/store-end.ts');
+  const { readTip } = await import('../../../data-service/crawler/store-end.ts');
   const { printJson } = await import('../../terminal/output.ts');
   const version = await schemaVersion(db);
   if (version === 0) {

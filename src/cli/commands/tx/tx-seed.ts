@@ -33,7 +33,7 @@ export async function signWithSeed(source: string, flags: SeedFlags): Promise<vo
       },
     });
     const proof = family.sign(privateKey, draft.message, systemRandom);
-    return txToJson(draft.seal([proof]), scheme);
+    return txToJson(draft.assemble([proof]), scheme);
   });
   privateKey.fill(0);
 }
