@@ -10,7 +10,7 @@ import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import type { ChainListener } from '../chain/chain-head.ts';
-import { headerRowAt } from '../chain/stored-blocks.ts';
+import { headerRowAt } from '../chain/store/stored-blocks.ts';
 import type { Tip } from '../chain/tip.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';

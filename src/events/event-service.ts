@@ -15,7 +15,7 @@ import type {
 } from '../base/event-service.ts';
 import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES } from '../base/sizes.ts';
-import { heightOf } from '../chain/stored-blocks.ts';
+import { heightOf } from '../chain/store/stored-blocks.ts';
 import { Alarm } from '../concurrency/alarm.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Tx } from '../tx/transaction.ts';

@@ -5,8 +5,8 @@
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
-import { byAddress, byContract } from '../chain/block-index.ts';
-import { headerRowAt, transactionBytesInSlices } from '../chain/stored-blocks.ts';
+import { byAddress, byContract } from '../chain/store/block-index.ts';
+import { headerRowAt, transactionBytesInSlices } from '../chain/store/stored-blocks.ts';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { LedgerView } from '../ledger/ledger.ts';

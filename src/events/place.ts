@@ -5,7 +5,7 @@
  * to be kept for clients that are away.
  */
 import { equal } from '../base/bytes.ts';
-import { headerRowAt } from '../chain/stored-blocks.ts';
+import { headerRowAt } from '../chain/store/stored-blocks.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 
 export interface Place {

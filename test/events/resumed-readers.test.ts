@@ -5,7 +5,7 @@
  */
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { transactionsAt } from '../../src/chain/stored-blocks.ts';
+import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { createChainFeed } from '../../src/events/chain-feed.ts';
 import { createEventStreams, type EventStreams } from '../../src/events/event-streams.ts';
 import { eventKinds } from '../../src/events/event-text.ts';

@@ -126,13 +126,13 @@ t.test('a client goes on behind its last event, over a restart of the node', asy
   const sent = node.transfer(owner, one, 1);
   await node.node.pool.submit(sent);
   await node.clock.advance(ROUND_MS);
-  await node.forge();
+  await node.produceBlock();
   await first.until((events) => events.some(({ type }) => type === 'block'));
   const id = base58.encode(sent.id);
   t.ok(idsOf(of(first.events, 'transaction')).includes(id), 'what comes is told');
   await first.close();
   await node.clock.advance(ROUND_MS);
-  await node.forge();
+  await node.produceBlock();
   await node.node.blockchain.rollback(node.node.blockchain.tip().height - 2);
   const again = await node.restart();
   const other = `http://127.0.0.1:${again.node.rest!.port}`;
@@ -173,7 +173,7 @@ t.test('through the threads that hold connections', { skip }, async (t) => {
     Array.from({ length: 8 }, () => eventClient(t, `${url}/events?kinds=block`)),
   );
   await of.clock.advance(ROUND_MS);
-  await of.forge();
+  await of.produceBlock();
   for (const client of clients) await client.until((events) => events.length === 1);
   await Promise.all(clients.map(({ close }) => close()));
   const last = await eventClient(t, `${url}/events?kinds=block`);

@@ -92,7 +92,7 @@ export const api = {
     events: {
       enable: setting(bool, 'no', 'Serve BlockchainEventsService to applications.'),
       'bind-address': setting(hostName, '127.0.0.1', 'Address its listener binds to; no keys.'),
-      port: setting(PORT, 6866, 'Its TCP port.'),
+      port: setting(PORT, 6867, 'Its TCP port.'),
       'max-connections': setting(int(1, 1000), 5, 'Subscriptions at a time.', {
         aliases: ['api.grpc.services.blockchain-events.max-connections'],
       }),

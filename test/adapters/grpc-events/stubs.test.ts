@@ -15,7 +15,7 @@ import { listenForSubscribers } from '../../../src/adapters/grpc-events/event-li
 import { readEventProtos } from '../../../src/adapters/grpc-events/event-messages.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
 import { stringify } from '../../../src/base/json.ts';
-import { headerRowAt, transactionsAt } from '../../../src/chain/stored-blocks.ts';
+import { headerRowAt, transactionsAt } from '../../../src/chain/store/stored-blocks.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { ROUND_MS } from '../../node/in-process.ts';
@@ -74,7 +74,7 @@ const heightOf = (event: Event | undefined): number =>
 async function grow(of: Populated, ...txs: readonly Tx[]): Promise<void> {
   for (const tx of txs) await of.node.pool.submit(tx);
   await of.clock.advance(ROUND_MS);
-  await of.forge();
+  await of.produceBlock();
 }
 
 const txsOf = (events: readonly Event[]) =>
