@@ -43,6 +43,7 @@ const threaded: Files = {
   'test/e2e/connections.test.ts': {},
   'test/load/malformed.test.ts': { MALFORMED_SECONDS: '3' },
   'test/load/overload.test.ts': { OVERLOAD_SECONDS: '4' },
+  'test/node/events.test.ts': {},
   'test/node/rest-cases.test.ts': {},
 };
 
@@ -54,6 +55,7 @@ const onNode: Files = {
   'test/adapters/http/send-stream.test.ts': {},
   'test/adapters/http/server.test.ts': {},
   'test/adapters/http/serving.test.ts': {},
+  'test/node/events.test.ts': {},
 };
 
 const runsOf = (files: Files, kind: Variables): TestRun[] =>
