@@ -83,31 +83,85 @@ export interface ChainFeedDeps {
 const PARENTS_MAX = 4096;
 const ARRIVALS_AT_ONCE = 100;
 
-export function createChainFeed({ chain, arrivals, clock }: ChainFeedDeps): ChainFeed {
-  const { view } = chain;
-  const parents = new BoundedCache<string, Uint8Array>(PARENTS_MAX);
-  const listeners = new Set<() => void>();
-  let removals = 0;
-  const blocks = createBlockLoader(view, clock, () => removals);
-  const tell = (): void => {
-    for (const action of listeners) action();
-  };
-  const ends = [
-    chain.listen({
-      block({ tip }) {
-        parents.set(latin1(tip.id), tip.header.reference.slice());
+export const createChainFeed = (deps: ChainFeedDeps): ChainFeed => new Feed(deps);
+
+class Feed implements ChainFeed {
+  readonly view: LedgerView;
+  readonly blocks: BlockLoader;
+  private readonly deps: ChainFeedDeps;
+  private readonly parents = new BoundedCache<string, Uint8Array>(PARENTS_MAX);
+  private readonly listeners = new Set<() => void>();
+  private readonly ends: readonly (() => void)[];
+  private removed = 0;
+
+  constructor(deps: ChainFeedDeps) {
+    const { chain, arrivals, clock } = deps;
+    this.deps = deps;
+    this.view = chain.view;
+    this.blocks = createBlockLoader(chain.view, clock, () => this.removed);
+    const tell = (): void => {
+      for (const action of this.listeners) action();
+    };
+    const endChain = chain.listen({
+      block: ({ tip }) => {
+        this.parents.set(latin1(tip.id), tip.header.reference.slice());
         tell();
       },
-      rolledBack() {
-        removals++;
+      rolledBack: () => {
+        this.removed++;
         tell();
       },
-    }),
-    arrivals?.listen(tell),
-  ];
+    });
+    this.ends = [endChain, arrivals?.listen(tell) ?? (() => {})];
+  }
+
+  end(): Place {
+    return endOf(this.view, this.height, this.lastArrival)!;
+  }
+
+  before(height: number): Place | undefined {
+    return endOf(this.view, height - 1, 0);
+  }
+
+  isEnd(place: Place, { kinds }: EventFilter): boolean {
+    const isWhole = place.step === BLOCK_STEP && place.height === this.height;
+    const hasItems = kinds.has('policyData') && this.lastArrival > place.arrival;
+    return isWhole && !hasItems && isInChain(this.view, place);
+  }
+
+  async next(place: Place, filter: EventFilter): Promise<Following | undefined> {
+    const last = this.stays(place);
+    if (last === 'unknown') return undefined;
+    if (last !== undefined) return { events: [{ kind: 'rollback', place: last }], place: last };
+    const came = filter.kinds.has('policyData') ? this.arrived(place) : undefined;
+    if (came !== undefined) return came;
+    return place.step < BLOCK_STEP ? this.restOf(place, filter) : this.nextBlock(place, filter);
+  }
+
+  listen(action: () => void): () => void {
+    this.listeners.add(action);
+    return () => this.listeners.delete(action);
+  }
+
+  removals(): number {
+    return this.removed;
+  }
+
+  stop(): void {
+    for (const end of this.ends) end();
+  }
+
+  private get height(): number {
+    return this.deps.chain.tip().height;
+  }
+
+  private get lastArrival(): number {
+    return this.deps.arrivals?.last() ?? 0;
+  }
 
   /** Undefined where the place is in the chain. */
-  function stays(place: Place): Place | 'unknown' | undefined {
+  private stays(place: Place): Place | 'unknown' | undefined {
+    const { view, parents } = this;
     if (isInChain(view, place)) return undefined;
     let { height, id } = place;
     for (let depth = 0; depth < PARENTS_MAX && height > 1; depth++) {
@@ -120,9 +174,10 @@ export function createChainFeed({ chain, arrivals, clock }: ChainFeedDeps): Chai
     return placeIn(view, place) ?? 'unknown';
   }
 
-  function arrived(place: Place): Following | undefined {
-    if (arrivals === undefined || arrivals.last() <= place.arrival) return undefined;
-    const last = arrivals.last();
+  private arrived(place: Place): Following | undefined {
+    const { arrivals } = this.deps;
+    const last = this.lastArrival;
+    if (arrivals === undefined || last <= place.arrival) return undefined;
     const items = arrivals.after(place.arrival, ARRIVALS_AT_ONCE);
     const events = items.map((item): ChainEvent => {
       return { kind: 'policyData', place: { ...place, arrival: item.number }, item };
@@ -132,62 +187,33 @@ export function createChainFeed({ chain, arrivals, clock }: ChainFeedDeps): Chai
   }
 
   /** Passes over blocks of which no event can be wanted. */
-  async function nextBlock(from: Place, filter: EventFilter): Promise<Following> {
-    const slice = new TimeSlice(clock);
-    const before = removals;
+  private async nextBlock(from: Place, filter: EventFilter): Promise<Following> {
+    const { view, blocks } = this;
+    const slice = new TimeSlice(this.deps.clock);
+    const before = this.removed;
     const { kinds } = filter;
     const needsTxs = kinds.has('transaction') || kinds.has('contractResult');
     let { height } = from;
-    while (height < chain.tip().height && !slice.isOver()) {
+    while (height < this.height && !slice.isOver()) {
       height++;
       const row = headerRowAt(view, height)!;
       if (!kinds.has('block') && (row.transactionCount === 0 || !needsTxs)) continue;
       const end = endOf(view, height, from.arrival)!;
       const block = needsTxs && row.transactionCount > 0 ? await blocks.load(height) : undefined;
-      if (removals !== before) return nothing(from);
+      if (this.removed !== before) return nothing(from);
       return { events: eventsIn({ end, row, block }, -1, filter), place: end };
     }
     return nothing(height === from.height ? from : endOf(view, height, from.arrival)!);
   }
 
   /** The rest of a block of which the reader has a part. */
-  async function restOf(place: Place, filter: EventFilter): Promise<Following> {
-    const before = removals;
-    const block = await blocks.load(place.height);
-    if (block === undefined || removals !== before) return nothing(place);
+  private async restOf(place: Place, filter: EventFilter): Promise<Following> {
+    const before = this.removed;
+    const block = await this.blocks.load(place.height);
+    if (block === undefined || this.removed !== before) return nothing(place);
     const end = { ...place, step: BLOCK_STEP };
     return { events: eventsIn({ end, row: block.row, block }, place.step, filter), place: end };
   }
-
-  return {
-    view,
-    blocks,
-    end: () => endOf(view, chain.tip().height, arrivals?.last() ?? 0)!,
-    isEnd(place, { kinds }) {
-      const isWhole = place.step === BLOCK_STEP && place.height === chain.tip().height;
-      const hasItems = kinds.has('policyData') && (arrivals?.last() ?? 0) > place.arrival;
-      return isWhole && !hasItems && isInChain(view, place);
-    },
-    before: (height) => endOf(view, height - 1, 0),
-    async next(place, filter) {
-      const last = stays(place);
-      if (last === 'unknown') return undefined;
-      if (last !== undefined) {
-        return { events: [{ kind: 'rollback', place: last }], place: last };
-      }
-      const came = filter.kinds.has('policyData') ? arrived(place) : undefined;
-      if (came !== undefined) return came;
-      return place.step < BLOCK_STEP ? restOf(place, filter) : nextBlock(place, filter);
-    },
-    listen(action) {
-      listeners.add(action);
-      return () => listeners.delete(action);
-    },
-    removals: () => removals,
-    stop() {
-      for (const end of ends) end?.();
-    },
-  };
 }
 
 const nothing = (place: Place): Following => ({ events: [], place });

@@ -20,6 +20,7 @@ import {
   createStreams,
   type Sink,
   type StreamReader,
+  type Streams,
   type StreamsOptions,
 } from './streams.ts';
 
@@ -62,97 +63,67 @@ interface Page {
   readonly place: Place;
 }
 
-export function createEventStreams(
-  options: StreamsOptions,
-  { feed, clock, headerText }: EventStreamsDeps,
-): EventStreams {
-  const { scheme } = feed.view;
+export const createEventStreams = (options: StreamsOptions, deps: EventStreamsDeps): EventStreams =>
+  new FeedStreams(options, deps);
+
+class FeedStreams implements EventStreams {
+  private readonly deps: EventStreamsDeps;
+  private readonly streams: Streams<true>;
+  private readonly endListening: () => void;
   /** By place and filter; the oldest is the first. */
-  const pages = new Map<string, Promise<Page | undefined>>();
+  private readonly pages = new Map<string, Promise<Page | undefined>>();
   /** By block id: of the latest blocks. */
-  const headers = new BoundedCache<string, string>(HEADERS_MAX);
-  let removals = feed.removals();
+  private readonly headers = new BoundedCache<string, string>(HEADERS_MAX);
+  /** Removals of blocks that the pages reflect. */
+  private removals: number;
 
-  const streams = createStreams<true>(options, {
-    clock,
-    async begin() {
-      return true;
-    },
-    pollMs: () => BEAT_MS,
-    failed(cause) {
-      throw cause;
-    },
-    idle: () => pages.clear(),
-  });
-  const endListening = feed.listen(streams.ring);
-
-  async function read(from: Place, filter: EventFilter): Promise<Page | undefined> {
-    const slice = new TimeSlice(clock);
-    let place = from;
-    let text = '';
-    for (;;) {
-      const following = await feed.next(place, filter);
-      if (following === undefined) return undefined;
-      for (const event of following.events) {
-        text += textOf(event);
-        if (text.length >= PAGE_CHARS) return { text, place: event.place };
-        if (slice.isOver()) await slice.yield();
-      }
-      ({ place } = following);
-      const isRolledBack = place.height < from.height;
-      if (isRolledBack || slice.isOver() || feed.isEnd(place, filter)) return { text, place };
-    }
+  constructor(options: StreamsOptions, deps: EventStreamsDeps) {
+    const { feed, clock } = deps;
+    this.deps = deps;
+    this.removals = feed.removals();
+    this.streams = createStreams<true>(options, {
+      clock,
+      async begin() {
+        return true;
+      },
+      pollMs: () => BEAT_MS,
+      failed(cause) {
+        throw cause;
+      },
+      idle: () => this.pages.clear(),
+    });
+    this.endListening = feed.listen(() => this.streams.ring());
   }
 
-  function textOf(event: ChainEvent): string {
-    const { kind, place } = event;
-    const id = placeText(place);
-    if (kind === 'rollback') return rollbackEvent(place.height, id);
-    return eventText(kind, id, jsonOf(event));
+  open(request: EventRequest): { readonly first: string; readonly stream: HttpStream } {
+    const { client, from } = request;
+    const opened = this.streams.admit({ client, catchesUp: from !== undefined });
+    const start = this.startOf(from);
+    const stream = opened.stream(
+      start === undefined ? 'place' : (sink) => this.reader(request, start, sink),
+    );
+    return { first: beginning(from, start), stream };
   }
 
-  function jsonOf(event: Exclude<ChainEvent, { kind: 'rollback' }>): string {
-    const { height } = event.place;
-    switch (event.kind) {
-      case 'transaction':
-        return transactionText(event.tx, height, scheme);
-      case 'contractResult':
-        return resultText(event.tx, height, scheme);
-      case 'policyData':
-        return arrivedText(event.item);
-      case 'block':
-        return printedHeader(event);
-    }
+  count(): number {
+    return this.streams.count();
   }
 
-  function printedHeader({ place, row }: ChainEvent & { kind: 'block' }): string {
-    const key = latin1(place.id);
-    const text = headers.get(key) ?? headerText(place.height, row);
-    headers.set(key, text);
-    return text;
+  async stop(): Promise<void> {
+    this.endListening();
+    await this.streams.stop();
+    this.pages.clear();
   }
 
-  function sharedPage(place: Place, { filter, filterText }: EventRequest) {
-    if (removals !== feed.removals()) {
-      // Pages may have blocks that are gone.
-      pages.clear();
-      removals = feed.removals();
-    }
-    const key = `${placeText(place)} ${filterText}`;
-    const known = pages.get(key);
-    if (known !== undefined) return known;
-    const page = read(place, filter);
-    pages.set(key, page);
-    if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value!);
-    // One without an end is asked again when more has come.
-    const forget = (): void => void pages.delete(key);
-    page.then((found) => {
-      if (found === undefined || found.place === place) forget();
-    }, forget);
-    return page;
+  private startOf(from: EventRequest['from']): Place | undefined {
+    const { feed } = this.deps;
+    if (from === undefined) return feed.end();
+    if (typeof from === 'number') return feed.before(from) ?? feed.end();
+    return placeIn(feed.view, from);
   }
 
-  function reader(request: EventRequest, from: Place, sink: Sink): StreamReader<true> {
+  private reader(request: EventRequest, from: Place, sink: Sink): StreamReader<true> {
+    const { feed } = this.deps;
     let place = from;
     let told = from;
     const send = (text: string): void => {
@@ -160,8 +131,8 @@ export function createEventStreams(
       sink(text);
     };
     return {
-      async advance(_round, signal): Promise<Advance> {
-        const page = await sharedPage(place, request);
+      advance: async (_round, signal): Promise<Advance> => {
+        const page = await this.sharedPage(place, request);
         if (signal.aborted) return 'waits';
         if (page === undefined) return 'lost';
         ({ place } = page);
@@ -173,35 +144,79 @@ export function createEventStreams(
     };
   }
 
-  function startOf(from: EventRequest['from']): Place | undefined {
-    if (from === undefined) return feed.end();
-    if (typeof from === 'number') return feed.before(from) ?? feed.end();
-    return placeIn(feed.view, from);
+  private sharedPage(place: Place, { filter, filterText }: EventRequest) {
+    const { pages, deps } = this;
+    const removals = deps.feed.removals();
+    // Pages may have blocks that are gone.
+    if (this.removals !== removals) pages.clear();
+    this.removals = removals;
+    const key = `${placeText(place)} ${filterText}`;
+    const known = pages.get(key);
+    if (known !== undefined) return known;
+    const page = this.read(place, filter);
+    pages.set(key, page);
+    if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value!);
+    // One without an end is asked again when more has come.
+    const forget = (): void => void pages.delete(key);
+    page.then((found) => {
+      if (found === undefined || found.place === place) forget();
+    }, forget);
+    return page;
   }
 
-  /** The id of a place after a rollback comes with the event that tells of the rollback. */
-  function beginning(from: EventRequest['from'], place: Place | undefined): string {
-    const isRolledBack =
-      typeof from === 'object' && place !== undefined && place.height < from.height;
-    if (!isRolledBack) return firstEvent(place && placeText(place));
-    return firstEvent(undefined) + rollbackEvent(place.height, placeText(place));
+  private async read(from: Place, filter: EventFilter): Promise<Page | undefined> {
+    const { feed, clock } = this.deps;
+    const slice = new TimeSlice(clock);
+    let place = from;
+    let text = '';
+    for (;;) {
+      const following = await feed.next(place, filter);
+      if (following === undefined) return undefined;
+      for (const event of following.events) {
+        text += this.textOf(event);
+        if (text.length >= PAGE_CHARS) return { text, place: event.place };
+        if (slice.isOver()) await slice.yield();
+      }
+      ({ place } = following);
+      const isRolledBack = place.height < from.height;
+      if (isRolledBack || slice.isOver() || feed.isEnd(place, filter)) return { text, place };
+    }
   }
 
-  return {
-    open(request) {
-      const { client, from } = request;
-      const opened = streams.admit({ client, catchesUp: from !== undefined });
-      const start = startOf(from);
-      const stream = opened.stream(
-        start === undefined ? 'place' : (sink) => reader(request, start, sink),
-      );
-      return { first: beginning(from, start), stream };
-    },
-    count: streams.count,
-    async stop() {
-      endListening();
-      await streams.stop();
-      pages.clear();
-    },
-  };
+  private textOf(event: ChainEvent): string {
+    const { kind, place } = event;
+    const id = placeText(place);
+    if (kind === 'rollback') return rollbackEvent(place.height, id);
+    return eventText(kind, id, this.jsonOf(event));
+  }
+
+  private jsonOf(event: Exclude<ChainEvent, { kind: 'rollback' }>): string {
+    const { height } = event.place;
+    const { scheme } = this.deps.feed.view;
+    switch (event.kind) {
+      case 'transaction':
+        return transactionText(event.tx, height, scheme);
+      case 'contractResult':
+        return resultText(event.tx, height, scheme);
+      case 'policyData':
+        return arrivedText(event.item);
+      case 'block':
+        return this.printedHeader(event);
+    }
+  }
+
+  private printedHeader({ place, row }: ChainEvent & { kind: 'block' }): string {
+    const key = latin1(place.id);
+    const text = this.headers.get(key) ?? this.deps.headerText(place.height, row);
+    this.headers.set(key, text);
+    return text;
+  }
+}
+
+/** The id of a place after a rollback comes with the event that tells of the rollback. */
+function beginning(from: EventRequest['from'], place: Place | undefined): string {
+  const isRolledBack =
+    typeof from === 'object' && place !== undefined && place.height < from.height;
+  if (!isRolledBack) return firstEvent(place && placeText(place));
+  return firstEvent(undefined) + rollbackEvent(place.height, placeText(place));
 }

@@ -94,115 +94,198 @@ interface Member<Round> {
   turn: AbortController | undefined;
 }
 
-export function createStreams<Round>(
-  { readersMax, readersOfClientMax }: StreamsOptions,
+export const createStreams = <Round>(
+  options: StreamsOptions,
   source: StreamSource<Round>,
-): Streams<Round> {
-  const { clock } = source;
-  const members = new Set<Member<Round>>();
-  const ofClients = new Map<string, number>();
-  const alarm = new Alarm(clock);
-  const turns = new Set<Promise<void>>();
+): Streams<Round> => new StreamSet(options, source);
+
+class StreamSet<Round> implements Streams<Round> {
+  private readonly options: StreamsOptions;
+  private readonly source: StreamSource<Round>;
+  private readonly members = new Set<Member<Round>>();
+  private readonly ofClients = new Map<string, number>();
+  private readonly alarm: Alarm;
+  private readonly turns = new Set<Promise<void>>();
   /** Clients of which a reader has a turn apart now. */
-  const apart = new Set<string>();
-  let isStopped = false;
-  let running: Promise<void> | undefined;
-  let cancelBeats = (): void => {};
+  private readonly apart = new Set<string>();
+  private isStopped = false;
+  private running: Promise<void> | undefined;
+  private cancelBeats = (): void => {};
   /** Characters that clients have not taken. */
-  let waiting = 0;
+  private waiting = 0;
 
-  /** A timer of their own: no turn holds beats up. */
-  function beats(): void {
-    for (const member of [...members]) keepAlive(member);
-    cancelBeats = members.size === 0 ? () => {} : clock.after(BEAT_MS / 4, beats);
+  constructor(options: StreamsOptions, source: StreamSource<Round>) {
+    this.options = options;
+    this.source = source;
+    this.alarm = new Alarm(source.clock);
   }
 
-  function keepAlive(member: Member<Round>): void {
-    const idleMs = clock.monotonic() - member.wroteAt;
-    if (member.reader === undefined) return;
-    if (!member.isReady) {
-      if (idleMs >= TAKE_MS_MAX) end(member, 'slow');
-    } else if (idleMs >= BEAT_MS / 2) member.reader.beat();
+  admit({ client, catchesUp }: StreamRequest): OpenedPlace<Round> {
+    const { readersMax, readersOfClientMax } = this.options;
+    const isFull =
+      this.members.size >= readersMax || (this.ofClients.get(client) ?? 0) >= readersOfClientMax;
+    if (this.isStopped || isFull) throw apiError('Overloaded');
+    const member: Member<Round> = {
+      reader: undefined,
+      client: undefined,
+      isReady: true,
+      waiting: 0,
+      wroteAt: this.source.clock.monotonic(),
+      clientName: client,
+      isApart: catchesUp,
+      turn: undefined,
+    };
+    this.add(member);
+    return {
+      stream: (reader) => {
+        this.start();
+        this.cancelBeats();
+        this.beats();
+        return this.streamOf(member, reader);
+      },
+      release: () => this.remove(member),
+    };
   }
 
-  function add(member: Member<Round>): void {
+  count(): number {
+    return this.members.size;
+  }
+
+  ring(): void {
+    this.alarm.ring();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    for (const member of [...this.members]) this.end(member, 'stopping');
+    this.cancelBeats();
+    this.alarm.ring();
+    await this.running;
+    await Promise.all(this.turns);
+  }
+
+  private streamOf(
+    member: Member<Round>,
+    reader: ((send: Sink) => StreamReader<Round>) | EndReason,
+  ): HttpStream {
+    return {
+      filler: FILLER,
+      begin: (client) => {
+        member.client = client;
+        if (this.isStopped) this.end(member, 'stopping');
+        else if (typeof reader === 'string') this.end(member, reader);
+        else member.reader = reader((text) => this.send(member, text));
+        this.alarm.ring();
+      },
+      ready: () => {
+        member.isReady = true;
+        this.taken(member);
+        member.wroteAt = this.source.clock.monotonic();
+        this.alarm.ring();
+      },
+      closed: () => this.remove(member),
+    };
+  }
+
+  private add(member: Member<Round>): void {
+    const { members, ofClients } = this;
     members.add(member);
     ofClients.set(member.clientName, (ofClients.get(member.clientName) ?? 0) + 1);
   }
 
-  function remove(member: Member<Round>): void {
+  private remove(member: Member<Round>): void {
+    const { members, ofClients } = this;
     if (!members.delete(member)) return;
     const left = ofClients.get(member.clientName)! - 1;
     if (left === 0) ofClients.delete(member.clientName);
     else ofClients.set(member.clientName, left);
-    taken(member);
+    this.taken(member);
     member.turn?.abort();
   }
 
-  function end(member: Member<Round>, reason: EndReason): void {
-    remove(member);
+  private end(member: Member<Round>, reason: EndReason): void {
+    this.remove(member);
     member.client?.end(endEvent(reason));
   }
 
-  function taken(member: Member<Round>): void {
-    waiting -= member.waiting;
-    member.waiting = 0;
+  /** A timer of their own: no turn holds beats up. */
+  private beats(): void {
+    const { members, source } = this;
+    for (const member of [...members]) this.keepAlive(member);
+    this.cancelBeats =
+      members.size === 0 ? () => {} : source.clock.after(BEAT_MS / 4, () => this.beats());
   }
 
-  function send(member: Member<Round>, text: string): void {
-    member.wroteAt = clock.monotonic();
+  private keepAlive(member: Member<Round>): void {
+    const idleMs = this.source.clock.monotonic() - member.wroteAt;
+    if (member.reader === undefined) return;
+    if (!member.isReady) {
+      if (idleMs >= TAKE_MS_MAX) this.end(member, 'slow');
+    } else if (idleMs >= BEAT_MS / 2) member.reader.beat();
+  }
+
+  private send(member: Member<Round>, text: string): void {
+    member.wroteAt = this.source.clock.monotonic();
     member.isReady = member.client!.write(text);
     if (member.isReady) return;
     member.waiting = text.length;
-    waiting += text.length;
-    while (waiting > WAITING_CHARS_MAX) end(slowest(), 'slow');
+    this.waiting += text.length;
+    while (this.waiting > WAITING_CHARS_MAX) this.end(this.slowest(), 'slow');
+  }
+
+  private taken(member: Member<Round>): void {
+    this.waiting -= member.waiting;
+    member.waiting = 0;
   }
 
   /** Of those whose clients must take something. */
-  function slowest(): Member<Round> {
+  private slowest(): Member<Round> {
     let found: Member<Round> | undefined;
-    for (const member of members) {
+    for (const member of this.members) {
       const isSlower = found === undefined || member.wroteAt < found.wroteAt;
       if (member.waiting > 0 && isSlower) found = member;
     }
     return found!;
   }
 
-  async function run(): Promise<void> {
-    while (!isStopped && members.size > 0) {
-      await round();
+  private start(): void {
+    if (this.running !== undefined || this.isStopped || this.members.size === 0) return;
+    this.running = this.run().finally(() => {
+      this.running = undefined;
+      this.start();
+    });
+  }
+
+  private async run(): Promise<void> {
+    const { source, members } = this;
+    while (!this.isStopped && members.size > 0) {
+      await this.round();
       const isCalm = [...members].every(({ isReady }) => isReady);
-      await alarm.wait(isCalm ? source.pollMs() : Math.min(source.pollMs(), BEAT_MS / 4));
+      await this.alarm.wait(isCalm ? source.pollMs() : Math.min(source.pollMs(), BEAT_MS / 4));
     }
     source.idle?.();
   }
 
-  function start(): void {
-    if (running !== undefined || isStopped || members.size === 0) return;
-    running = run().finally(() => {
-      running = undefined;
-      start();
-    });
-  }
-
   /** One turn of each reader; those apart begin theirs, as far as there are places. */
-  async function round(): Promise<void> {
+  private async round(): Promise<void> {
+    const { source, members, apart } = this;
     const now = await source.begin(members.size);
     if (now === undefined) return;
-    const slice = new TimeSlice(clock);
+    const slice = new TimeSlice(source.clock);
     for (const member of [...members]) {
       const { reader, isReady } = member;
       if (reader === undefined || !isReady || member.turn !== undefined) continue;
       if (!members.has(member)) continue;
-      if (!member.isApart) await shortTurn(member, reader, now);
+      if (!member.isApart) await this.shortTurn(member, reader, now);
       else if (apart.size < APART_MAX && !apart.has(member.clientName)) {
-        takeApart(member, reader, now);
+        this.takeApart(member, reader, now);
       }
       if (slice.isOver()) await slice.yield();
     }
   }
 
-  function takeApart(member: Member<Round>, reader: StreamReader<Round>, now: Round): void {
+  private takeApart(member: Member<Round>, reader: StreamReader<Round>, now: Round): void {
+    const { members, apart } = this;
     const { clientName } = member;
     // The client that has waited longest is the next, and of its readers the one that has.
     const own = [...members].filter((other) => other !== member && other.clientName === clientName);
@@ -211,18 +294,18 @@ export function createStreams<Round>(
       members.add(one);
     }
     apart.add(clientName);
-    void begin(member, reader, now).then(() => {
+    void this.begin(member, reader, now).then(() => {
       apart.delete(clientName);
-      alarm.ring();
+      this.alarm.ring();
     });
   }
 
-  async function shortTurn(member: Member<Round>, reader: StreamReader<Round>, now: Round) {
+  private async shortTurn(member: Member<Round>, reader: StreamReader<Round>, now: Round) {
     let cancel = (): void => {};
     const late = new Promise<void>((resolve) => {
-      cancel = clock.after(TURN_MS, resolve);
+      cancel = this.source.clock.after(TURN_MS, resolve);
     });
-    const turn = begin(member, reader, now);
+    const turn = this.begin(member, reader, now);
     await Promise.race([turn, late]);
     cancel();
     if (member.turn === undefined) return;
@@ -231,25 +314,26 @@ export function createStreams<Round>(
   }
 
   /** Resolves when the turn is over; never rejects but where the program is wrong. */
-  function begin(member: Member<Round>, reader: StreamReader<Round>, now: Round): Promise<void> {
+  private begin(member: Member<Round>, reader: StreamReader<Round>, now: Round): Promise<void> {
     member.turn = new AbortController();
     const { signal } = member.turn;
+    const { clock } = this.source;
     const began = clock.monotonic();
-    const turn = turnOf(member, reader, now, signal).then((outcome) => {
+    const turn = this.turnOf(member, reader, now, signal).then((outcome) => {
       member.turn = undefined;
-      turns.delete(turn);
-      if (outcome === 'lost') end(member, 'place');
-      if (outcome === 'done') end(member, 'end');
+      this.turns.delete(turn);
+      if (outcome === 'lost') this.end(member, 'place');
+      if (outcome === 'done') this.end(member, 'end');
       // An ended turn says nothing about how far its reader is.
       const isSlow = clock.monotonic() - began > TURN_MS;
       if (!signal.aborted) member.isApart = outcome === 'more' || isSlow;
-      if (outcome === 'more' || signal.aborted) alarm.ring();
+      if (outcome === 'more' || signal.aborted) this.alarm.ring();
     });
-    turns.add(turn);
+    this.turns.add(turn);
     return turn;
   }
 
-  async function turnOf(
+  private async turnOf(
     member: Member<Round>,
     reader: StreamReader<Round>,
     now: Round,
@@ -259,71 +343,10 @@ export function createStreams<Round>(
       return await reader.advance(now, signal);
     } catch (cause) {
       if (signal.aborted) return 'waits';
-      const meaning = source.failed(cause, member.clientName);
+      const meaning = this.source.failed(cause, member.clientName);
       if (meaning === 'apart') member.isApart = true;
-      else end(member, meaning);
+      else this.end(member, meaning);
       return 'waits';
     }
   }
-
-  function streamOf(
-    member: Member<Round>,
-    reader: ((send: Sink) => StreamReader<Round>) | EndReason,
-  ): HttpStream {
-    return {
-      filler: FILLER,
-      begin(client) {
-        member.client = client;
-        if (isStopped) end(member, 'stopping');
-        else if (typeof reader === 'string') end(member, reader);
-        else member.reader = reader((text) => send(member, text));
-        alarm.ring();
-      },
-      ready() {
-        member.isReady = true;
-        taken(member);
-        member.wroteAt = clock.monotonic();
-        alarm.ring();
-      },
-      closed: () => remove(member),
-    };
-  }
-
-  return {
-    admit({ client, catchesUp }) {
-      const isFull =
-        members.size >= readersMax || (ofClients.get(client) ?? 0) >= readersOfClientMax;
-      if (isStopped || isFull) throw apiError('Overloaded');
-      const member: Member<Round> = {
-        reader: undefined,
-        client: undefined,
-        isReady: true,
-        waiting: 0,
-        wroteAt: clock.monotonic(),
-        clientName: client,
-        isApart: catchesUp,
-        turn: undefined,
-      };
-      add(member);
-      return {
-        stream(reader) {
-          start();
-          cancelBeats();
-          beats();
-          return streamOf(member, reader);
-        },
-        release: () => remove(member),
-      };
-    },
-    count: () => members.size,
-    ring: alarm.ring,
-    async stop() {
-      isStopped = true;
-      for (const member of [...members]) end(member, 'stopping');
-      cancelBeats();
-      alarm.ring();
-      await running;
-      await Promise.all(turns);
-    },
-  };
 }

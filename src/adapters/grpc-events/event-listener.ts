@@ -92,9 +92,7 @@ export async function listenForSubscribers(
     },
     disconnected: (connection) => void connections.delete(connection),
     begin(connection, path): Answering {
-      if (path !== SUBSCRIBE_ON) {
-        throw new GrpcRefusal('UNIMPLEMENTED', 'There is no such method');
-      }
+      if (path !== SUBSCRIBE_ON) throw unknown();
       return {
         held: nothingHeld(),
         messageBytesMax: REQUEST_BYTES_MAX,
@@ -115,6 +113,7 @@ export async function listenForSubscribers(
   };
 }
 
+const unknown = (): GrpcRefusal => new GrpcRefusal('UNIMPLEMENTED', 'There is no such method');
 const gone = (): GrpcRefusal => new GrpcRefusal('UNAVAILABLE', 'The subscription has ended');
 
 function subscriberOf(

@@ -17,7 +17,7 @@ import { loadNative, type NativeApp } from './native.ts';
 import type { OffloadResult } from './offload-messages.ts';
 import { Outbox } from './outbox.ts';
 import { Server } from './server.ts';
-import type { FromThread, HttpThreadData, RouteFacts, ToThread } from './thread-messages.ts';
+import type { Call, FromThread, HttpThreadData, RouteFacts, ToThread } from './thread-messages.ts';
 
 /** What the program does in the thread. */
 export interface ThreadParts {
@@ -37,23 +37,8 @@ export function serveConnections(
   const outbox = new Outbox(port);
   const delay = options.measured === true ? measureLoopDelay() : undefined;
 
-  function passOn(
-    route: number,
-    { keep, keepsAddress, pattern }: RouteFacts,
-    request: HttpRequest,
-    body: Uint8Array | undefined,
-  ): Promise<HttpReply> {
-    const count = pattern.split('/:').length - 1;
-    return outbox.call({
-      route,
-      path: request.path,
-      query: request.query,
-      params: Array.from({ length: count }, (_, i) => request.param(i)),
-      headers: keep.map((name) => request.header(name)),
-      address: keepsAddress === true ? request.remoteAddress() : '',
-      body: body && ownMemory(body),
-    });
-  }
+  const passOn = (...request: Parameters<typeof callOf>): Promise<HttpReply> =>
+    outbox.call(callOf(...request));
 
   function routeOf(facts: RouteFacts, index: number): HttpRoute {
     const work = facts.work === undefined ? undefined : parts.works[facts.work];
@@ -115,6 +100,24 @@ export function serveConnections(
   );
   if (delay !== undefined) port.postMessage({ kind: 'measured', delay } satisfies FromThread);
   open();
+}
+
+function callOf(
+  route: number,
+  { keep, keepsAddress, pattern }: RouteFacts,
+  request: HttpRequest,
+  body: Uint8Array | undefined,
+): Omit<Call, 'id'> {
+  const count = pattern.split('/:').length - 1;
+  return {
+    route,
+    path: request.path,
+    query: request.query,
+    params: Array.from({ length: count }, (_, i) => request.param(i)),
+    headers: keep.map((name) => request.header(name)),
+    address: keepsAddress === true ? request.remoteAddress() : '',
+    body: body && ownMemory(body),
+  };
 }
 
 /** Memory that can be transferred: that of a long body itself, or a copy. */

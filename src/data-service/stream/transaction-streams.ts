@@ -40,7 +40,7 @@ export function createTransactionStreams(
     listenedAt = clock.monotonic();
     listener = await services
       .db()
-      ?.listen(CHAIN_CHANNEL, streams.ring)
+      ?.listen(CHAIN_CHANNEL, () => streams.ring())
       .catch(() => undefined);
   }
 
@@ -98,7 +98,7 @@ export function createTransactionStreams(
         throw cause;
       }
     },
-    count: streams.count,
+    count: () => streams.count(),
     async stop() {
       await streams.stop();
       await listener?.release().catch(() => undefined);

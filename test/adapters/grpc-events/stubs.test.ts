@@ -14,6 +14,7 @@ import t, { type Test } from 'tap';
 import { listenForSubscribers } from '../../../src/adapters/grpc-events/event-listener.ts';
 import { readEventProtos } from '../../../src/adapters/grpc-events/event-messages.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
+import type { ListenEvents } from '../../../src/base/event-service.ts';
 import { stringify } from '../../../src/base/json.ts';
 import { headerRowAt, transactionsAt } from '../../../src/chain/store/stored-blocks.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
@@ -25,13 +26,14 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 async function served(t: Test, subscriptionsMax = 10) {
   const options = { host: '127.0.0.1', port: 0, subscriptionsMax };
-  const of = await populated(t, {
-    around: (ports) => ({
-      ...ports,
-      listenEvents: (service) => listenForSubscribers(options, service, systemClock(undefined)),
-    }),
-  });
-  const address = `127.0.0.1:${of.node.grpcEvents!.port}`;
+  let port = 0;
+  const listenEvents: ListenEvents = async (service) => {
+    const listener = await listenForSubscribers(options, service, systemClock(undefined));
+    ({ port } = listener);
+    return listener;
+  };
+  const of = await populated(t, { around: (ports) => ({ ...ports, listenEvents }) });
+  const address = `127.0.0.1:${port}`;
   const client = new BlockchainEventsServiceClient(address, credentials.createInsecure());
   t.teardown(() => client.close());
   return { of, client };
