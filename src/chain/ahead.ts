@@ -11,6 +11,8 @@ import type { TxsById } from './txs-by-id.ts';
 interface Found {
   readonly tx: Tx;
   readonly height: number;
+  /** Bytes that the store would read for it. */
+  readonly size: number;
 }
 
 export class Ahead {
@@ -63,8 +65,11 @@ export class Ahead {
 
   find(id: string): Found | undefined {
     const height = this.heightOf(id);
-    const tx = height === undefined ? undefined : this.ids.get(height)?.find(id);
-    return tx === undefined || height === undefined ? undefined : { tx, height };
+    const block = height === undefined ? undefined : this.ids.get(height);
+    const tx = block?.find(id);
+    return tx === undefined || block === undefined || height === undefined
+      ? undefined
+      : { tx, height, size: block.sizeOf(tx) };
   }
 }
 

@@ -12,6 +12,7 @@ import { recordHistory } from '../ledger/balance-history.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
+import { membersOf } from '../tx/members.ts';
 import { applyTransaction, applyUnjudged, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
@@ -101,9 +102,9 @@ export function openDraft(options: DraftOptions): BlockDraft {
     find(id) {
       const text = textOf(id);
       const tx = own.find(text);
-      const found = tx === undefined ? ahead?.find(text) : { tx, height };
+      const found = tx === undefined ? ahead?.find(text) : { tx, height, size: own.sizeOf(tx) };
       if (found === undefined) return candidateUnder(base, id);
-      return { height: found.height, size: found.tx.bytes.length, tx: () => found.tx };
+      return { height: found.height, size: found.size, tx: () => found.tx };
     },
     scripts,
   };
@@ -111,6 +112,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
   function note(tx: Tx, fee: bigint): void {
     fees.add(fee);
     ahead?.noteId(tx.id);
+    for (const { id } of membersOf(tx)) ahead?.noteId(id);
     txs.push(tx);
   }
 

@@ -18,7 +18,7 @@ import { planChecks } from '../tx/scripts/plan-checks.ts';
 import type { ScriptOwner, ScriptRuns } from '../tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../tx/transaction.ts';
 import type { PoolChain, TrialScripts } from './pool-chain.ts';
-import { type Spending, spendingOf } from './spending.ts';
+import { type Spending, spendingOfAll } from './spending.ts';
 
 export function createTrial(
   blockchain: Blockchain,
@@ -122,7 +122,7 @@ class Trial implements ScriptRuns {
 
   /** What it takes from its sender, while the ledger holds its effects. */
   spending(): Spending {
-    return spendingOf(this.tx.sender, this.ledger.since(this.mark));
+    return spendingOfAll(this.tx, () => this.ledger.since(this.mark));
   }
 
   begin(): void {

@@ -14,6 +14,7 @@ import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt, transactionBytesAt } from '../chain/stored-blocks.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
+import { withMembers } from '../tx/members.ts';
 import { decodeTx, defOfBytes } from '../tx/registry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { updatePolicy } from '../tx/types/113-update-policy.ts';
@@ -24,8 +25,12 @@ import { PolicyWalk, type Visit, type VisitPolicy } from './policy-walk.ts';
 
 /** Others are not decoded: reading their scripts would take seconds for a block. */
 function isFollowed(bytes: Uint8Array): boolean {
-  const type = defOfBytes(bytes)?.type;
-  return type === policyDataHash.type || type === updatePolicy.type;
+  const def = defOfBytes(bytes);
+  return (
+    def?.members !== undefined ||
+    def?.type === policyDataHash.type ||
+    def?.type === updatePolicy.type
+  );
 }
 
 export interface FollowPorts {
@@ -88,11 +93,11 @@ export function followChain(ports: FollowPorts): Follow {
 
   const forget = blockchain.listen({
     block({ tip, block }) {
-      for (const tx of block.txs) take(tx);
+      for (const tx of withMembers(block.txs)) take(tx);
       if (caughtUp) backlog.follow(tip);
     },
     rolledBack(tip, txs) {
-      for (const tx of txs) {
+      for (const tx of withMembers(txs)) {
         const policyId = tx.fields['policyId'] as Uint8Array;
         if (tx.type === policyDataHash.type) {
           ports.onGone({ policyId, hash: tx.fields['dataHash'] as Uint8Array });
@@ -115,7 +120,8 @@ export function followChain(ports: FollowPorts): Follow {
       for (let height = from.height + 1; height <= blockchain.tip().height && !stopped; height++) {
         // In one go, since a rollback in between would be told of before its block.
         for (const bytes of transactionBytesAt(view, height)) {
-          if (isFollowed(bytes)) take(decodeTx(bytes, view.scheme));
+          if (!isFollowed(bytes)) continue;
+          for (const tx of withMembers([decodeTx(bytes, view.scheme)])) take(tx);
         }
         if (slice.isOver()) await slice.yield();
       }

@@ -61,7 +61,8 @@ export function seal(
   else if (frame !== 'genesis' && frame !== 'signedFirst') proofsCodec.write(out, proofs);
   requireSize(def, out.position);
   const bytes = out.take();
-  const tx = makeTx(plan, values, bytes, bytes.subarray(start, end), proofs, scheme);
+  const body = ownBody(plan, values, scheme) ?? bytes.subarray(start, end);
+  const tx = makeTx(plan, values, bytes, body, proofs, scheme);
   def.check?.(tx, scheme);
   guardNewScript(tx, scheme);
   return tx;
@@ -71,7 +72,7 @@ export function seal(
 export function messageOf(plan: Plan, values: Values<Fields>, scheme: ChainScheme): Uint8Array {
   const out = scratch(scheme);
   if (plan.layout.signedPrefix !== undefined) out.bytes(plan.layout.signedPrefix);
-  writeBody(out, plan, values);
+  writeSigned(out, plan, values);
   return out.take();
 }
 
@@ -102,18 +103,39 @@ export function readSealed(src: Reader, plan: Plan, id?: Uint8Array): Tx {
   }
   src.position = start;
   readHeader(src, plan);
-  const values = readFields(src, plan);
-  const body = src.since(start);
+  const values = readFields(src, plan) as Values<Fields>;
+  const body = ownBody(plan, values, src.scheme) ?? src.since(start);
   if (frame === 'signedLast') proofs = [src.bytes(SIGNATURE_BYTES)];
   else if (frame !== 'genesis' && frame !== 'signedFirst') proofs = proofsCodec.read(src);
-  return makeTx(plan, values as Values<Fields>, src.since(first), body, proofs, src.scheme, id);
+  return makeTx(plan, values, src.since(first), body, proofs, src.scheme, id);
 }
 
-function writeBody(out: Writer, plan: Plan, values: Values<Fields>): void {
+/** Undefined where the body is a part of the bytes. */
+function ownBody(plan: Plan, values: Values<Fields>, scheme: ChainScheme): Uint8Array | undefined {
+  if (plan.def.writeBody === undefined) return undefined;
+  const out = scratch(scheme);
+  writeSigned(out, plan, values);
+  return out.take();
+}
+
+function writeSigned(out: Writer, plan: Plan, values: Values<Fields>): void {
+  const { writeBody: writeOwn } = plan.def;
+  if (writeOwn === undefined) writeBody(out, plan, values);
+  else {
+    writeHeader(out, plan);
+    writeOwn(out, values);
+  }
+}
+
+function writeHeader(out: Writer, plan: Plan): void {
   const { frame, version } = plan.layout;
   if (frame === 'provenZero') out.u8(0);
   out.u8(plan.def.type);
   if (!isSigned(frame) && frame !== 'genesis') out.u8(version);
+}
+
+function writeBody(out: Writer, plan: Plan, values: Values<Fields>): void {
+  writeHeader(out, plan);
   for (let i = 0; i < plan.names.length; i++) {
     plan.wires[i]!.write(out, values[plan.names[i]!]);
   }

@@ -15,6 +15,7 @@ import {
   txToJson,
   unsignedFromJson,
 } from '../../tx/json/encode.ts';
+import { withMembers } from '../../tx/members.ts';
 import { signedBytes } from '../../tx/seal.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeTx } from '../../tx/tx-bytes.ts';
@@ -306,12 +307,14 @@ const broadcast = route({
 });
 
 /** Throws ApiError unless this node has the data whose hash a type 114 contains (decision 30). */
-async function requireData({ type, version, fields }: Tx, { privacy }: Services): Promise<void> {
-  if (type !== policyDataHash.type) return;
-  const item = { policyId: fields['policyId'], hash: fields['dataHash'] };
-  if ((await privacy?.holds(item)) === true) return;
-  const name = `PolicyDataHash V${version}`;
-  throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
+async function requireData(tx: Tx, { privacy }: Services): Promise<void> {
+  for (const { type, version, fields } of withMembers([tx])) {
+    if (type !== policyDataHash.type) continue;
+    const item = { policyId: fields['policyId'], hash: fields['dataHash'] };
+    if ((await privacy?.holds(item)) === true) continue;
+    const name = `PolicyDataHash V${version}`;
+    throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
+  }
 }
 
 export const transactions = {
