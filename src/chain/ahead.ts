@@ -3,6 +3,7 @@
  * block needs their headers and transaction ids, which commits alone write to tables.
  */
 import type { Header } from '../block/header.ts';
+import { membersOf } from '../tx/members.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Uncommitted } from './consensus-view.ts';
 import type { IdFilter } from './id-filter.ts';
@@ -45,9 +46,11 @@ export class Ahead {
     return this.filter?.mayHave(id) === false;
   }
 
-  /** A block in the making takes a transaction with this id. */
-  noteId(id: Uint8Array): void {
-    this.filter?.add(id);
+  /** A block in the making takes this transaction. */
+  note(tx: Tx): void {
+    if (this.filter === undefined) return;
+    this.filter.add(tx.id);
+    for (const { id } of membersOf(tx)) this.filter.add(id);
   }
 
   /** The block has been committed, so the tables contain it. */

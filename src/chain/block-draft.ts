@@ -12,7 +12,6 @@ import { recordHistory } from '../ledger/balance-history.ts';
 import type { KeyedView } from '../ledger/head.ts';
 import { createOverlay, type KeyedOverlay } from '../ledger/overlay.ts';
 import { accountHistory, assetHistory, bans } from '../ledger/tables.ts';
-import { membersOf } from '../tx/members.ts';
 import { applyTransaction, applyUnjudged, blockContext, type Knowledge } from '../tx/pipeline.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import { closeBlock, openBlock } from '../tx/rules/block-fees.ts';
@@ -111,8 +110,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
 
   function note(tx: Tx, fee: bigint): void {
     fees.add(fee);
-    ahead?.noteId(tx.id);
-    for (const { id } of membersOf(tx)) ahead?.noteId(id);
+    ahead?.note(tx);
     txs.push(tx);
   }
 

@@ -181,8 +181,7 @@ export function createContractPacker(
       // The first part may have taken the right away.
       const left = maySign(draft) ? await execute(draft, limits, header, before) : before;
       if (!first.isFull) return;
-      const deadline = limits.contractDeadline + FILL_MS_MAX;
-      const remaining = { ...limits, countMax: left.count, deadline };
+      const remaining = forTheRest(limits, left);
       await pack(pool, remaining, applying(draft.add, sealed), clock, {
         takes: (entry) => plain(entry) && !draft.has(idOf(entry)),
         reserved: limits.bytesMax - left.bytes,
@@ -213,6 +212,12 @@ const LIMIT_SHARE = 0.8;
 const CHECK_MS_MAX = 1_000;
 /** The time to fill what the contracts have left, beyond the end of their part. */
 const FILL_MS_MAX = 100;
+
+const forTheRest = (limits: BlockRoom, { count }: Room): PackLimits => ({
+  ...limits,
+  countMax: count,
+  deadline: limits.contractDeadline + FILL_MS_MAX,
+});
 
 const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
   type === createContract.type ? id : (fields['contractId'] as Uint8Array);

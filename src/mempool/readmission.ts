@@ -58,7 +58,7 @@ export interface Readmission {
 }
 
 export function createReadmission(ports: ReadmissionPorts): Readmission {
-  const { journal, clock, log, state, verifier, entries, unsettled, otherProofs } = ports;
+  const { scheme, journal, clock, log, state, verifier, entries, unsettled, otherProofs } = ports;
   /**
    * Records on disk, by id, of transactions whose blocks are still in the chain. Where the rollback
    * fails, the next attempt finds them there, so that attempts do not fill the disk.
@@ -76,7 +76,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     const returned: PoolEntry[] = [];
     for (const mined of txs) {
       if (slice.isOver()) await slice.yield();
-      const tx = ownOf(waitingOf(mined, ports.scheme));
+      const tx = ownOf(waitingOf(mined, scheme));
       if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
     }
     unsettled.putFirst(returned.filter((entry) => !entry.removed));
@@ -86,14 +86,11 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   /** With the proofs that the pool had. */
   function ownOf(tx: Tx): Tx {
     const own = otherProofs.get(latin1(tx.id));
-    return own === undefined ? tx : decodeStoredTx(own, ports.scheme, tx.id);
+    return own === undefined ? tx : decodeStoredTx(own, scheme, tx.id);
   }
 
   const ownRecords = (txs: Iterable<Tx>): [string, Uint8Array][] =>
-    Array.from(recordsOf(txs, ports.scheme), ([key, record]) => [
-      key,
-      otherProofs.get(key) ?? record,
-    ]);
+    Array.from(recordsOf(txs, scheme), ([key, record]) => [key, otherProofs.get(key) ?? record]);
 
   const isKnown = (tx: Tx): boolean =>
     stopped || entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id);

@@ -12,6 +12,7 @@ import { equal } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt, transactionBytesAt } from '../chain/stored-blocks.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
 import { withMembers } from '../tx/members.ts';
@@ -32,6 +33,9 @@ function isFollowed(bytes: Uint8Array): boolean {
     def?.type === updatePolicy.type
   );
 }
+
+const followedIn = (bytes: Uint8Array, scheme: ChainScheme): Iterable<Tx> =>
+  withMembers(isFollowed(bytes) ? [decodeTx(bytes, scheme)] : []);
 
 export interface FollowPorts {
   readonly blockchain: Blockchain;
@@ -120,8 +124,7 @@ export function followChain(ports: FollowPorts): Follow {
       for (let height = from.height + 1; height <= blockchain.tip().height && !stopped; height++) {
         // In one go, since a rollback in between would be told of before its block.
         for (const bytes of transactionBytesAt(view, height)) {
-          if (!isFollowed(bytes)) continue;
-          for (const tx of withMembers([decodeTx(bytes, view.scheme)])) take(tx);
+          for (const tx of followedIn(bytes, view.scheme)) take(tx);
         }
         if (slice.isOver()) await slice.yield();
       }
