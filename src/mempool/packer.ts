@@ -4,16 +4,16 @@
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import type { PackLimits } from '../chain/forge.ts';
+import type { PackLimits } from '../chain/apply/produce-block.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type Signer, sealedForBlock } from '../tx/types/120-atomic.ts';
-import type { PoolEntry } from './entry.ts';
+import { ScriptShares } from './admission/script-shares.ts';
+import type { PoolEntry } from './entries/entry.ts';
 import type { Pool } from './pool.ts';
-import { ScriptShares } from './script-shares.ts';
 
 /** The outcome for a transaction that the packer has taken from the pool. */
 export type Outcome =

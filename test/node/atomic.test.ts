@@ -4,14 +4,14 @@
  */
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
-import { prepareBroadcast, readPrepared } from '../../src/api/broadcast-ahead.ts';
+import { prepareBroadcast, readPrepared } from '../../src/api/broadcast-offload.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
 import type { Verifier } from '../../src/base/ports.ts';
-import { blockAt, findTransaction, transactionsOf } from '../../src/chain/stored-blocks.ts';
-import { verifyBlock } from '../../src/chain/verify-block.ts';
+import { verifyBlock } from '../../src/chain/apply/verify-block.ts';
+import { blockAt, findTransaction, transactionsOf } from '../../src/chain/store/stored-blocks.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { sealingBy } from '../../src/mempool/packer.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
@@ -132,7 +132,7 @@ t.test('nothing is done where one member is refused', async (t) => {
   const before = whole.balance(one);
   const sealed = sealedForBlock(group(whole, owner, bad), ownerOf(whole), whole.scheme);
   await whole.clock.advance(ROUND_MS);
-  await t.rejects(whole.forge(sealed), /unavailable funds/);
+  await t.rejects(whole.produceBlock(sealed), /unavailable funds/);
   t.equal(whole.balance(one), before);
 });
 
@@ -149,12 +149,12 @@ t.test('a member is refused alone, by every door', async (t) => {
     t.match(error, { message: new RegExp(ALONE) }, 'of a peer');
   }
   await whole.clock.advance(ROUND_MS);
-  await t.rejects(whole.forge(member), { message: new RegExp(ALONE) }, 'in a block');
+  await t.rejects(whole.produceBlock(member), { message: new RegExp(ALONE) }, 'in a block');
   whole.records.list = [...whole.records.list, member.bytes];
   const again = await whole.restart();
   for (let i = 0; i < 5; i++) {
     await again.clock.advance(ROUND_MS);
-    t.strictSame((await again.forge()).transactions, [], 'in the journal');
+    t.strictSame((await again.produceBlock()).transactions, [], 'in the journal');
   }
   t.equal(again.node.pool.size(), 0);
 
@@ -251,17 +251,20 @@ t.test('signatures of members, sender and generator', async (t) => {
   const sealed = sealedForBlock(tx, seal, scheme);
   t.match(await whole.refusal(sealed), { message: /miner of an atomic transaction must be empty/ });
   await whole.clock.advance(ROUND_MS);
-  await t.rejects(whole.forge(tx), /miner is empty/);
+  await t.rejects(whole.produceBlock(tx), /miner is empty/);
   const stranger = { ...seal, publicKey: one.publicKey };
-  await t.rejects(whole.forge(sealedForBlock(tx, stranger, scheme)), { code: 112 });
+  await t.rejects(whole.produceBlock(sealedForBlock(tx, stranger, scheme)), { code: 112 });
   const byOther = {
     ...one,
     sign: (message: Uint8Array) => whole.family.sign(one.privateKey, message, seededRandom('x')),
   };
-  await t.rejects(whole.forge(sealedForBlock(tx, byOther, scheme)), /mined only by block creator/);
+  await t.rejects(
+    whole.produceBlock(sealedForBlock(tx, byOther, scheme)),
+    /mined only by block creator/,
+  );
   const forged = { ...seal, sign: () => new Uint8Array(64).fill(3) };
-  await t.rejects(whole.forge(sealedForBlock(tx, forged, scheme)), { code: 112 });
-  await whole.forge(sealed);
+  await t.rejects(whole.produceBlock(sealedForBlock(tx, forged, scheme)), { code: 112 });
+  await whole.produceBlock(sealed);
   t.ok(whole.heightOf(members[1]!));
 
   // Threads check a block in advance, with what the pool knows of the form that waited there.
@@ -342,7 +345,7 @@ t.test('a block that is taken back returns the group as one', async (t) => {
   const tx = group(whole, owner, members);
   await whole.node.pool.submit(tx);
   await whole.clock.advance(ROUND_MS);
-  await whole.forge();
+  await whole.produceBlock();
   const { blockchain, pool } = whole.node;
   t.ok(whole.heightOf(tx) && whole.heightOf(members[0]!));
   await blockchain.rollback(blockchain.tip().height - 1);
@@ -353,7 +356,7 @@ t.test('a block that is taken back returns the group as one', async (t) => {
   const again = await whole.restart();
   t.equal(again.node.pool.size(), 1, 'and the journal has it');
   await again.clock.advance(ROUND_MS);
-  await again.forge();
+  await again.produceBlock();
   t.ok(again.heightOf(tx) && again.heightOf(members[1]!));
   t.equal(again.node.pool.size(), 0);
 });
@@ -383,7 +386,7 @@ t.test('an account with a script sends no group, and one of members is asked', a
     whole.make(one, { type: 13, script, name: 's', description: '', fee: 50_000_000 }),
   );
   await whole.clock.advance(ROUND_MS);
-  await whole.forge();
+  await whole.produceBlock();
   const paid = { fee: 1_400_000 };
   const own = [part(whole, one, two, 5n, one, paid), part(whole, one, two, 6n, one, paid)];
   t.match(await whole.refusal(group(whole, one, own)), { message: /no representation in scripts/ });
@@ -403,5 +406,5 @@ t.test('without feature 140', async (t) => {
   }
   const seal = sealingBy(ownerOf(whole), whole.scheme);
   await whole.clock.advance(ROUND_MS);
-  await t.rejects(whole.forge(seal(tx, unchecked(tx)).tx), /id: '140'/);
+  await t.rejects(whole.produceBlock(seal(tx, unchecked(tx)).tx), /id: '140'/);
 });

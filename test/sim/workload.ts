@@ -13,7 +13,7 @@ import {
 } from '../generators/actions.ts';
 import { faults } from '../generators/faults.ts';
 import { type EarlierMembers, groupOf } from '../generators/groups.ts';
-import { type Known, outsized } from '../generators/outsized.ts';
+import { type ExtremesOf, outsized } from '../generators/outsized.ts';
 import { Rng } from '../generators/random.ts';
 import { asSent } from './contracts.ts';
 import { ScriptLoad } from './script-load.ts';
@@ -38,7 +38,7 @@ export function createWorkload(seed: number): Workload {
   const rng = new Rng(seed);
   const scene = newScene(rng);
   scene.generator = miners[0]!;
-  const known: Known = new Map();
+  const known: ExtremesOf = new Map();
   const earlier: EarlierMembers = new Map();
   const scripts = new ScriptLoad(new Rng(rng.u32()), scene);
   const good = Object.values(actions);

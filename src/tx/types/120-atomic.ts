@@ -14,16 +14,16 @@ import { type ChainScheme, type Codec, CodecError } from '../../codec/codec.ts';
 import { bytes32, mismatch } from '../../codec/primitives.ts';
 import { list16, option, struct } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
-import { createUnreadDecoder, planTable } from '../decoder.ts';
+import { assemble } from '../assemble.ts';
+import { compiledLayoutOf, complete } from '../compiled-layout.ts';
+import { createUnreadDecoder, layoutTable } from '../decoder.ts';
 import type { AtomicBadge } from '../fields/extensions.ts';
 import { signature } from '../fields/proofs.ts';
 import { publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { txToJson } from '../json/described.ts';
 import { readRequest, readTransaction } from '../json/request.ts';
-import { complete, planOf } from '../plan.ts';
 import { provenOf } from '../proof-verdicts.ts';
 import { feature } from '../rules/features.ts';
-import { seal } from '../seal.ts';
 import { requireSize, TX_BYTES_MAX } from '../size.ts';
 import { type Tx, type TxType, transaction } from '../transaction.ts';
 import { issue } from './003-issue.ts';
@@ -64,7 +64,7 @@ const memberTypes: ReadonlyMap<number, TxType> = new Map(
 );
 
 /** New scripts among the members are read where that of a transaction alone would be. */
-const decode = createUnreadDecoder(planTable([...memberTypes.values()]));
+const decode = createUnreadDecoder(layoutTable([...memberTypes.values()]));
 const fullBytes = bytes32(TX_BYTES_MAX, base58);
 const noMember = (reason: string): Refusal => apiError('Invalid', reason);
 
@@ -76,7 +76,7 @@ const member: Codec<Tx> = {
     try {
       requireMemberType(json);
       const reading = readRequest(memberTypes, json, 'broadcast', path);
-      return readTransaction(reading.plans[0], reading.json, scheme, path);
+      return readTransaction(reading.layouts[0], reading.json, scheme, path);
     } catch (cause) {
       if (cause instanceof Refusal) throw new CodecError(path, cause.message, cause);
       throw cause;
@@ -230,8 +230,8 @@ function sealedBy(
   by: Seal | undefined,
   scheme: ChainScheme,
 ): Tx {
-  const plan = planOf(def, layout);
-  return seal(plan, complete(plan, { ...fields, miner: by }), proofs, scheme);
+  const compiled = compiledLayoutOf(def, layout);
+  return assemble(compiled, complete(compiled, { ...fields, miner: by }), proofs, scheme);
 }
 
 /** What the generator of a block signs with its key. */
