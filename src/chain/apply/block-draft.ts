@@ -105,9 +105,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
     },
     find(id) {
       const text = textOf(id);
-      const tx = own.find(text);
-      const found =
-        tx === undefined ? uncommitted?.find(text) : { tx, height, size: own.sizeOf(tx) };
+      const found = own.findAt(text, height) ?? uncommitted?.find(text);
       if (found === undefined) return candidateUnder(base, id);
       return { height: found.height, size: found.size, tx: () => found.tx };
     },

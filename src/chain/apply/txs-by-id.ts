@@ -6,6 +6,13 @@
 import { membersOf } from '../../tx/members.ts';
 import type { Tx } from '../../tx/transaction.ts';
 
+export interface Found {
+  readonly tx: Tx;
+  readonly height: number;
+  /** The bytes that the store would read for it: for a member, those around it. */
+  readonly size: number;
+}
+
 export class TxsById {
   private readonly txs: readonly Tx[];
   private readonly textOf: (id: Uint8Array) => string;
@@ -25,9 +32,10 @@ export class TxsById {
     return this.byText.get(id);
   }
 
-  /** The bytes that the store reads for a transaction that was found: of a member, those around it. */
-  sizeOf(tx: Tx): number {
-    return (this.around.get(tx) ?? tx).bytes.length;
+  /** The same with the height of the block. */
+  findAt(id: string, height: number): Found | undefined {
+    const tx = this.find(id);
+    return tx && { tx, height, size: (this.around.get(tx) ?? tx).bytes.length };
   }
 
   ids(): Iterable<string> {

@@ -6,15 +6,8 @@ import type { Header } from '../../block/header.ts';
 import { membersOf } from '../../tx/members.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import type { Uncommitted } from '../apply/consensus-view.ts';
-import type { TxsById } from '../apply/txs-by-id.ts';
+import type { Found, TxsById } from '../apply/txs-by-id.ts';
 import type { IdFilter } from './id-filter.ts';
-
-interface Found {
-  readonly tx: Tx;
-  readonly height: number;
-  /** Bytes that the store would read for it. */
-  readonly size: number;
-}
 
 export class UncommittedBlocks {
   private readonly byHeight = new Map<number, Header>();
@@ -68,11 +61,7 @@ export class UncommittedBlocks {
 
   find(id: string): Found | undefined {
     const height = this.heightOf(id);
-    const block = height === undefined ? undefined : this.ids.get(height);
-    const tx = block?.find(id);
-    return tx === undefined || block === undefined || height === undefined
-      ? undefined
-      : { tx, height, size: block.sizeOf(tx) };
+    return height === undefined ? undefined : this.ids.get(height)?.findAt(id, height);
   }
 }
 
