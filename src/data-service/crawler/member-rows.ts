@@ -11,8 +11,8 @@ const ATOMIC = 120;
 /** Throws NotABlock where the columns cannot hold a member. */
 export function withMemberRows(block: ChainBlock): ChainBlock {
   if (!block.transactions.some(isAtomic)) return block;
-  const transactions = block.transactions.flatMap((tx) =>
-    isAtomic(tx) ? [tx, ...rowsOf(tx)] : tx,
+  const transactions = block.transactions.flatMap((tx): readonly JsonObject[] =>
+    isAtomic(tx) ? [tx, ...rowsOf(tx)] : [tx],
   );
   if (transactions.every(hasColumns)) return { ...block, transactions };
   throw new NotABlock(`block ${block.height} of the node has a number out of range`);
