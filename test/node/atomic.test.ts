@@ -129,6 +129,22 @@ t.test('nothing is done where one member is refused', async (t) => {
   // In the other order the second would pay for the first.
   const early = [part(whole, poor, two, 1n, owner), part(whole, one, poor, 9n * FEE, owner)];
   t.match(await whole.refusal(group(whole, owner, early)), { message: /unavailable funds/ });
+  // Funds that are leased out are not there before the lease ends, whatever comes later.
+  const all = whole.balance(two);
+  const lease = await whole.send(two, {
+    ...{ type: 8, version: 2, recipient: one.text, amount: all - 9n * FEE, leasedAsset: null },
+  });
+  await whole.clock.advance(ROUND_MS);
+  await whole.produceBlock();
+  const cancel = whole.make(two, {
+    ...{ type: 9, version: 3, leaseId: base58.encode(lease.id) },
+    atomicBadge: { trustedSender: owner.text },
+  });
+  const pay = part(whole, two, one, 20n * FEE, owner);
+  t.match(await whole.refusal(group(whole, owner, [pay, cancel])), {
+    message: /cannot spend leased balance/,
+  });
+  await whole.node.pool.check(group(whole, owner, [cancel, pay]));
   const before = whole.balance(one);
   const sealed = sealedForBlock(group(whole, owner, bad), ownerOf(whole), whole.scheme);
   await whole.clock.advance(ROUND_MS);
@@ -300,6 +316,11 @@ t.test('the pool: one entry, one expiry, funds of every sender', async (t) => {
   ]);
   await whole.node.pool.submit(tx);
   t.equal(whole.node.pool.size(), 1);
+  const poorer = group(whole, two, [
+    part(whole, one, two, 5n * FEE, two),
+    part(whole, two, one, 1n, two),
+  ]);
+  t.match(await whole.refusal(poorer), { message: /unavailable funds/ }, 'also by another group');
   t.match(
     await whole.refusal(whole.transfer(one, two, Number(2n * FEE))),
     { message: /unavailable funds/ },
@@ -353,6 +374,19 @@ t.test('a block that is taken back returns the group as one', async (t) => {
   t.equal(whole.heightOf(members[0]!), undefined);
   t.equal(findTransaction(blockchain.view, tx.id), undefined);
   t.strictSame(pool.get(tx.id)?.bytes, tx.bytes, 'as it was sent');
+  // A node that has it from the block alone gets the same.
+  const direct = sealedForBlock(tx, ownerOf(whole), whole.scheme);
+  await whole.produceBlock();
+  await blockchain.rollback(blockchain.tip().height - 1);
+  await pool.readmitted();
+  pool.removeMined([tx]);
+  await whole.clock.advance(ROUND_MS);
+  await whole.produceBlock(direct);
+  t.equal(pool.size(), 0);
+  await blockchain.rollback(blockchain.tip().height - 1);
+  await pool.readmitted();
+  t.strictSame(pool.get(tx.id)?.bytes, tx.bytes, 'without the signature of the generator');
+
   const again = await whole.restart();
   t.equal(again.node.pool.size(), 1, 'and the journal has it');
   await again.clock.advance(ROUND_MS);
@@ -394,6 +428,14 @@ t.test('an account with a script sends no group, and one of members is asked', a
   t.match(await whole.refusal(group(whole, owner, cheap)), {
     message: /minimal value of '1400000'/,
   });
+
+  const never = `base64:${Buffer.from(compiled('false')).toString('base64')}`;
+  const denying = { type: 13, script: never, name: 's', description: '', fee: 50_000_000 };
+  await whole.node.pool.submit(whole.make(two, denying));
+  await whole.clock.advance(ROUND_MS);
+  await whole.produceBlock();
+  const denied = [part(whole, one, two, 5n, owner, paid), part(whole, two, one, 6n, owner, paid)];
+  t.match(await whole.refusal(group(whole, owner, denied)), { code: 307 });
 });
 
 t.test('without feature 140', async (t) => {
