@@ -24,7 +24,7 @@ function ofContracts(...names: (keyof typeof contractLimits)[]): ContractLimit[]
 const TABLES = [
   ['## Limits of the gRPC interface', contractLimits],
   ['### Limits of a round', roundLimits],
-  ['### Limits of refusals', statusLimits],
+  ['### Limits of status records', statusLimits],
 ] as const;
 
 for (const [heading, limits] of TABLES) {
@@ -40,7 +40,7 @@ const GUIDE = readFileSync(
   'utf8',
 );
 
-t.test('the guide of the engine leads to both', async (t) => {
+t.test('the guide of the engine leads to each table', async (t) => {
   for (const [heading] of TABLES) {
     const anchor = heading.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-');
     t.ok(GUIDE.includes(`contracts.md#${anchor}`), anchor);

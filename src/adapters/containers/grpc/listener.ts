@@ -13,6 +13,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { ListenOptions, Socket } from 'node:net';
+import { MIB } from '../../../base/budget.ts';
 import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { frame, type HeldBytes, receiveMessage } from './frames.ts';
@@ -60,11 +61,6 @@ const SETTINGS = {
   maxConcurrentStreams: limits.streams.value,
   maxHeaderListSize: limits.headers.value,
 };
-/** Megabytes that HTTP/2 itself holds for a connection. */
-const SESSION_MEMORY_MB = 8;
-const INVALID_FRAMES_MAX = 50;
-const HEADER_PAIRS_MAX = 64;
-const NOT_HTTP2_MS_MAX = 5000;
 
 export async function listenGrpc(
   where: ListenOptions,
@@ -76,11 +72,11 @@ export async function listenGrpc(
   let accepted: Socket;
   const server = createServer({
     settings: SETTINGS,
-    maxSessionMemory: SESSION_MEMORY_MB,
-    maxHeaderListPairs: HEADER_PAIRS_MAX,
-    maxSessionInvalidFrames: INVALID_FRAMES_MAX,
+    maxSessionMemory: limits.sessionMemory.value / MIB,
+    maxHeaderListPairs: limits.headerPairs.value,
+    maxSessionInvalidFrames: limits.invalidFrames.value,
     maxSessionRejectedStreams: limits.streams.value,
-    unknownProtocolTimeout: NOT_HTTP2_MS_MAX,
+    unknownProtocolTimeout: limits.notHttp2.value,
   });
   server.maxConnections = connectionsMax;
   // The socket of a session cannot be asked after the end of the session.
