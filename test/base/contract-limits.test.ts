@@ -50,10 +50,10 @@ t.test('the guide of the engine leads to each table', async (t) => {
 /** Limits that an operator meets in the log, or by the size of a machine or disk. */
 const SHOWN: readonly ContractLimit[] = [
   ...ofContracts('containers', 'memoryShare', 'perProcessor', 'stay'),
-  ...ofContracts('perStart', 'startTurn', 'cpuShares', 'connections'),
+  ...ofContracts('perStart', 'startTurn', 'kept', 'engineLog', 'cpuShares', 'connections'),
   ...ofContracts('tcpConnections', 'refusals', 'newConnections', 'received', 'interval'),
   ...ofContracts('pulls', 'pullsWaiting', 'pullsWaitingOfOne', 'layers', 'manifest'),
-  ...ofContracts('registryTime', 'growth', 'growthFiles', 'diskFree', 'pulledImages'),
+  ...ofContracts('registryTime', 'growth', 'growthFiles', 'filesShare', 'diskFree', 'pulledImages'),
   ...(['attempts', 'heldUp', 'failures', 'rests'] as const).map((name) => roundLimits[name]),
 ];
 
