@@ -31,6 +31,9 @@ export const contractLimits = {
   readBytes: limit(8 * MIB, 'bytes', 'keys and values that one execution reads'),
   ranges: limit(2000, '', 'different ranges of keys that one execution reads'),
   requests: limit(20_000, '', 'requests of one execution'),
+  pattern: limit(500, '', 'characters of `matches`'),
+  patternWritten: limit(50_000, '', 'the same with all counted repetitions written out'),
+  patternSize: limit(1000, '', 'instructions of the compiled `matches`'),
   patternWork: limit(
     200_000_000,
     '',
