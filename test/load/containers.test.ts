@@ -177,6 +177,9 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   t.comment(
     `good calls wait, p50 ${p50?.toFixed()} ms, p99 ${p99?.toFixed()} ms: ${verdict(isQuick)}`,
   );
+  t.comment(
+    `${calls.lost} of ${calls.sent} were in a block that lost, ${calls.passedOver} passed over`,
+  );
   const times = ((await first!.get(`/blocks/headers/seq/${from}/${to}`)).body as JsonObject[]).map(
     ({ timestamp }) => Number(timestamp),
   );
