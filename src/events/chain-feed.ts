@@ -16,9 +16,18 @@ import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { type EventFilter, resultsFor, transactionsFor } from './event-filter.ts';
+import { type EventFilter, executedIn, resultsFor, transactionsFor } from './event-filter.ts';
 import { type BlockLoader, createBlockLoader, type LoadedBlock } from './loaded-block.ts';
-import { BLOCK_STEP, endOf, isInChain, type Place, placeIn, stepOf } from './place.ts';
+import {
+  BLOCK_STEP,
+  endOf,
+  indexOf,
+  isInChain,
+  type Place,
+  placeIn,
+  resultOf,
+  stepOf,
+} from './place.ts';
 
 export type ChainEvent =
   | { readonly kind: 'transaction' | 'contractResult'; readonly place: Place; readonly tx: Tx }
@@ -235,18 +244,27 @@ function* eventsIn(
   if (block !== undefined) {
     const txs = kinds.has('transaction') ? transactionsFor(block, filter) : [];
     const results = kinds.has('contractResult') ? resultsFor(block, filter) : [];
-    for (const step of merged(txs, results)) {
+    for (const step of merged(block, txs, results)) {
       if (step <= above) continue;
-      const tx = block.txs[step >> 1]!;
-      const kind = step % 2 === 0 ? 'transaction' : 'contractResult';
-      yield { kind, place: { ...end, step }, tx };
+      const place = { ...end, step };
+      const tx = block.txs[indexOf(step)]!;
+      const result = resultOf(step);
+      if (result === 0) yield { kind: 'transaction', place, tx };
+      else yield { kind: 'contractResult', place, tx: executedIn(tx)[result - 1]! };
     }
   }
   if (kinds.has('block')) yield { kind: 'block', place: end, row };
 }
 
-const merged = (txs: readonly number[], results: readonly number[]): number[] => {
-  const steps = txs.map(stepOf);
+function merged(
+  { txs }: LoadedBlock,
+  wanted: readonly number[],
+  results: readonly number[],
+): number[] {
+  const steps = wanted.map((index) => stepOf(index));
   if (results.length === 0) return steps;
-  return [...steps, ...results.map((index) => stepOf(index) + 1)].sort((a, b) => a - b);
-};
+  const ofResults = results.flatMap((index) =>
+    executedIn(txs[index]!).map((_, i) => stepOf(index, i + 1)),
+  );
+  return [...steps, ...ofResults].sort((a, b) => a - b);
+}

@@ -33,12 +33,21 @@ export function transactionsFor(block: LoadedBlock, filter: EventFilter): readon
 /** The results of contracts that fit, by the indexes of their transactions. */
 export const resultsFor = (block: LoadedBlock, filter: EventFilter): readonly number[] =>
   transactionsFor(block, { ...filter, types: undefined, assets: undefined }).filter(
-    (index) => block.txs[index]!.type === executedContract.type,
+    (index) => executedIn(block.txs[index]!).length > 0,
   );
+
+/** The results of contracts that a transaction carries: its own, or those of its members. */
+export const executedIn = (tx: Tx): readonly Tx[] =>
+  [tx, ...(tx.def.members?.(tx) ?? [])].filter(({ type }) => type === executedContract.type);
 
 const hasType = (tx: Tx, types: ReadonlySet<number>): boolean => {
   const inner = tx.def.inner?.(tx);
-  return types.has(tx.type) || (inner !== undefined && types.has(inner.type));
+  const members = tx.def.members?.(tx) ?? [];
+  return (
+    types.has(tx.type) ||
+    (inner !== undefined && types.has(inner.type)) ||
+    members.some((member) => hasType(member, types))
+  );
 };
 
 function union(

@@ -153,12 +153,15 @@ class Subscription {
 
   private wants(tx: Tx): boolean {
     return this.filters.every(({ isOut, types, contracts }) => {
-      const contract = tx.def.contract?.(tx);
+      const named = [tx, ...(tx.def.members?.(tx) ?? [])].flatMap((one) => {
+        const contract = one.def.contract?.(one);
+        return contract === undefined ? [] : [contract];
+      });
       const isNamed =
         (types === undefined || types.includes(tx.type)) &&
         (contracts === undefined ||
-          contract === undefined ||
-          contracts.some((id) => equal(id, contract)));
+          named.length === 0 ||
+          named.some((one) => contracts.some((id) => equal(id, one))));
       return isNamed !== isOut;
     });
   }

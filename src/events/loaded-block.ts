@@ -105,6 +105,8 @@ function listsOf<T extends { readonly indexes: readonly number[] }>(
 /** The assets that it makes, moves or changes. */
 function assetsOf(tx: Tx): readonly Uint8Array[] {
   if (tx.type === issue.type) return [tx.id];
+  const members = tx.def.members?.(tx);
+  if (members !== undefined) return members.flatMap(assetsOf);
   if (tx.def.assets !== undefined) return tx.def.assets(tx);
   const asset: unknown = tx.fields['assetId'];
   return asset instanceof Uint8Array ? [asset] : [];

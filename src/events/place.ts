@@ -21,9 +21,15 @@ export interface Place {
   readonly arrival: number;
 }
 
-/** A transaction is the event with twice its index; what a contract has written for it follows. */
-export const stepOf = (index: number): number => 2 * index;
-export const BLOCK_STEP = 2 * 65_536;
+/** More than a transaction has results of contracts, or a block transactions. */
+const STEPS = 65_536;
+
+/** A transaction is the event 0 of its index; what contracts have written for it follows. */
+export const stepOf = (index: number, result = 0): number => STEPS * index + result;
+export const indexOf = (step: number): number => Math.floor(step / STEPS);
+/** 0: the transaction itself. */
+export const resultOf = (step: number): number => step % STEPS;
+export const BLOCK_STEP = STEPS * STEPS;
 
 const NO_BLOCK = new Uint8Array(0);
 export const beforeAll = (arrival: number): Place => ({
@@ -77,7 +83,7 @@ export const placeText = ({ height, step, arrival, marks }: Place): string =>
 /** A place as a client names it; its blocks may be in this chain or not. */
 export interface NamedPlace extends Omit<Place, 'id'> {}
 
-const TEXT = /^(\d{1,10})\.(b|\d{1,6})\.(\d{1,15})\.([\w-]*)$/;
+const TEXT = /^(\d{1,10})\.(b|\d{1,10})\.(\d{1,15})\.([\w-]*)$/;
 
 /** Undefined for a text that is no place. */
 export function readPlace(text: string): NamedPlace | undefined {

@@ -61,6 +61,10 @@ const CHANGES: Readonly<Record<string, Change>> = {
     }),
   }),
   tx: (value: Tx, _tx, scheme) => ({ tx: txMessage(value, scheme) }),
+  transactions: (value: readonly Tx[], _tx, scheme) => ({
+    transactions: value.map((member) => txMessage(member, scheme)),
+  }),
+  miner: (value: { readonly publicKey: Uint8Array }) => ({ miner: value.publicKey }),
   validationPolicy: (value: ValidationPolicy) => ({ validationPolicy: policyOf(value) }),
   apiVersion: (value: string) => {
     const [majorVersion, minorVersion] = value.split('.').map(Number);
