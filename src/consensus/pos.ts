@@ -75,8 +75,9 @@ export function createPos(settings: PosSettings, scheme: ChainScheme): Consensus
       }
       const wait = delay(parent, forger, view);
       if (wait === undefined) return undefined;
-      const from = Math.max(now, parent.header.timestamp + wait);
-      return view.isMiner(forger.address, from) ? { from, until: Infinity } : undefined;
+      const start = parent.header.timestamp + wait;
+      const from = Math.max(now, start);
+      return view.isMiner(forger.address, from) ? { start, from, until: Infinity } : undefined;
     },
     fields: (parent, forger, timestamp, view) => fields(parent, forger.publicKey, timestamp, view),
     verifyHeader: (header, parent, view) =>

@@ -3,14 +3,15 @@ import type { Clock, Journal, Log } from '../base/ports.ts';
 import { othersOfMajority } from '../chain/counted-miners.ts';
 import type { Packer } from '../chain/forge.ts';
 import type { Forger } from '../consensus/consensus.ts';
+import { createCompletionTimes } from '../contracts/completion-times.ts';
 import { isExecutable } from '../contracts/contract-line.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
 import { applying, pack } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
-import { createMiner, type Miner } from '../miner/miner.ts';
+import { type Miner, SlotMiner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
 import { createUnfinishedBlock } from '../miner/unfinished-block.ts';
-import { createUsedTurns } from '../miner/used-turns.ts';
+import { createUsedTurns, type UsedTurns } from '../miner/used-turns.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
@@ -26,7 +27,10 @@ export interface MinerPortsOfNode
   readonly pool: Pool;
   /** Undefined where this node executes no contracts. */
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
-  readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isShutOut'>;
+  readonly peering: Pick<
+    NodeNetwork,
+    'comingBlock' | 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isShutOut'
+  >;
   readonly space: Pick<FreeSpace, 'holdsMiner'>;
   readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
@@ -36,7 +40,6 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
   const usedTurns = createUsedTurns(ports.turns, log, config.storage.maxRollbackDepth);
-  const generator = { ...owner, turns: usedTurns, seen: ports.lostBlocks.turns };
   const rollbackMax = config.synchronization.maxRollback;
   const unfinished = createUnfinishedBlock(usedTurns, { blockchain, clock, log, rollbackMax });
   blockchain.listen({
@@ -46,7 +49,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       await keepRemovedBlocks(above, { ...chain, turns: usedTurns });
     },
   });
-  const made = createMiner(
+  const made = new SlotMiner(
     {
       enabled: miner.enable && network.mode !== 'watcher',
       quorum: miner.quorum,
@@ -69,10 +72,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
         nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
         isUsed: ({ from: timestamp }) =>
           usedTurns.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
-        forge: async (timestamp, deadline) => {
-          await blockchain.forge(generator, timestamp, packerFor(config, ports, deadline));
-          ports.contracts?.packer.committed();
-        },
+        forge: forgeWith(config, ports, usedTurns),
+        coming: peering.comingBlock,
         unfinished: {
           waits: () => !peering.isFarBehind() && unfinished.waits(),
           finish: async () => {
@@ -85,7 +86,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
     },
   );
   return {
-    ...made,
+    state: () => made.state(),
+    start: () => made.start(),
     stop() {
       // A block that is being made waits for no contract any more.
       ports.contracts?.packer.stop();
@@ -94,18 +96,40 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   };
 }
 
-function packerFor(
+function forgeWith(
   config: Config,
-  { pool, clock, contracts }: MinerPortsOfNode,
-  deadline: number,
-): Packer {
-  if (contracts !== undefined) {
-    const contractDeadline = phaseEnd(roundOf(config), clock.now(), deadline);
-    return (draft, limits, header) =>
-      contracts.packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
+  ports: MinerPortsOfNode,
+  turns: UsedTurns,
+): (timestamp: number, deadline: number) => Promise<void> {
+  const { blockchain, clock, contracts, lostBlocks, owner } = ports;
+  const generator = { ...owner, turns, seen: lostBlocks.turns };
+  if (contracts === undefined) {
+    return async (timestamp, deadline) => {
+      await blockchain.forge(generator, timestamp, packerWithout(ports, deadline));
+    };
   }
-  return (draft, limits) =>
+  const { packer } = contracts;
+  const times = createCompletionTimes();
+  return async (timestamp, deadline) => {
+    const contractDeadline = phaseEnd(roundOf(config), clock.now(), deadline, times.longest());
+    let packedAt: number | undefined;
+    const pack: Packer = async (draft, limits, header) => {
+      await packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
+      packedAt = Math.min(clock.now(), contractDeadline);
+    };
+    try {
+      await blockchain.forge(generator, timestamp, pack);
+      packer.committed();
+    } finally {
+      // A block that came too late to be sealed tells most.
+      if (packedAt !== undefined) times.add(clock.now() - packedAt);
+    }
+  };
+}
+
+const packerWithout =
+  ({ pool, clock }: MinerPortsOfNode, deadline: number): Packer =>
+  (draft, limits) =>
     pack(pool, { ...limits, deadline }, applying(draft.add), clock, {
       takes: (entry) => !isExecutable(entry),
     });
-}

@@ -59,7 +59,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/mempool/script-pace.ts createScriptPace': 79,
   'src/mempool/settler.ts createSettler': 95,
   'src/mempool/trial.ts createTrial': 80,
-  'src/miner/miner.ts createMiner': 99,
   'src/miner/unfinished-block.ts createUnfinishedBlock': 91,
   'src/miner/used-turns.ts createUsedTurns': 105,
   'src/node/node.ts startNode': 126,
