@@ -9,13 +9,18 @@
 import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
-import { type Coming, freeSlot, type Slots, startOf, waitEnd } from './free-slots.ts';
-import { type Obstacle, obstacleOfDisk, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
+import { type Coming, freeSlot, type SlotSource, startOf, waitEnd } from './free-slots.ts';
+import {
+  type MissingPrecondition,
+  missingOnDisk,
+  missingOnNode,
+  missingQuorum,
+} from './mining-preconditions.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
-  /** The number of connected miners below which no block is made; absent: see obstacles.ts. */
+  /** The number of connected miners below which no block is made; absent: see mining-preconditions.ts. */
   readonly quorum?: number | undefined;
   /** The pause before the quorum is checked again. */
   readonly noQuorumDelayMs: number;
@@ -26,13 +31,13 @@ export interface MinerOptions {
 export interface MinerPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly chain: Slots & {
+  readonly chain: SlotSource & {
     readonly tip: () => { readonly height: number; readonly timestamp: number };
     /**
      * Packs until `deadline`, signs and commits a block; throws ApiError where the state refuses
      * it.
      */
-    readonly forge: (timestamp: number, deadline: number) => Promise<void>;
+    readonly produceBlock: (timestamp: number, deadline: number) => Promise<void>;
     /** A block that was sealed before and is the next one of this chain (unfinished-block.ts). */
     readonly unfinished: UnfinishedBlock;
     readonly onHead: (listener: () => void) => () => void;
@@ -43,7 +48,7 @@ export interface MinerPorts {
   /** Other miners that make a majority of the network with this one, as the head says. */
   readonly majority: () => number;
   /** The chain of this node says that its owner is removed from the network. */
-  readonly isShutOut: () => boolean;
+  readonly isRemovedFromNetwork: () => boolean;
   /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
   readonly lacksDisk?: () => boolean;
 }
@@ -82,7 +87,7 @@ export class SlotMiner implements Miner {
   private readonly ports: MinerPorts;
   private cancel = (): void => {};
   private forget = (): void => {};
-  private forging: Promise<void> | undefined;
+  private producing: Promise<void> | undefined;
   private stopped: boolean;
   private current: MinerState;
 
@@ -107,7 +112,7 @@ export class SlotMiner implements Miner {
     this.current = 'off';
     this.cancel();
     this.forget();
-    await this.forging;
+    await this.producing;
   }
 
   private wait(ms: number, then = (): void => this.plan()): void {
@@ -116,9 +121,9 @@ export class SlotMiner implements Miner {
   }
 
   /** Logged once, however long it lasts. */
-  private isHeldBy(obstacle: Obstacle | undefined): boolean {
-    if (obstacle === undefined) return false;
-    const { state, fields, pauseMs } = obstacle;
+  private isHeldBy(missing: MissingPrecondition | undefined): boolean {
+    if (missing === undefined) return false;
+    const { state, fields, pauseMs } = missing;
     if (this.current !== state) this.ports.log.warn(`miner.${state}`, fields);
     this.current = state;
     this.wait(pauseMs);
@@ -130,12 +135,12 @@ export class SlotMiner implements Miner {
    * pass between.
    */
   private isReady(): boolean {
-    const { clock, chain, lacksDisk, isShutOut } = this.ports;
+    const { clock, chain, lacksDisk, isRemovedFromNetwork } = this.ports;
     return (
       !this.stopped &&
-      this.forging === undefined &&
-      !this.isHeldBy(obstacleOfDisk(lacksDisk?.() ?? false)) &&
-      !this.isHeldBy(obstacleOfNode(clock, chain.tip(), this.staleTipMs(), isShutOut()))
+      this.producing === undefined &&
+      !this.isHeldBy(missingOnDisk(lacksDisk?.() ?? false)) &&
+      !this.isHeldBy(missingOnNode(clock, chain.tip(), this.staleTipMs(), isRemovedFromNetwork()))
     );
   }
 
@@ -180,15 +185,15 @@ export class SlotMiner implements Miner {
     const coming = chain.coming?.();
     const restMs = coming === undefined ? 0 : waitEnd(slot, coming) - now;
     if (restMs > 0) this.wait(Math.min(LOOK_MS, restMs), () => this.fire(slot));
-    else this.make(() => chain.forge(now, slot.until), RETRY_MS);
+    else this.make(() => chain.produceBlock(now, slot.until), RETRY_MS);
   }
 
   private make(block: () => Promise<void>, retryMs: number): void {
     const { log, connectedMiners, majority } = this.ports;
     const { quorum = majority(), noQuorumDelayMs } = this.options;
-    if (this.isHeldBy(obstacleOfQuorum(connectedMiners(), quorum, noQuorumDelayMs))) return;
+    if (this.isHeldBy(missingQuorum(connectedMiners(), quorum, noQuorumDelayMs))) return;
     this.current = 'forging';
-    this.forging = block().then(
+    this.producing = block().then(
       () => this.ended(() => this.plan()),
       (error: unknown) => {
         if (isOurs(error)) throw error;
@@ -198,9 +203,9 @@ export class SlotMiner implements Miner {
     );
   }
 
-  /** The new head has already called `plan`, while `forging` still blocked it. */
+  /** The new head has already called `plan`, while `producing` still blocked it. */
   private ended(then: () => void): void {
-    this.forging = undefined;
+    this.producing = undefined;
     if (!this.stopped) then();
   }
 }

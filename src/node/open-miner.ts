@@ -1,17 +1,17 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
-import { othersOfMajority } from '../chain/counted-miners.ts';
-import type { Packer } from '../chain/forge.ts';
-import type { Forger } from '../consensus/consensus.ts';
+import { othersOfMajority } from '../chain/apply/counted-miners.ts';
+import type { Packer } from '../chain/apply/produce-block.ts';
+import type { MinerIdentity } from '../consensus/consensus.ts';
 import { createCompletionTimes } from '../contracts/completion-times.ts';
-import { isExecutable } from '../contracts/contract-line.ts';
+import { isExecutable } from '../contracts/contract-queue.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
 import { applying, pack } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { type Miner, SlotMiner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
 import { createUnfinishedBlock } from '../miner/unfinished-block.ts';
-import { createUsedTurns, type UsedTurns } from '../miner/used-turns.ts';
+import { createUsedSlots, type UsedSlots } from '../miner/used-slots.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
@@ -29,24 +29,24 @@ export interface MinerPortsOfNode
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
   readonly peering: Pick<
     NodeNetwork,
-    'comingBlock' | 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isShutOut'
+    'comingBlock' | 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isRemovedFromNetwork'
   >;
   readonly space: Pick<FreeSpace, 'holdsMiner'>;
-  readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
+  readonly owner: MinerIdentity & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
 
 /** The miner makes no block before it is started. */
 export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
-  const usedTurns = createUsedTurns(ports.turns, log, config.storage.maxRollbackDepth);
+  const usedSlots = createUsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
   const rollbackMax = config.synchronization.maxRollback;
-  const unfinished = createUnfinishedBlock(usedTurns, { blockchain, clock, log, rollbackMax });
+  const unfinished = createUnfinishedBlock(usedSlots, { blockchain, clock, log, rollbackMax });
   blockchain.listen({
     async rollingBack(_txs, above) {
       const { address } = owner;
       const chain = { blockchain, consensus, clock, own: address };
-      await keepRemovedBlocks(above, { ...chain, turns: usedTurns });
+      await keepRemovedBlocks(above, { ...chain, turns: usedSlots });
     },
   });
   const made = new SlotMiner(
@@ -61,7 +61,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       log,
       connectedMiners: peering.connectedMiners,
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
-      isShutOut: peering.isShutOut,
+      isRemovedFromNetwork: peering.isRemovedFromNetwork,
       lacksDisk: () =>
         ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),
       chain: {
@@ -71,8 +71,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
         },
         nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
         isUsed: ({ from: timestamp }) =>
-          usedTurns.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
-        forge: forgeWith(config, ports, usedTurns),
+          usedSlots.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
+        produceBlock: producerWith(config, ports, usedSlots),
         coming: peering.comingBlock,
         unfinished: {
           waits: () => !peering.isFarBehind() && unfinished.waits(),
@@ -96,16 +96,16 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   };
 }
 
-function forgeWith(
+function producerWith(
   config: Config,
   ports: MinerPortsOfNode,
-  turns: UsedTurns,
+  turns: UsedSlots,
 ): (timestamp: number, deadline: number) => Promise<void> {
   const { blockchain, clock, contracts, lostBlocks, owner } = ports;
-  const generator = { ...owner, turns, seen: lostBlocks.turns };
+  const minerKey = { ...owner, turns, seen: lostBlocks.turns };
   if (contracts === undefined) {
     return async (timestamp, deadline) => {
-      await blockchain.forge(generator, timestamp, packerWithout(ports, deadline));
+      await blockchain.produceBlock(minerKey, timestamp, packerWithout(ports, deadline));
     };
   }
   const { packer } = contracts;
@@ -118,7 +118,7 @@ function forgeWith(
       packedAt = Math.min(clock.now(), contractDeadline);
     };
     try {
-      await blockchain.forge(generator, timestamp, pack);
+      await blockchain.produceBlock(minerKey, timestamp, pack);
       packer.committed();
     } finally {
       // A block that came too late to be sealed tells most.

@@ -2,7 +2,7 @@
 // no longer than its turn allows.
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';
-import { headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
 import type { NodePorts } from '../../src/node/node-ports.ts';
 import { account, payment } from '../chain/chain-harness.ts';

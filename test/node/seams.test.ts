@@ -171,7 +171,7 @@ const seams: Readonly<Record<string, Seam>> = {
         clock,
         log: quiet,
         connectedMiners: () => 0,
-        isShutOut: () => false,
+        isRemovedFromNetwork: () => false,
         chain: {
           tip: () => ({ height: 1, timestamp: now }),
           nextSlot: (from: number) => ({
@@ -180,7 +180,7 @@ const seams: Readonly<Record<string, Seam>> = {
             until: from + 10_000,
           }),
           isUsed: (slot: { from: number }) => made > 0 && slot.from < now,
-          async forge() {
+          async produceBlock() {
             charge.pass();
             made++;
           },
