@@ -3,6 +3,7 @@
  * the chain: on a busy machine the part ends late, and signing and writing take their time too. The
  * part of the next block ends earlier by what they took more than usual (phase-length.ts).
  */
+import { roundLimits as limits } from '../base/round-limits.ts';
 
 export interface CompletionTimes {
   add(ms: number): void;
@@ -11,7 +12,7 @@ export interface CompletionTimes {
 }
 
 /** Blocks of this node; one of its rounds that was slow is forgotten after so many others. */
-const REMEMBERED = 4;
+const REMEMBERED = limits.completionBlocks.value;
 
 export function createCompletionTimes(): CompletionTimes {
   const times: number[] = [];

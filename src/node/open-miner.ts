@@ -6,7 +6,7 @@ import type { MinerIdentity } from '../consensus/consensus.ts';
 import { createCompletionTimes } from '../contracts/completion-times.ts';
 import { isExecutable } from '../contracts/contract-queue.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
-import { applying, pack } from '../mempool/packer.ts';
+import { applying, pack, sealingBy } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { type Miner, SlotMiner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
@@ -127,9 +127,13 @@ function producerWith(
   };
 }
 
-const packerWithout =
-  ({ pool, clock }: MinerPortsOfNode, deadline: number): Packer =>
-  (draft, limits) =>
-    pack(pool, { ...limits, deadline }, applying(draft.add), clock, {
+function packerWithout(
+  { blockchain, pool, clock, owner }: MinerPortsOfNode,
+  deadline: number,
+): Packer {
+  const sealed = sealingBy(owner, blockchain.view.scheme);
+  return (draft, limits) =>
+    pack(pool, { ...limits, deadline }, applying(draft.add, sealed), clock, {
       takes: (entry) => !isExecutable(entry),
     });
+}
