@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { AheadThreads } from '../adapters/http/ahead-threads.ts';
-import { serveConnections } from '../adapters/http/connection-thread.ts';
+import { ConnectionThread } from '../adapters/http/connection-thread.ts';
 import type { HttpThreadData } from '../adapters/http/thread-messages.ts';
 import { createGuards } from '../api/auth.ts';
 import { BROADCAST } from '../api/broadcast-ahead.ts';
@@ -27,11 +27,11 @@ const broadcasts = new AheadThreads({
   },
 });
 
-serveConnections(parentPort!, data, {
+new ConnectionThread(parentPort!, data, {
   admit(access) {
     const guard = guards(access as Access);
     return guard && admission(guard);
   },
   works: { [BROADCAST]: (body) => broadcasts.run(body) },
   end: () => broadcasts.end(),
-});
+}).start();

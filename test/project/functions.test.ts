@@ -19,8 +19,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/adapters/containers/removals.ts createRemovals': 104,
   'src/adapters/database/pglite.ts pgliteDatabase': 137,
   'src/adapters/database/postgres.ts postgresDatabase': 116,
-  'src/adapters/http/connection-thread.ts serveConnections': 85,
-  'src/adapters/http/server.ts Server.receive': 73,
   'src/adapters/journal.ts openJournal': 127,
   'src/adapters/lmdb/rows.ts createRowPacker': 73,
   'src/adapters/lmdb/store.ts openLmdbStore': 109,

@@ -9,6 +9,7 @@
  * larger.
  */
 import { Worker } from 'node:worker_threads';
+import { Batcher } from '../../concurrency/batcher.ts';
 import { threadFlags } from '../thread-flags.ts';
 import { type AheadResult, type BodyBatch, type FromAheadThread, READY } from './ahead-messages.ts';
 
@@ -69,7 +70,7 @@ export class AheadThreads {
   private readonly options: AheadThreadsOptions;
   private readonly threads: Thread[] = [];
   private readonly batches: Batch[] = [];
-  private gathering = false;
+  private readonly turn = new Batcher(() => this.handOver());
   private ended = false;
 
   constructor(options: AheadThreadsOptions) {
@@ -85,7 +86,7 @@ export class AheadThreads {
     }
     const { promise, resolve } = Promise.withResolvers<AheadResult>();
     batch.add(body, resolve);
-    this.gather();
+    this.turn.ask();
     return promise;
   }
 
@@ -93,16 +94,6 @@ export class AheadThreads {
   end(): void {
     this.ended = true;
     for (const { worker } of this.threads) void worker.terminate();
-  }
-
-  /** Waits for the other requests of this turn. */
-  private gather(): void {
-    if (this.gathering) return;
-    this.gathering = true;
-    setImmediate(() => {
-      this.gathering = false;
-      this.handOver();
-    });
   }
 
   private handOver(): void {

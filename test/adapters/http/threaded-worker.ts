@@ -1,7 +1,7 @@
 // A thread of the tests of the server: its rules of access, and threads for one part of a route.
 import { parentPort, workerData } from 'node:worker_threads';
 import { AheadThreads } from '../../../src/adapters/http/ahead-threads.ts';
-import { serveConnections } from '../../../src/adapters/http/connection-thread.ts';
+import { ConnectionThread } from '../../../src/adapters/http/connection-thread.ts';
 import { rules } from './rules.ts';
 
 const ahead = new AheadThreads({
@@ -13,7 +13,7 @@ const ahead = new AheadThreads({
   },
 });
 
-serveConnections(parentPort!, workerData, {
+new ConnectionThread(parentPort!, workerData, {
   admit: (access) => rules[access],
   works: {
     half(body) {
@@ -26,4 +26,4 @@ serveConnections(parentPort!, workerData, {
     },
   },
   end: () => ahead.end(),
-});
+}).start();
