@@ -24,11 +24,6 @@ export interface VerifyPoolOptions extends VerifyThreadsOptions {
   readonly log?: Log;
 }
 
-export interface VerifyPool extends Verifier {
-  /** Checks not yet answered. */
-  readonly pending: number;
-}
-
 /** The pool was closed before there was a verdict. */
 export class VerifyPoolClosedError extends OwnFailure {
   override name = 'VerifyPoolClosedError';
@@ -47,63 +42,75 @@ export class VerifyThreadError extends OwnFailure {
   }
 }
 
-export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
-  const threadsMax = options.threads ?? availableParallelism();
-  const queue = new SignatureQueue(options, options.checksMax ?? limits.checks);
-  const buffers = new SignatureBuffers(options, threadsMax * limits.batchesPerThread);
-  const threads = new VerifyThreads(options, threadsMax, { onAnswer, onDeath });
-  let deathsInARow = 0;
+export class VerifyPool implements Verifier {
+  private readonly options: VerifyPoolOptions;
+  private readonly queue: SignatureQueue;
+  private readonly buffers: SignatureBuffers;
+  private readonly threads: VerifyThreads;
+  private deathsInARow = 0;
   /** The other handlers of this turn may add to the batch. */
-  const batcher = new Batcher(handOver);
-  let closed = false;
+  private readonly turn = new Batcher(() => this.handOver());
+  private closed = false;
 
-  return {
-    get pending() {
-      return queue.pending;
-    },
-
-    verifyOne(publicKey, message, signature) {
-      const item = { publicKey, message, signature };
-      if (!hasSizes(item)) return Promise.resolve(false);
-      return new Promise((resolve, reject) => {
-        requireOpen();
-        queue.addSingle({ items: [item], settle: (_, verdict) => resolve(verdict), fail: reject });
-        batcher.ask();
-      });
-    },
-
-    verify(all) {
-      const verdicts = new Array<boolean>(all.length).fill(false);
-      const places = all.flatMap((item, place) => (hasSizes(item) ? [place] : []));
-      if (places.length === 0) return Promise.resolve(verdicts);
-      let left = places.length;
-      return new Promise((resolve, reject) => {
-        requireOpen();
-        const settle = (index: number, verdict: boolean) => {
-          verdicts[places[index]!] = verdict;
-          left -= 1;
-          if (left === 0) resolve(verdicts);
-        };
-        queue.addAll({ items: places.map((place) => all[place]!), settle, fail: reject });
-        batcher.ask();
-      });
-    },
-
-    async close() {
-      closed = true;
-      const error = new VerifyPoolClosedError('the verification pool is closed');
-      for (const { job } of threads.unanswered()) job.fail(error);
-      queue.failWaiting(error);
-      await threads.end();
-    },
-  };
-
-  function hasSizes({ publicKey, signature }: SignatureCheck): boolean {
-    return publicKey.length === options.publicKeySize && signature.length === options.signatureSize;
+  constructor(options: VerifyPoolOptions) {
+    const threadsMax = options.threads ?? availableParallelism();
+    this.options = options;
+    this.queue = new SignatureQueue(options, options.checksMax ?? limits.checks);
+    this.buffers = new SignatureBuffers(options, threadsMax * limits.batchesPerThread);
+    this.threads = new VerifyThreads(options, threadsMax, {
+      onAnswer: (batch, buffer) => this.onAnswer(batch, buffer),
+      onDeath: (batches, cause) => this.onDeath(batches, cause),
+    });
   }
 
-  function requireOpen(): void {
-    if (closed) throw new VerifyPoolClosedError('the verification pool is closed');
+  /** Checks not yet answered. */
+  get pending(): number {
+    return this.queue.pending;
+  }
+
+  verifyOne(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
+    const item = { publicKey, message, signature };
+    if (!this.hasSizes(item)) return Promise.resolve(false);
+    return new Promise((resolve, reject) => {
+      this.requireOpen();
+      const settle = (_: number, verdict: boolean): void => resolve(verdict);
+      this.queue.addSingle({ items: [item], settle, fail: reject });
+      this.turn.ask();
+    });
+  }
+
+  verify(all: readonly SignatureCheck[]): Promise<boolean[]> {
+    const verdicts = new Array<boolean>(all.length).fill(false);
+    const places = all.flatMap((item, place) => (this.hasSizes(item) ? [place] : []));
+    if (places.length === 0) return Promise.resolve(verdicts);
+    let left = places.length;
+    return new Promise((resolve, reject) => {
+      this.requireOpen();
+      const settle = (index: number, verdict: boolean) => {
+        verdicts[places[index]!] = verdict;
+        left -= 1;
+        if (left === 0) resolve(verdicts);
+      };
+      this.queue.addAll({ items: places.map((place) => all[place]!), settle, fail: reject });
+      this.turn.ask();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const error = new VerifyPoolClosedError('the verification pool is closed');
+    for (const { job } of this.threads.unanswered()) job.fail(error);
+    this.queue.failWaiting(error);
+    await this.threads.end();
+  }
+
+  private hasSizes({ publicKey, signature }: SignatureCheck): boolean {
+    const { publicKeySize, signatureSize } = this.options;
+    return publicKey.length === publicKeySize && signature.length === signatureSize;
+  }
+
+  private requireOpen(): void {
+    if (this.closed) throw new VerifyPoolClosedError('the verification pool is closed');
   }
 
   /**
@@ -111,7 +118,8 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
    * avoided. Threads without work share the waiting checks; busy threads get full batches only.
    * Checks that wait meanwhile make the next batch larger.
    */
-  function handOver(): void {
+  private handOver(): void {
+    const { queue, threads, buffers } = this;
     const share = Math.ceil(queue.waiting / Math.max(1, threads.idle));
     const most = Math.min(limits.batchChecks, Math.max(limits.shareMin, share));
     while (queue.waiting > 0) {
@@ -122,26 +130,27 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     }
   }
 
-  function onAnswer(batch: readonly Entry[], buffer: ArrayBuffer): void {
-    deathsInARow = 0;
+  private onAnswer(batch: readonly Entry[], buffer: ArrayBuffer): void {
+    this.deathsInARow = 0;
     const verdicts = verdictsOf(buffer);
     for (const [i, entry] of batch.entries()) {
-      queue.release(entry);
+      this.queue.release(entry);
       entry.job.settle(entry.index, verdicts[i] === 1);
     }
-    buffers.giveBack(buffer);
-    handOver();
+    this.buffers.giveBack(buffer);
+    this.handOver();
   }
 
   /**
    * The thread is gone; other threads take its batches, except a check that seems to be the cause.
    */
-  function onDeath(batches: readonly Entry[][], cause: unknown): void {
+  private onDeath(batches: readonly Entry[][], cause: unknown): void {
+    const { queue } = this;
     const lost = batches.flat();
-    options.log?.error('verify.thread-died', { lost: lost.length, cause: String(cause) });
-    deathsInARow += 1;
-    if (deathsInARow === limits.deathsInARow) {
-      deathsInARow = 0;
+    this.options.log?.error('verify.thread-died', { lost: lost.length, cause: String(cause) });
+    this.deathsInARow += 1;
+    if (this.deathsInARow === limits.deathsInARow) {
+      this.deathsInARow = 0;
       queue.putBack(lost);
       queue.failWaiting(new VerifyThreadError(`threads keep dying: ${String(cause)}`));
       return;
@@ -154,7 +163,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
       const why = `no verdict after ${entry.attempts} attempts: ${String(cause)}`;
       entry.job.fail(new VerifyThreadError(why));
     }
-    handOver();
+    this.handOver();
   }
 }
 

@@ -1,5 +1,5 @@
 /** The verification pool with this program's thread module. */
-import { createVerifyPool, type VerifyPool } from '../adapters/signature-pool.ts';
+import { VerifyPool } from '../adapters/signature-pool.ts';
 import type { Log } from '../base/ports.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 
@@ -16,7 +16,7 @@ export function createVerifyThreads(
   family: CryptoFamily,
   options: VerifyThreadsOptions = {},
 ): VerifyPool {
-  return createVerifyPool({
+  return new VerifyPool({
     workerUrl: new URL(`./signature-worker${extension}`, import.meta.url),
     family: family.name,
     publicKeySize: family.publicKeySize,
