@@ -15,7 +15,7 @@ import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { systemClock } from '../system.ts';
 import { type Environment, type EnvironmentOptions, typed } from './environment.ts';
 import { RowBuffers } from './row-buffers.ts';
-import { createRowPacker } from './rows.ts';
+import { RowPacker } from './rows.ts';
 import { WritingThread } from './writing-thread.ts';
 
 export interface LmdbWriter {
@@ -48,7 +48,7 @@ export function createLmdbWriter(
 ): LmdbWriter {
   const { folder } = options;
   const spare = new RowBuffers();
-  const packer = createRowPacker((bytes) => spare.take(bytes));
+  const packer = new RowPacker((bytes) => spare.take(bytes));
   const slice = new TimeSlice(systemClock());
   const transactions = new Mutex();
   let thread: WritingThread | undefined;
