@@ -38,7 +38,7 @@ export interface Addresses {
 
 type HashFamily = Pick<CryptoFamily, 'secureHash'>;
 
-interface Known {
+interface CachedAddress {
   readonly bytes: Uint8Array;
   readonly text: string;
   /** Made when they are first asked for. */
@@ -50,8 +50,8 @@ export function createAddresses(
   chainId: number,
   cached = CACHED_ADDRESSES,
 ): Addresses {
-  const byKey = new BoundedCache<string, Known>(cached);
-  const byText = new BoundedCache<string, Known>(cached);
+  const byKey = new BoundedCache<string, CachedAddress>(cached);
+  const byText = new BoundedCache<string, CachedAddress>(cached);
   const texts = new BoundedCache<string, string>(cached);
   const problem = createProblem(family, chainId, cached);
 
@@ -86,19 +86,19 @@ export function createAddresses(
     problem,
   };
 
-  function derive(publicKey: Uint8Array): Known {
+  function derive(publicKey: Uint8Array): CachedAddress {
     const key = latin1(publicKey);
     const known = byKey.get(key);
     if (known !== undefined) return known;
     const bytes = addressOf(family, chainId, publicKey);
-    const derived: Known = { bytes, text: base58.encode(bytes) };
+    const derived: CachedAddress = { bytes, text: base58.encode(bytes) };
     byKey.set(key, derived);
     byText.set(derived.text, derived);
     return derived;
   }
 
   /** The address, or the reason why the text is not an address. */
-  function parse(input: string): Known | string {
+  function parse(input: string): CachedAddress | string {
     const text = input.startsWith(PREFIX) ? input.slice(PREFIX.length) : input;
     const known = byText.get(text);
     if (known !== undefined) return known;
