@@ -4,12 +4,11 @@
  * StartError.
  */
 import { join } from 'node:path';
-import { diskSpace } from '../adapters/disk-space.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { httpListener } from '../adapters/http/listener.ts';
 import { PatternThread } from '../adapters/pattern-thread.ts';
-import { systemClock, systemRandom } from '../adapters/system.ts';
+import { diskSpace, systemClock, systemRandom } from '../adapters/system.ts';
 import { createVerifyThreads } from '../adapters/verify/signature-threads.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';

@@ -13,7 +13,6 @@ import { findTransaction } from '../chain/store/stored-blocks.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import { createSendData, type SendData, type SendPorts } from './accept-item.ts';
 import { type Access, answering, createAccess } from './client-access.ts';
-import { createSearch } from './deleted-items.ts';
 import { Backlog } from './fetch-backlog.ts';
 import { createFetch } from './fetch-item.ts';
 import { FetchQueue, type QueueSizes } from './fetch-queue.ts';
@@ -23,7 +22,7 @@ import { createSources, type Sources } from './item-sources.ts';
 import type { Peers } from './peer-ports.ts';
 import { itemsBudget } from './privacy-budgets.ts';
 import { decodeItems, encodeItems, ITEMS } from './privacy-messages.ts';
-import { Quota, type QuotaLimit, type QuotaOptions } from './quota.ts';
+import { createSearch, Quota, type QuotaLimit, type QuotaOptions } from './quota.ts';
 import { ItemServer } from './serve-items.ts';
 import type { TransferPorts } from './session-key.ts';
 

@@ -10,9 +10,14 @@ import { availableParallelism } from 'node:os';
 import { OwnFailure } from '../../base/errors.ts';
 import type { Log, SignatureCheck, Verifier } from '../../base/ports.ts';
 import { Batcher } from '../../concurrency/batcher.ts';
-import { verdictsOf } from './signature-batch.ts';
-import { SignatureBuffers } from './signature-buffers.ts';
-import { verifyPoolLimits as limits } from './signature-limits.ts';
+import {
+  batchOverhead,
+  type CheckSizes,
+  itemSize,
+  verdictsOf,
+  writeBatch,
+} from './signature-batch.ts';
+import { verifyPoolLimits as limits, verifyPoolLimits } from './signature-limits.ts';
 import { checkOf, type QueuedSignature, SignatureQueue } from './signature-queue.ts';
 import { VerifyThreads, type VerifyThreadsOptions } from './verify-threads.ts';
 
@@ -181,4 +186,39 @@ export function inlineVerifier(family: {
     },
     close: async () => {},
   };
+}
+
+/**
+ * Buffers in which batches travel to the threads and back; buffers of the usual size are used
+ * again.
+ */
+const { batchChecks, batchBytes } = verifyPoolLimits;
+const USUAL_BYTES = batchOverhead(batchChecks) + batchBytes;
+
+class SignatureBuffers {
+  private readonly sizes: CheckSizes;
+  private readonly spareMax: number;
+  private readonly spare: ArrayBuffer[] = [];
+
+  constructor(sizes: CheckSizes, spareMax: number) {
+    this.sizes = sizes;
+    this.spareMax = spareMax;
+  }
+
+  /** A buffer with the checks, at most `batchChecks` of them. */
+  write(items: readonly SignatureCheck[]): ArrayBuffer {
+    const size = items.reduce((sum, item) => sum + itemSize(this.sizes, item), 0);
+    const spare = size <= batchBytes ? this.spare.pop() : undefined;
+    const room = batchOverhead(batchChecks) + Math.max(batchBytes, size);
+    const buffer = spare ?? new ArrayBuffer(room);
+    writeBatch(buffer, this.sizes, items);
+    return buffer;
+  }
+
+  /** Called when the buffer has come back and its verdicts have been read. */
+  giveBack(buffer: ArrayBuffer): void {
+    if (buffer.byteLength === USUAL_BYTES && this.spare.length < this.spareMax) {
+      this.spare.push(buffer);
+    }
+  }
 }
