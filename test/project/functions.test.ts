@@ -19,7 +19,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/adapters/containers/removals.ts createRemovals': 104,
   'src/adapters/database/pglite.ts pgliteDatabase': 137,
   'src/adapters/database/postgres.ts postgresDatabase': 116,
-  'src/adapters/private-store/verified.ts verifiedStore': 86,
   'src/chain/apply/block-draft.ts openDraft': 84,
   'src/chain/blockchain.ts createBlockchain': 82,
   'src/chain/store/script-history.ts createScriptHistory': 73,
