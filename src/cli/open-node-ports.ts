@@ -25,14 +25,13 @@ import { openNodeWallet, unlockOwner } from './commands/keystore/open-wallet.ts'
 import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { createHttpThreads } from './http-threads.ts';
+import { poolJournal, usedSlotsJournal } from './journals.ts';
 import { openContainers } from './open-containers.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { readPages } from './page-files.ts';
-import { poolJournal } from './pool-journal.ts';
 import { openTelemetry } from './telemetry.ts';
 import { CliError } from './terminal/exit.ts';
 import { timeSource } from './time-servers.ts';
-import { usedSlotsJournal } from './used-slots-journal.ts';
 
 /** The start waits so long at most for the first answers of the time servers. */
 const FIRST_TIME_MS_MAX = 30_000;
