@@ -6,6 +6,7 @@
  */
 import { fromLatin1, latin1 } from '../base/bytes.ts';
 import type { Containers } from '../base/containers.ts';
+import { roundLimits } from '../base/round-limits.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
@@ -209,7 +210,7 @@ export function createContractPacker(
 
 /** No run begins that might need more of a round, unless its contract has been faster so far. */
 const LIMIT_SHARE = 0.8;
-const CHECK_MS_MAX = 1_000;
+const CHECK_MS_MAX = roundLimits.checkTime.value;
 /** The time to fill what the contracts have left, beyond the end of their part. */
 const FILL_MS_MAX = 100;
 
