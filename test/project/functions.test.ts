@@ -59,7 +59,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/mempool/admission/script-pace.ts createScriptPace': 79,
   'src/mempool/reorg/revalidator.ts createRevalidator': 95,
   'src/mempool/admission/trial.ts createTrial': 80,
-  'src/miner/miner.ts createMiner': 99,
   'src/miner/unfinished-block.ts createUnfinishedBlock': 91,
   'src/miner/used-slots.ts createUsedSlots': 105,
   'src/node/node.ts startNode': 126,
