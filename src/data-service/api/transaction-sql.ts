@@ -147,16 +147,29 @@ export function pageStatement(
   };
 }
 
-/** `countTo`: the store stops at one row more. */
-export function countStatement(query: PlannedQuery, countTo?: number): Statement {
-  const { sources, range } = query;
+/** The number of transactions of the parts together; the store stops at one more than `end`. */
+export function countStatement(parts: readonly PlannedQuery[], end: number): Statement {
   const values = sqlValues();
-  const isWithin = between('s.seq', range);
-  const parts = sources.map((source) => selectOf(source, query, values)(isWithin, 's.seq'));
-  const end = countTo === undefined ? '' : `LIMIT ${countTo + 1}`;
-  const all = parts.map((part) => `(${part} ${end})`).join(' UNION ');
+  const most = end + 1;
+  const found = parts.flatMap((query) =>
+    query.sources.map((source) => {
+      const select = selectOf(source, query, values);
+      const page: PageOf = { range: query.range, sort: query.filter.sort, most };
+      // From bucket to bucket: an index of parts of texts alone would collect all rows first.
+      return COUNTED[source.finding]?.(page, select) ?? anyOf(page, select);
+    }),
+  );
   return {
-    sql: `SELECT count(*) AS count FROM (SELECT * FROM (${all}) each ${end}) found`,
+    sql: `SELECT count(*) AS count
+      FROM (SELECT * FROM (${found.join(' UNION ')}) each LIMIT ${most}) found`,
     values: values.list,
   };
 }
+
+const COUNTED: Readonly<Partial<typeof PARTS>> = {
+  'by-bucket': PARTS['by-bucket'],
+  'few-by-bucket': PARTS['few-by-bucket'],
+};
+
+const anyOf = ({ range, most }: PageOf, select: Select): string =>
+  `(${select(between('s.seq', range), 's.seq')} LIMIT ${most})`;
