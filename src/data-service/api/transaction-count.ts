@@ -5,7 +5,7 @@
 import { lastMs, tooManyToCount, uncountable } from './query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from './reading.ts';
 import type { DataServices } from './services.ts';
-import { isPlain, type TransactionFilter } from './transaction-filter.ts';
+import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
 import {
   COMPARED_MAX,
   type PlannedQuery,
@@ -30,7 +30,7 @@ export async function countTransactions(
   if (isPlain(counted)) return { count: String(total) };
   if (isPlain(counted, 'type')) return { count: await countOfTypes(counted, services) };
   await requireIndexes(services);
-  const ofRange = isPlain(counted, 'heightFrom', 'heightTo', 'dateFrom', 'dateTo')
+  const ofRange = isPlain(counted, ...RANGE_FILTERS)
     ? await countOfRange(counted, total, services)
     : undefined;
   if (ofRange !== undefined) return { count: String(ofRange) };
@@ -46,7 +46,6 @@ export async function countTransactions(
   return { count: String(count) };
 }
 
-const RANGE = ['heightFrom', 'heightTo', 'dateFrom', 'dateTo'] as const;
 const OF_ONE_INDEX: readonly (readonly (keyof TransactionFilter)[])[] = [
   ['sender'],
   ['recipient'],
@@ -56,7 +55,7 @@ const OF_ONE_INDEX: readonly (readonly (keyof TransactionFilter)[])[] = [
 function hasAllInOneIndex({ filter, sources }: PlannedQuery): boolean {
   if (sources.some(({ finding }) => finding === 'by-bucket')) return false;
   const indexes = filter.search === undefined ? OF_ONE_INDEX : [['search', 'scope'] as const];
-  return indexes.some((names) => isPlain(filter, ...names, ...RANGE));
+  return indexes.some((names) => isPlain(filter, ...names, ...RANGE_FILTERS));
 }
 
 /**

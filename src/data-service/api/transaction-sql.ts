@@ -10,7 +10,7 @@ import { lastMs } from './query-params.ts';
 import type { Finding, Source } from './search-sources.ts';
 import { SUMMARY_COLUMNS } from './shapes.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
-import type { TransactionFilter } from './transaction-filter.ts';
+import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
 import type { PlannedQuery } from './transaction-query.ts';
 import {
   between,
@@ -155,8 +155,11 @@ export function countStatement(parts: readonly PlannedQuery[], end: number): Sta
     query.sources.map((source) => {
       const select = selectOf(source, query, values);
       const page: PageOf = { range: query.range, sort: query.filter.sort, most };
-      // From bucket to bucket: an index of parts of texts alone would collect all rows first.
-      return COUNTED[source.finding]?.(page, select) ?? anyOf(page, select);
+      // From bucket to bucket: an index of parts of texts alone would collect all rows first. Beside
+      // another filter the store begins with what is rarer.
+      const isAlone = isPlain(query.filter, 'search', 'scope', ...RANGE_FILTERS);
+      const counted = isAlone ? COUNTED[source.finding] : undefined;
+      return counted?.(page, select) ?? anyOf(page, select);
     }),
   );
   return {

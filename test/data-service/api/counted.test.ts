@@ -13,6 +13,7 @@ const TXS = LOOKED_UP_MAX + 2;
 const PER_BLOCK = 100;
 const BLOCK_MS = 600_000;
 const GENESIS_TIME = Date.UTC(2026, 0, 1);
+/** The newest ones. */
 const WITH_TEXT = 20_000;
 /** Two hours at each side of each end of the dates. */
 const NEAR_DATES = ((8 * 3_600_000) / BLOCK_MS + 2) * PER_BLOCK;
@@ -23,7 +24,7 @@ const MESSAGES = 'txs_message_parts';
 const FILL = [
   `INSERT INTO txs SELECT n, 'id' || n, 4, 2, (n - 1) / ${PER_BLOCK} + 1,
      ${GENESIS_TIME} + ((n - 1) / ${PER_BLOCK} + 1) * ${BLOCK_MS}, '3MSender', 'key', NULL, 1, NULL,
-     'NATIVE', n, CASE WHEN n <= ${WITH_TEXT} THEN 'invoice ' || n % 10 END, '{}'
+     'NATIVE', n, CASE WHEN n > ${TXS - WITH_TEXT} THEN 'invoice ' || n % 10 END, '{}'
    FROM generate_series(1, ${TXS}) n`,
   `INSERT INTO tx_addresses SELECT '3MSender', seq, 1 FROM txs`,
   `INSERT INTO users VALUES ('3MSender', 1, 1, ${GENESIS_TIME})`,
