@@ -14,8 +14,9 @@
  *   b32 generator              public key
  *   b64 signature              over everything before it
  *
- * Invariants: one header has one encoding (H-3): votes ascend strictly, flags are 0 or 1, lengths
- * are what they must be; decoding throws nothing but CodecError and copies nothing.
+ * Invariants: one header has one encoding (H-3: one encoding of a block): votes ascend strictly,
+ * flags are 0 or 1, lengths are what they must be; decoding throws nothing but CodecError and
+ * copies nothing.
  */
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
@@ -87,21 +88,21 @@ export function decodeHeader(bytes: Uint8Array, scheme: ChainScheme): Header {
 }
 
 export function writeHeader(out: Writer, header: Header): void {
-  writeHead(out, header);
+  writeHeaderStart(out, header);
   writeTail(out, header);
   out.bytes(header.signature);
 }
 
 export function readHeader(src: Reader): Header {
-  const head = readHead(src);
+  const head = readHeaderStart(src);
   return { ...head, ...readTail(src, head.version) };
 }
 
-export type Head = Pick<UnsignedHeader, 'version' | 'timestamp' | 'reference' | 'consensus'>;
+export type HeaderStart = Pick<UnsignedHeader, 'version' | 'timestamp' | 'reference' | 'consensus'>;
 type Tail = Pick<Header, 'features' | 'senderRoleEnabled' | 'generator' | 'signature'>;
 
 /** Fields 1–6. */
-export function writeHead(out: Writer, head: Head): void {
+export function writeHeaderStart(out: Writer, head: HeaderStart): void {
   out.u8(head.version);
   out.u53(head.timestamp);
   out.bytes(head.reference);
@@ -120,7 +121,7 @@ export function writeHead(out: Writer, head: Head): void {
   }
 }
 
-export function readHead(src: Reader): Head {
+export function readHeaderStart(src: Reader): HeaderStart {
   const version = src.u8();
   if (version !== 1 && version !== 3 && version !== 4) {
     throw new CodecError('version', `${version} is not a block version`);

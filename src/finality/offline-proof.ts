@@ -44,18 +44,18 @@ export interface OfflineProof {
   readonly headers: readonly LinkedHeader[];
 }
 
-export type Verdict =
+export type ProofOutcome =
   | { readonly isProved: true; readonly block: Checkpoint; readonly final: Checkpoint }
   | { readonly isProved: false; readonly why: string };
 
-const refuted = (why: string): Verdict => ({ isProved: false, why });
+const refuted = (why: string): ProofOutcome => ({ isProved: false, why });
 
 /** Pure: the same answer everywhere, however old the proof is. */
 export function verifyOffline(
   { steps, headers }: OfflineProof,
   trusted: TrustedCheckpoint,
   scheme: ChainScheme,
-): Verdict {
+): ProofOutcome {
   let { ruleHash } = trusted;
   let height = 0;
   let final: Checkpoint | undefined;

@@ -8,13 +8,18 @@
 import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
-import { freeSlot, type Slots, startOf } from './free-slots.ts';
-import { type Obstacle, obstacleOfDisk, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
+import { freeSlot, type SlotSource, startOf } from './free-slots.ts';
+import {
+  type MissingPrecondition,
+  missingOnDisk,
+  missingOnNode,
+  missingQuorum,
+} from './mining-preconditions.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
-  /** The number of connected miners below which no block is made; absent: see obstacles.ts. */
+  /** The number of connected miners below which no block is made; absent: see mining-preconditions.ts. */
   readonly quorum?: number | undefined;
   /** The pause before the quorum is checked again. */
   readonly noQuorumDelayMs: number;
@@ -25,13 +30,13 @@ export interface MinerOptions {
 export interface MinerPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly chain: Slots & {
+  readonly chain: SlotSource & {
     readonly tip: () => { readonly height: number; readonly timestamp: number };
     /**
      * Packs until `deadline`, signs and commits a block; throws ApiError where the state refuses
      * it.
      */
-    readonly forge: (timestamp: number, deadline: number) => Promise<void>;
+    readonly produceBlock: (timestamp: number, deadline: number) => Promise<void>;
     /** A block that was sealed before and is the next one of this chain (unfinished-block.ts). */
     readonly unfinished: UnfinishedBlock;
     readonly onHead: (listener: () => void) => () => void;
@@ -40,7 +45,7 @@ export interface MinerPorts {
   /** Other miners that make a majority of the network with this one, as the head says. */
   readonly majority: () => number;
   /** The chain of this node says that its owner is removed from the network. */
-  readonly isShutOut: () => boolean;
+  readonly isRemovedFromNetwork: () => boolean;
   /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
   readonly lacksDisk?: () => boolean;
 }
@@ -76,7 +81,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   const { clock, log, chain } = ports;
   let cancel = (): void => {};
   let forget = (): void => {};
-  let forging: Promise<void> | undefined;
+  let producing: Promise<void> | undefined;
   let stopped = !options.enabled;
   let state: MinerState = stopped ? 'off' : 'idle';
 
@@ -86,11 +91,11 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   }
 
   /** Logged once, however long it lasts. */
-  function isHeldBy(obstacle: Obstacle | undefined): boolean {
-    if (obstacle === undefined) return false;
-    if (state !== obstacle.state) log.warn(`miner.${obstacle.state}`, obstacle.fields);
-    state = obstacle.state;
-    wait(obstacle.pauseMs);
+  function isHeldBy(missing: MissingPrecondition | undefined): boolean {
+    if (missing === undefined) return false;
+    if (state !== missing.state) log.warn(`miner.${missing.state}`, missing.fields);
+    state = missing.state;
+    wait(missing.pauseMs);
     return true;
   }
 
@@ -100,9 +105,9 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
    */
   const isReady = (): boolean =>
     !stopped &&
-    forging === undefined &&
-    !isHeldBy(obstacleOfDisk(ports.lacksDisk?.() ?? false)) &&
-    !isHeldBy(obstacleOfNode(clock, chain.tip(), staleTipMs(), ports.isShutOut()));
+    producing === undefined &&
+    !isHeldBy(missingOnDisk(ports.lacksDisk?.() ?? false)) &&
+    !isHeldBy(missingOnNode(clock, chain.tip(), staleTipMs(), ports.isRemovedFromNetwork()));
 
   /** A block that was sealed before stands on its parent, however old that has become. */
   const staleTipMs = (): number =>
@@ -119,7 +124,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     state = slot === undefined ? 'idle' : 'waiting';
     if (slot === undefined) wait(IDLE_MS);
     else if (startOf(slot) > now) wait(startOf(slot) - now, () => fire(slot));
-    else forge(now, slot.until);
+    else produceBlock(now, slot.until);
   }
 
   /** The slot has begun, if it still exists: the node may have fallen behind meanwhile. */
@@ -128,19 +133,19 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     const now = clock.now();
     const slot = freeSlot(chain, now);
     const isThere = slot !== undefined && slot.until === armed.until && slot.from <= now;
-    if (isThere && !chain.unfinished.waits()) forge(now, slot.until);
+    if (isThere && !chain.unfinished.waits()) produceBlock(now, slot.until);
     else plan();
   }
 
-  function forge(now: number, deadline: number): void {
-    make(() => chain.forge(now, deadline), RETRY_MS);
+  function produceBlock(now: number, deadline: number): void {
+    make(() => chain.produceBlock(now, deadline), RETRY_MS);
   }
 
   function make(block: () => Promise<void>, retryMs: number): void {
     const { quorum = ports.majority(), noQuorumDelayMs } = options;
-    if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
+    if (isHeldBy(missingQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
     state = 'forging';
-    forging = block().then(
+    producing = block().then(
       () => ended(plan),
       (error: unknown) => {
         if (isOurs(error)) throw error;
@@ -152,7 +157,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
 
   /** The new head has already called `plan`, while `forging` still blocked it. */
   function ended(then: () => void): void {
-    forging = undefined;
+    producing = undefined;
     if (!stopped) then();
   }
 
@@ -167,7 +172,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
       state = 'off';
       cancel();
       forget();
-      await forging;
+      await producing;
     },
   };
 }

@@ -10,7 +10,7 @@ import { latin1 } from '../../src/base/bytes.ts';
 import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
-import { readRecord } from '../../src/miner/turn-records.ts';
+import { readRecord } from '../../src/miner/slot-records.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
 import { family, scheme } from '../chain/chain-harness.ts';

@@ -14,7 +14,7 @@ import {
   BATCH_BYTES,
   type Batch,
   type Cursor,
-  type Known,
+  type KnownRows,
   nothingKnown,
   prepareBatch,
   readCursor,
@@ -114,7 +114,7 @@ export async function crawlRange(
   }
 }
 
-const sizeOf = ({ aliases, lessees, users, marked }: Known): number =>
+const sizeOf = ({ aliases, lessees, users, marked }: KnownRows): number =>
   aliases.size + lessees.size + users.size + marked.size;
 
 interface At {

@@ -13,7 +13,7 @@ const SYNC_BYTES = 32 * MIB;
 
 export const budgets = {
   head: peerBudget({
-    bytesIn: blockLimits.headBytesMax,
+    bytesIn: blockLimits.tipBytesMax,
     rows: 0,
     bytesOut: 0,
     concurrent: 0,
@@ -66,7 +66,7 @@ export function blockBudgets(transactionBytesMax: number) {
       elements: blockLimits.blocksMax,
       rows: blockLimits.blocksMax + 65_535,
       bytesOut: blockLimits.answerBytes + blockBytes,
-      inTurns: true,
+      streamed: true,
       concurrent: 4,
       pace: { messages: 200, bytes: SYNC_BYTES },
     }),
@@ -75,7 +75,7 @@ export function blockBudgets(transactionBytesMax: number) {
       elements: 65_535,
       rows: 65_535,
       bytesOut: blockBytes,
-      inTurns: true,
+      streamed: true,
       concurrent: 2,
       pace: { messages: 50, bytes: 8 * MIB },
     }),
