@@ -125,7 +125,10 @@ export function nearestFirst(
   const first = inOrder({ range: near, sort, most }, ordinal, select);
   if (isEmpty(rest)) return first;
   // The sum keeps the planner from walking the index of the order on.
-  return concatenated([first, inOrder({ range: rest, sort, most }, `${ordinal} + 0`, select)], most);
+  return concatenated(
+    [first, inOrder({ range: rest, sort, most }, `${ordinal} + 0`, select)],
+    most,
+  );
 }
 
 /** Each part follows the one before it in the order of the list; a full page ends the reading. */

@@ -7,9 +7,10 @@ import { blocks } from '../../api/routes/blocks.ts';
 import { MIB } from '../../base/budget.ts';
 import { AnswerTooLong } from '../../base/http.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { TRANSACTIONS_MAX } from '../../block/block.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
 
+/** Of a block: two bytes are the index of a transaction in it. */
+const TRANSACTIONS_MAX = 65_535;
 /** Transactions of the first part that is asked for. */
 const PART = 1000;
 

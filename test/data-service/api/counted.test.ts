@@ -100,6 +100,7 @@ async function check(t: Test, open: () => Promise<Database>): Promise<void> {
     );
     const read = readBy(await planOfLast(), 'txs');
     t.ok(read <= NEAR_DATES, `${read} transactions are looked at`);
+    t.equal(await count(`${filter}&dateFrom=2026-01-02&dateTo=2026-01-03&countTo=10`), '11');
   }
 
   t.equal(await count('search=invoice&scope=in_description'), String(WITH_TEXT));
