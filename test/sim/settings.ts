@@ -53,9 +53,12 @@ export const liarMember: Member = {
   part: 'watcher',
 };
 
-/** The network is an old one, but that bans and roles cannot end it, and turns of lost blocks count. */
+/**
+ * The network is an old one, but that bans and roles cannot end it, turns of lost blocks count, and
+ * there are atomic transactions.
+ */
 const FEATURES = Object.fromEntries(
-  [...presetFeatures, feature.liveness, feature.lostBlocks].map((id) => [id, 0]),
+  [...presetFeatures, feature.liveness, feature.lostBlocks, feature.atomic].map((id) => [id, 0]),
 );
 
 const MINER_ROLES = ['permissioner', 'connection_manager', 'issuer', 'miner'];

@@ -8,6 +8,7 @@ import { MIB } from '../../base/budget.ts';
 import { AnswerTooLong } from '../../base/http.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
+import { withMemberRows } from './member-rows.ts';
 
 /** Of a block: two bytes are the index of a transaction in it. */
 const TRANSACTIONS_MAX = 65_535;
@@ -84,7 +85,7 @@ async function* partsOf(
     if (offset > TRANSACTIONS_MAX || read.bytes() > bytesMax(first) || isLate) {
       throw new NotABlock(`block ${height} has no end`);
     }
-    yield part;
+    yield withMemberRows(part);
     if (part.transactions.length < limit) return;
   }
 }
