@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { LoopDelay } from '../../base/ports.ts';
+import { Batcher } from '../../concurrency/batcher.ts';
 import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
 import { threadFlags } from '../thread-flags.ts';
 import { handled } from './handled.ts';
@@ -39,8 +40,10 @@ export class HttpThread {
   private readonly routes: readonly HttpRoute[];
   private readonly line: RequestQueue;
   private readonly events: HttpThreadEvents;
-  private readonly worker: Worker;
-  private readonly ended: Promise<void>;
+  private readonly workerUrl: URL;
+  private readonly data: HttpThreadData;
+  private worker: Worker | undefined;
+  private readonly ended = Promise.withResolvers<void>();
   private descriptor: number | undefined;
   /** Settles the latest `open` or `reload`. */
   private opening = Promise.withResolvers<void>();
@@ -50,10 +53,10 @@ export class HttpThread {
   private done: number[] = [];
   private replies: CallReply[] = [];
   private texts: Written[] = [];
-  private gathering = false;
+  private readonly turn = new Batcher(() => this.sendAnswers());
   private readonly streams = new PassedStreams((text) => {
     this.texts.push(text);
-    this.gather();
+    this.turn.ask();
   });
 
   constructor(
@@ -63,35 +66,36 @@ export class HttpThread {
     line: RequestQueue,
     events: HttpThreadEvents,
   ) {
+    this.workerUrl = workerUrl;
+    this.data = data;
     this.routes = routes;
     this.line = line;
     this.events = events;
-    this.worker = new Worker(workerUrl, {
+    this.opening.promise.catch(() => undefined);
+  }
+
+  /** Resolves when it takes connections; rejects where it cannot. */
+  start(): Promise<void> {
+    const worker = new Worker(this.workerUrl, {
       name: 'http',
-      workerData: data,
+      workerData: this.data,
       // The thread does not need the environment, which may hold passwords.
       env: {},
       execArgv: threadFlags(),
       resourceLimits: HEAP,
     });
-    this.worker.on('message', (message: FromThread) => this.receive(message));
-    this.worker.on('error', (error) => {
+    this.worker = worker;
+    worker.on('message', (message: FromThread) => this.receive(message));
+    worker.on('error', (error) => {
       this.cause = error;
     });
-    this.ended = new Promise((resolve) => {
-      this.worker.once('exit', (code) => {
-        resolve();
-        this.streams.close();
-        this.cause ??= new Error(`it ended with ${code}`);
-        this.opening.reject(this.cause);
-        if (!this.closing && this.descriptor !== undefined) this.events.onDeath(this.cause);
-      });
+    worker.once('exit', (code) => {
+      this.ended.resolve();
+      this.streams.close();
+      this.cause ??= new Error(`it ended with ${code}`);
+      this.opening.reject(this.cause);
+      if (!this.closing && this.descriptor !== undefined) this.events.onDeath(this.cause);
     });
-    this.opening.promise.catch(() => undefined);
-  }
-
-  /** Resolves when it takes connections; rejects where it cannot. */
-  opened(): Promise<void> {
     return this.opening.promise;
   }
 
@@ -110,10 +114,10 @@ export class HttpThread {
   /** Gives pending answers some time, then ends the thread. */
   async close(): Promise<void> {
     this.closing = true;
-    this.flush();
+    this.sendAnswers();
     this.post({ kind: 'close' });
-    const late = setTimeout(() => void this.worker.terminate(), CLOSE_MS);
-    await this.ended;
+    const late = setTimeout(() => void this.worker?.terminate(), CLOSE_MS);
+    await this.ended.promise;
     clearTimeout(late);
   }
 
@@ -122,8 +126,8 @@ export class HttpThread {
     this.post({ kind: 'end' });
   }
 
-  private post(message: ToThread): void {
-    this.worker.postMessage(message);
+  private post(message: ToThread, moved: readonly ArrayBuffer[] = []): void {
+    this.worker?.postMessage(message, moved);
   }
 
   private receive(message: FromThread): void {
@@ -165,7 +169,7 @@ export class HttpThread {
       if (reply !== undefined) this.answer(id, reply);
       else {
         this.done.push(id);
-        this.gather();
+        this.turn.ask();
       }
     };
     void this.routes[route]!.offload!.finish(message).then(finished, () => finished(FAILED));
@@ -188,34 +192,19 @@ export class HttpThread {
     this.replies.push({ id, status, type, body: kept, headers, filler: stream?.filler });
     sent?.();
     if (stream !== undefined) this.streams.begin(id, stream);
-    this.gather();
+    this.turn.ask();
   }
 
-  /** Waits for the other answers of this turn. */
-  private gather(): void {
-    if (this.gathering) return;
-    this.gathering = true;
-    setImmediate(() => {
-      this.gathering = false;
-      this.flush();
-    });
-  }
-
-  private flush(): void {
+  /** The answers of this turn. */
+  private sendAnswers(): void {
     const { done, replies, texts } = this;
     this.done = [];
     this.replies = [];
     this.texts = [];
-    if (done.length + replies.length > 0) this.postReplies(done, replies);
-    if (texts.length > 0) this.post({ kind: 'written', texts });
-  }
-
-  private postReplies(done: readonly number[], replies: readonly CallReply[]): void {
     const moved = replies.flatMap(({ body }) => (typeof body === 'string' ? [] : body.buffer));
-    this.worker.postMessage(
-      { kind: 'answers', done, replies } satisfies ToThread,
-      moved as ArrayBuffer[],
-    );
+    if (done.length + replies.length > 0)
+      this.post({ kind: 'answers', done, replies }, moved as ArrayBuffer[]);
+    if (texts.length > 0) this.post({ kind: 'written', texts });
   }
 }
 
@@ -257,6 +246,7 @@ class PassedRequest implements HttpRequest {
     return false;
   }
 
+  /** Empty unless the route keeps it. */
   remoteAddress(): string {
     return this.call.address;
   }
