@@ -45,6 +45,7 @@ const threaded: Files = {
   'test/load/malformed.test.ts': { MALFORMED_SECONDS: '3' },
   'test/load/overload.test.ts': { OVERLOAD_SECONDS: '4' },
   'test/node/atomic.test.ts': {},
+  'test/node/events.test.ts': {},
   'test/node/rest-cases.test.ts': {},
 };
 
@@ -56,6 +57,7 @@ const onNode: Files = {
   'test/adapters/http/send-stream.test.ts': {},
   'test/adapters/http/server.test.ts': {},
   'test/adapters/http/serving.test.ts': {},
+  'test/node/events.test.ts': {},
 };
 
 const runsOf = (files: Files, kind: Variables): TestRun[] =>

@@ -8,6 +8,7 @@ import type { FeatureSupport, VotingSettings } from '../chain/features/feature-a
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
+import type { EventStreams } from '../events/event-streams.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -59,6 +60,7 @@ export interface Services extends ChainView {
   /** Undefined for a node without peers. */
   readonly peers?: PeersPort | undefined;
   readonly statuses: Pick<Statuses, 'of' | 'failuresOf'>;
+  readonly events: Pick<EventStreams, 'open'>;
   /** Whether this node executes contracts; `away`: its container engine does not answer. */
   execution(): 'on' | 'off' | 'away';
 }

@@ -492,6 +492,15 @@ export const privateStored = table(
   'Private data that count for quotas: of whose policy, bound by whom (privacy/stored-bytes.ts).',
 );
 
+export const privateArrivals = table(
+  68,
+  'privateArrivals',
+  'local',
+  u64Key,
+  raw(64),
+  'Number → policy and hash of private data, in the order of their coming (privacy/arrivals.ts).',
+);
+
 /** Every table; the store opens one sub-database for each. */
 export const tables: readonly Table<never, never>[] = [
   meta,
@@ -539,4 +548,5 @@ export const tables: readonly Table<never, never>[] = [
   privateLost,
   contractStatuses,
   privateStored,
+  privateArrivals,
 ] as unknown as readonly Table<never, never>[];
