@@ -28,7 +28,7 @@ export class Ahead {
     this.filter = filter;
   }
 
-  get headers(): Uncommitted {
+  get headers(): Uncommitted & ReadonlyMap<number, Header> {
     return this.byHeight;
   }
 

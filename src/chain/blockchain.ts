@@ -30,12 +30,12 @@ import { consensusView } from './consensus-view.ts';
 import { countedMiners } from './counted-miners.ts';
 import { votesFor } from './feature-activation.ts';
 import {
+  completed,
   type Generator,
   headerInTurn,
   type Packer,
   packLimits,
   sealInTurn,
-  withClaims,
 } from './forge.ts';
 import { createScriptTime } from './script-time.ts';
 import type { Tip } from './tip.ts';
@@ -127,7 +127,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   const { rules, consensus, support, transactionBytesMax, undoDepth } = options;
   const { scheme, store, clock, log, verifier, metrics } = ports;
   const slice = new TimeSlice(clock);
-  const applier = new BlockApplier(options, { scheme, slice, duration: metrics?.apply });
+  const applier = new BlockApplier(options, { scheme, slice, verifier, duration: metrics?.apply });
   const head = new ChainHead(undoDepth, { ...ports, slice, duration: metrics?.commit });
   const { view } = head;
   const headMoves = new Mutex();
@@ -164,7 +164,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     const state = atHead();
     const plain = headerInTurn(parent, generator, timestamp, votes, consensus, state);
     const draft = applier.draftOn(view, parent, plain, NOTHING_AHEAD, createScriptTime(clock));
-    const header = withClaims(plain, parent, generator, draft, consensus, state);
+    const header = completed(plain, parent, generator, draft, consensus, state);
     const measured = metrics?.apply.start();
     await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();

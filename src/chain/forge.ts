@@ -15,6 +15,8 @@ import type { Consensus, ConsensusView, Forger, Parent } from '../consensus/cons
 import { feature } from '../tx/rules/features.ts';
 import type { BlockDraft } from './block-draft.ts';
 import type { ScriptsTaken } from './block-scripts.ts';
+import { bound } from './finality-rules.ts';
+import type { Tip } from './tip.ts';
 
 /** Fills the draft of a block with this header with transactions up to these limits. */
 export type Packer = (
@@ -37,6 +39,8 @@ export interface Generator extends Forger {
   readonly sign: (message: Uint8Array) => Uint8Array;
   /** Turns of blocks that came in time, of which the next block carries those that lost. */
   readonly seen?: () => readonly LostTurn[];
+  /** The justification that a block on the head carries; empty or absent: none. */
+  readonly carried?: () => Uint8Array;
   /** Absent in tools that make a chain of their own. */
   readonly turns?: {
     has(turn: string): boolean;
@@ -71,12 +75,28 @@ export function headerInTurn(
   return header;
 }
 
+/** The header with its claims and, in a chain with finality, with what binds it. */
+export function completed(
+  header: UnsignedHeader,
+  parent: Tip,
+  generator: Generator,
+  draft: Pick<BlockDraft, 'context' | 'overlay'>,
+  consensus: Consensus,
+  view: ConsensusView,
+): UnsignedHeader {
+  const claimed = withClaims(header, parent, generator, draft, consensus, view);
+  const carried = generator.carried?.() ?? NOTHING;
+  return bound(claimed, parent, draft.context, carried, draft.overlay.scheme);
+}
+
+const NOTHING = new Uint8Array(0);
+
 /**
  * The header of a block after skipped rounds, with the turns that it claims for itself and for blocks
  * that lost (consensus.md#turn-claims). Before feature 1003 is active, and where no round was
  * skipped, it is the header as it was.
  */
-export function withClaims(
+function withClaims(
   header: UnsignedHeader,
   parent: Parent,
   { sign, seen }: Generator,

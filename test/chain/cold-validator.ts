@@ -166,7 +166,7 @@ export async function appendCold(blockchain: Blockchain, block: Block): Promise<
   const { scheme } = blockchain.view;
   const { generator, signature } = block.header;
   const where = `block ${blockchain.tip().height + 1}, ${base58.encode(signature)}`;
-  if (!scheme.verify(generator, signedBytes(block), signature)) {
+  if (!scheme.verify(generator, signedBytes(block, scheme), signature)) {
     throw new RefusedBlock(`${where}: its generator has not signed it`);
   }
   const txs = await decodeTransactions(block, scheme, endlessSlice).catch((error) =>
