@@ -54,9 +54,7 @@ export const liarMember: Member = {
 };
 
 /** The network is an old one, but that bans and roles cannot end it, and turns of lost blocks count. */
-const FEATURES = Object.fromEntries(
-  [...presetFeatures, feature.liveness, feature.lostBlocks].map((id) => [id, 0]),
-);
+const FEATURES = [...presetFeatures, feature.liveness, feature.lostBlocks];
 
 const MINER_ROLES = ['permissioner', 'connection_manager', 'issuer', 'miner'];
 
@@ -65,6 +63,8 @@ export interface Rules {
   readonly members: readonly Member[];
   /** Absent: a majority. */
   readonly quorum?: number | undefined;
+  /** Besides those of every simulated network. */
+  readonly features?: readonly number[] | undefined;
 }
 
 /** The configuration of one member that knows where these others are. */
@@ -72,6 +72,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
   const registered = [...rules.members.filter(({ part }) => part !== 'stranger'), liarMember];
   const others = [...users, stranger, ...scriptedAccounts];
   const funded = [...rules.members.map(({ account }) => account), ...others];
+  const features = [...FEATURES, ...(rules.features ?? [])].map((id) => [id, 0]);
   const place = ({ host }: Member): string => `${host}:${PORT}`;
   const tree = {
     'owner-address': member.account.text,
@@ -85,7 +86,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
         'max-bans-percentage': 40,
       },
       custom: {
-        functionality: { 'pre-activated-features': FEATURES },
+        functionality: { 'pre-activated-features': Object.fromEntries(features) },
         'address-scheme-character': String.fromCharCode(scheme.chainId),
         genesis: {
           'initial-balance': String(FUNDS * BigInt(funded.length)),

@@ -27,6 +27,8 @@ export interface SimOptions {
   /** 4 to 7; left out, the seed says how many. */
   readonly nodes?: number | undefined;
   readonly trace?: ((line: string) => void) | undefined;
+  /** Besides those of every simulated network. */
+  readonly features?: readonly number[] | undefined;
 }
 
 export interface SimResult {
@@ -130,6 +132,7 @@ class Simulation {
       // With roles that come and go no fixed number would always do.
       quorum: this.roles === undefined ? dice.pick([0, 0, 1, undefined]) : undefined,
       trace: options.trace,
+      features: options.features,
     });
     this.workload = createWorkload(dice.u32());
     this.episodes = new ScriptEpisodes({
