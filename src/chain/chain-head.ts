@@ -19,6 +19,7 @@ import type { Tx } from '../tx/transaction.ts';
 import type { AppliedBlock } from './block-applier.ts';
 import { indexColumns, indexRows } from './block-index.ts';
 import { CONSENSUS_TABLES, consensusView } from './consensus-view.ts';
+import { requireAboveFloor } from './final-floor.ts';
 import { foundingWrites } from './origin.ts';
 import { newestHeader } from './stored-blocks.ts';
 import { type Tip, tipOf } from './tip.ts';
@@ -124,7 +125,8 @@ export class ChainHead {
   }
 
   /** The state at a lower height as a base for blocks; changes nothing yet. */
-  unwind(to: number): Promise<Unwinding> {
+  async unwind(to: number): Promise<Unwinding> {
+    requireAboveFloor(this.view, to);
     return unwindTo(to, this.tip.height, this.view, this.committer, this.ports.clock);
   }
 

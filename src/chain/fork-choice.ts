@@ -17,7 +17,7 @@ import { type Consensus, isFromFuture } from '../consensus/consensus.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { BadBlock } from './bad-block.ts';
 import type { Blockchain } from './blockchain.ts';
-import { BranchSwitch, type SwitchOutcome } from './branch-switch.ts';
+import { type BranchFinality, BranchSwitch, type SwitchOutcome } from './branch-switch.ts';
 import { ChecksRoom } from './checks-room.ts';
 import type { Equivocations } from './equivocation.ts';
 import { HeaderClaims } from './header-claims.ts';
@@ -44,6 +44,8 @@ export interface ForkChoiceDeps {
   readonly equivocations: Equivocations;
   /** From the pool (H-18). */
   readonly knownVerdicts: KnownVerdicts;
+  /** Absent where nothing votes. */
+  readonly finality?: BranchFinality | undefined;
 }
 
 /** The outcome for a branch; `invalid` and `future` name the block and the reason. */

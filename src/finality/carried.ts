@@ -96,7 +96,7 @@ export async function judgeCarried(
 
 /** The votes that match a block, as a justification, or undefined where they are no quorum. */
 export function justificationOf(
-  block: TrackedBlock,
+  block: Pick<TrackedBlock, 'checkpoint'>,
   deciding: Deciding,
   votes: ReadonlyMap<string, { readonly signature: Uint8Array }>,
   quorum: Rules['quorum'],
@@ -109,7 +109,7 @@ export function justificationOf(
 /** Whether a vote for this block says what every vote for it must say. */
 export const isVoteFor = (
   vote: Vote,
-  { source, checkpoint }: TrackedBlock,
+  { source, checkpoint }: Pick<VotedBlock, 'checkpoint' | 'source'>,
   { ruleHash }: Deciding,
 ): boolean =>
   vote.target.height === checkpoint.height &&

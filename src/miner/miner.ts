@@ -9,7 +9,13 @@ import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
 import { freeSlot, type Slots, startOf } from './free-slots.ts';
-import { type Obstacle, obstacleOfDisk, obstacleOfNode, obstacleOfQuorum } from './obstacles.ts';
+import {
+  type Obstacle,
+  obstacleOfDisk,
+  obstacleOfNode,
+  obstacleOfQuorum,
+  obstacleOfVotes,
+} from './obstacles.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
@@ -43,6 +49,8 @@ export interface MinerPorts {
   readonly isShutOut: () => boolean;
   /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
   readonly lacksDisk?: () => boolean;
+  /** Final blocks are so far behind that votes must come first (finality.md#waiting). Absent: false. */
+  readonly lacksVotes?: () => boolean;
 }
 
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
@@ -62,6 +70,7 @@ export const MINER_STATES = [
   'shut-out',
   'stale-tip',
   'no-quorum',
+  'no-votes',
 ] as const;
 
 export type MinerState = (typeof MINER_STATES)[number];
@@ -138,6 +147,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
 
   function make(block: () => Promise<void>, retryMs: number): void {
     const { quorum = ports.majority(), noQuorumDelayMs } = options;
+    if (isHeldBy(obstacleOfVotes(ports.lacksVotes?.() ?? false, chain.tip().height))) return;
     if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
     state = 'forging';
     forging = block().then(

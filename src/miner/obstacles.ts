@@ -2,7 +2,7 @@
 import type { Clock, LogFields } from '../base/ports.ts';
 
 export interface Obstacle {
-  readonly state: 'no-time' | 'no-disk' | 'shut-out' | 'stale-tip' | 'no-quorum';
+  readonly state: 'no-time' | 'no-disk' | 'shut-out' | 'stale-tip' | 'no-quorum' | 'no-votes';
   /** The pause before the miner checks again. */
   readonly pauseMs: number;
   readonly fields?: LogFields;
@@ -31,6 +31,10 @@ export function obstacleOfNode(
 /** The turn of a block that the disk does not take is lost. */
 export const obstacleOfDisk = (lacksDisk: boolean): Obstacle | undefined =>
   lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
+
+/** A chain that grows without final blocks waits for the votes of a quorum. */
+export const obstacleOfVotes = (lacksVotes: boolean, height: number): Obstacle | undefined =>
+  lacksVotes ? { state: 'no-votes', pauseMs: NODE_PAUSE_MS, fields: { height } } : undefined;
 
 /** A miner without connections to other miners would make a chain of its own. */
 export function obstacleOfQuorum(

@@ -50,6 +50,14 @@ export interface NetworkServicePorts {
    * know more. Infinite: at any height, as far as is decided.
    */
   readonly isOutdated: (height: number) => boolean;
+  readonly finality?: Seeking | undefined;
+}
+
+/** Votes for blocks that this chain does not have. */
+export interface Seeking {
+  /** Some block that is justified, or may be, is not in the own chain. */
+  seeksJustified(): boolean;
+  onSeeking: () => void;
 }
 
 export interface NetworkService {
@@ -71,12 +79,15 @@ export function createNetworkService(
   const { scheme, blockchain, pool, sessions, clock } = ports;
   const index = createBytesIndex(pool, scheme.fastHash);
   const serve = serveBlocks(options.sync.transactionBytesMax, ports);
-  const heads = new PeerHeads(options, ports);
+  const { finality } = ports;
+  const seeksJustified = finality && (() => finality.seeksJustified());
+  const heads = new PeerHeads(options, { ...ports, seeksJustified });
   heads.start();
   const stopAnnouncing = announceHead(ports);
   rollBackFutureBlocks(options.ownPublicKey, { ...ports, heads });
   const sync = new Sync(options.sync, { ...ports, heads });
   sync.start();
+  if (finality !== undefined) finality.onSeeking = () => sync.wake();
   const isFarBehind = (): boolean => sync.isFarBehind();
   const blocks = new GossipBlocks(
     {

@@ -42,6 +42,7 @@ import type { NodePorts } from './node-ports.ts';
 import { type NodeMetrics, nodeMetrics } from './observability.ts';
 import { openBlockchain } from './open-blockchain.ts';
 import { openContracts } from './open-contracts.ts';
+import { type NodeFinality, openFinality } from './open-finality.ts';
 import { openMiner } from './open-miner.ts';
 import { openNetwork } from './open-network.ts';
 import { openPool } from './open-pool.ts';
@@ -57,6 +58,7 @@ export interface Node {
   readonly pool: Pool;
   readonly services: Services;
   readonly statuses: Statuses;
+  readonly finality: NodeFinality;
   /** Undefined with rest-api.enable = no. */
   readonly rest: HttpServer | undefined;
   /** Where running contracts read; undefined where that is switched off. */
@@ -109,9 +111,13 @@ async function startNode(
   started.add('confidential data', () => privacy?.stop());
   let statuses: Statuses | undefined;
   started.add('contract statuses', () => statuses?.stop());
+  const finality = openFinality(config, { ...ports, ...opened, owner });
+  started.add('finality', () => finality.stop());
+  finality.start();
   const peering = openNetwork(config, genesis, {
     ...ports,
     ...opened,
+    finality,
     network: ports.network && measured ? measuredNetwork(ports.network, measured) : ports.network,
     files: ports.files,
     pool,
@@ -119,6 +125,7 @@ async function startNode(
     miner: owner,
   });
   started.add('network', peering.stop);
+  if (peering.sessions !== undefined) finality.attach(peering.sessions);
   const isWatcher = config.network.mode === 'watcher';
   privacy = openPrivacy(config, {
     ...ports,
@@ -161,7 +168,16 @@ async function startNode(
     executions,
     metrics,
   });
-  const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts, space });
+  const miner = openMiner(config, {
+    ...ports,
+    ...opened,
+    pool,
+    peering,
+    owner,
+    contracts,
+    space,
+    finality,
+  });
 
   const parts = {
     ...opened,
@@ -177,6 +193,7 @@ async function startNode(
     contracts,
     peering,
     space,
+    finality,
   };
   const services = apiServices(config, ports, parts);
   const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
@@ -201,6 +218,7 @@ async function startNode(
     pool,
     services,
     statuses,
+    finality,
     rest,
     contractRest,
     stop: () => started.dispose(),

@@ -15,6 +15,7 @@ import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
 import { type NodeContracts, roundOf } from './open-contracts.ts';
+import type { NodeFinality } from './open-finality.ts';
 import type { NodeNetwork } from './open-network.ts';
 
 export interface MinerPortsOfNode
@@ -27,6 +28,7 @@ export interface MinerPortsOfNode
   /** Undefined where this node executes no contracts. */
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
   readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isShutOut'>;
+  readonly finality?: Pick<NodeFinality, 'carried' | 'lacksVotes'> | undefined;
   readonly space: Pick<FreeSpace, 'holdsMiner'>;
   readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
@@ -36,7 +38,13 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
   const usedTurns = createUsedTurns(ports.turns, log, config.storage.maxRollbackDepth);
-  const generator = { ...owner, turns: usedTurns, seen: ports.lostBlocks.turns };
+  const { finality } = ports;
+  const generator = {
+    ...owner,
+    turns: usedTurns,
+    seen: ports.lostBlocks.turns,
+    ...(finality === undefined ? {} : { carried: () => finality.carried() }),
+  };
   const rollbackMax = config.synchronization.maxRollback;
   const unfinished = createUnfinishedBlock(usedTurns, { blockchain, clock, log, rollbackMax });
   blockchain.listen({
@@ -59,6 +67,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       connectedMiners: peering.connectedMiners,
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
       isShutOut: peering.isShutOut,
+      lacksVotes: () => finality?.lacksVotes() ?? false,
       lacksDisk: () =>
         ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),
       chain: {

@@ -4,6 +4,7 @@
 import type { PeersPort } from '../api/services.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
+import type { BranchFinality } from '../chain/branch-switch.ts';
 import { createEquivocations } from '../chain/equivocation.ts';
 import { lacksFeatures } from '../chain/feature-activation.ts';
 import { ForkChoice } from '../chain/fork-choice.ts';
@@ -13,7 +14,11 @@ import { createScriptHistory, type ScriptHistory } from '../chain/script-history
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
-import { createNetworkService, type NetworkServiceOptions } from '../network/network-service.ts';
+import {
+  createNetworkService,
+  type NetworkServiceOptions,
+  type Seeking,
+} from '../network/network-service.ts';
 import type { AddressBook } from '../network/peers/address-book.ts';
 import { InitialSyncError, NO_PEERS, unregistered } from '../network/peers/initial-sync.ts';
 import { notInChain } from '../network/peers/own-membership.ts';
@@ -29,6 +34,8 @@ export interface NetworkPorts extends PeeringPortsOfNode {
   readonly consensus: Consensus;
   readonly rules: ChainRules;
   readonly pool: Pool;
+  /** Absent where nothing votes. */
+  readonly finality?: (BranchFinality & Seeking) | undefined;
 }
 
 /** Readings of the network, for the metrics. */

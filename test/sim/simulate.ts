@@ -39,6 +39,8 @@ export interface SimResult {
   readonly trace: string;
   readonly accepted: number;
   readonly reorganisations: number;
+  /** Of the highest final block; 0 without the feature. */
+  readonly final: number;
   readonly depthMax: number;
   /** Results of contracts, counted by every node. */
   readonly executed: number;
@@ -190,7 +192,8 @@ class Simulation {
     const trace = cluster.end();
     await cluster.checkers.undoIsIdentity(first, cluster.ground, 10 + dice.below(40));
     const kind = `${members.length} nodes, ${cluster.options.consensus}, last ${this.last}`;
-    const counts = { accepted, reorganisations, depthMax, executed, crashes };
+    const final = cluster.checkers.finalHeight;
+    const counts = { accepted, reorganisations, final, depthMax, executed, crashes };
     const { unaware } = this;
     const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts, ...about };

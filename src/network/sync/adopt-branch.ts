@@ -76,6 +76,9 @@ export class Branch {
       case 'too-deep':
         this.ports.heads.ignore(this.followed);
         throw new GivenUp('a fork deeper than max-rollback', 'later');
+      case 'below-final':
+        this.ports.heads.ignore(this.followed);
+        throw new GivenUp('a fork below the final block', 'later');
       default:
         // The block may become valid later, or our own head has moved meanwhile.
         throw new GivenUp(verdict.kind, 'later');

@@ -25,6 +25,8 @@ export interface PeerHeadsDeps {
   readonly blockchain: Blockchain;
   readonly sessions: Sessions;
   readonly clock: Clock;
+  /** Votes say that a chain with a lower score may be the better one. Absent: never. */
+  readonly seeksJustified?: (() => boolean) | undefined;
 }
 
 export interface PeerHead extends Head {
@@ -184,7 +186,9 @@ export class PeerHeads {
 
   private looksBetter(head: Head, tip: Tip): boolean {
     if (this.lost.has(this.pairOf(head, tip))) return false;
-    if (head.score !== tip.score) return head.score > tip.score;
+    if (head.score > tip.score) return true;
+    if (this.deps.seeksJustified?.() === true) return true;
+    if (head.score < tip.score) return false;
     // Perhaps a sibling of our tip with a lower id (H-9).
     return head.height === tip.height && compare(head.id, tip.id) < 0;
   }

@@ -54,7 +54,8 @@ export class Sync {
     const { heads, blockchain } = this.deps;
     heads.onHead(({ height, score }) => {
       const tip = blockchain.tip();
-      if (score < tip.score || this.running !== undefined) return;
+      if (this.running !== undefined) return;
+      if (score < tip.score && heads.best() === undefined) return;
       if (height > tip.height + 1) this.wake();
       else this.wakeLater();
     });

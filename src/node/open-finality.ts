@@ -1,0 +1,407 @@
+/**
+ * The finality of a node: the engine (finality/finality.ts) on its chain, its disk and its sessions. It runs
+ * from the activation of feature 1004 on, under proof of authority.
+ *
+ * Invariants: before that, nothing is sent, written or refused; the engine learns of blocks after they are
+ * on disk; a final block is on disk before it is shown.
+ */
+import { unlessOurs } from '../base/assert.ts';
+import { limitsOf } from '../base/budget.ts';
+import { equal, latin1 } from '../base/bytes.ts';
+import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
+import { type Header, headerHash } from '../block/header.ts';
+import type { AppliedBlock } from '../chain/block-applier.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import type { BranchFinality } from '../chain/branch-switch.ts';
+import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/final-floor.ts';
+import { FinalityIndex } from '../chain/finality-index.ts';
+import { carriedBy } from '../chain/finality-rules.ts';
+import { ChainBlocks, rootHeight } from '../chain/finality-state.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { isVoteFor, justificationOf } from '../finality/carried.ts';
+import { Finality, type Peer } from '../finality/finality.ts';
+import { encodeJustification } from '../finality/justification.ts';
+import { type NoteDisk, readNote } from '../finality/note-file.ts';
+import { rules as finalityRules } from '../finality/rules.ts';
+import { ancestorAt, type TrackedBlock } from '../finality/tracked-block.ts';
+import type { Checkpoint, SignedVote } from '../finality/vote.ts';
+import { decidingOn, isQuorumOfEach } from '../finality/voter-set.ts';
+import { votesBudget } from '../network/messages/message-budgets.ts';
+import { VOTES } from '../network/messages/vote-messages.ts';
+import type { Session, Sessions } from '../network/sessions/session.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import { activationHeight, feature } from '../tx/rules/features.ts';
+import type { Config } from './config/settings.ts';
+
+export interface FinalityOptionsOfNode {
+  readonly isPoa: boolean;
+  readonly maxRollback: number;
+  readonly roundMs: number;
+  /** Path of the note. */
+  readonly notePath: string;
+  readonly votes: boolean;
+}
+
+export interface FinalityPortsOfNode {
+  readonly scheme: ChainScheme;
+  readonly blockchain: Blockchain;
+  readonly rules: ChainRules;
+  readonly store: Store;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly files?: Files | undefined;
+  readonly owner: {
+    readonly publicKey: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
+}
+
+interface Running {
+  readonly engine: Finality;
+  readonly index: FinalityIndex;
+  readonly root: number;
+}
+
+/** The finality of a configured node; it does nothing before it is started. */
+export function openFinality(config: Config, ports: FinalityPortsOfNode): NodeFinality {
+  const { consensus } = config.blockchain;
+  const { miner, network, synchronization } = config;
+  return new NodeFinality(
+    {
+      isPoa: consensus.type === 'poa',
+      maxRollback: synchronization.maxRollback,
+      roundMs: consensus.roundDuration.ms + consensus.syncDuration.ms,
+      notePath: notePath(config),
+      votes: miner.enable && network.mode !== 'watcher',
+    },
+    ports,
+  );
+}
+
+/** Outside of the data directory: no copy of that has it. */
+export const notePath = ({ directory }: Config): string => `${directory}/finality-note`;
+
+/** With fewer voters a quorum is all of them, and one that is away would stop the chain. */
+const WAITING_VOTERS_MIN = 4;
+const NOTHING = new Uint8Array(0);
+
+export class NodeFinality implements BranchFinality {
+  private readonly options: FinalityOptionsOfNode;
+  private readonly ports: FinalityPortsOfNode;
+  private readonly sessionPeers = new WeakMap<Session, Peer>();
+  private running: Running | undefined;
+  private sessions: Pick<Sessions, 'all'> | undefined;
+  private forget: () => void = () => {};
+  /** Votes say that another chain may be the better one. */
+  onSeeking: () => void = () => {};
+
+  constructor(options: FinalityOptionsOfNode, ports: FinalityPortsOfNode) {
+    this.options = options;
+    this.ports = ports;
+  }
+
+  /** Call before sessions start. */
+  attach(sessions: Sessions): void {
+    this.sessions = sessions;
+    sessions.handleNotices(VOTES, {
+      ...limitsOf(votesBudget),
+      take: (session, message) => this.take(session, message.slice()),
+    });
+    sessions.onOpen((session) => this.running?.engine.joined(this.peerOf(session)));
+  }
+
+  start(): void {
+    const { blockchain } = this.ports;
+    this.forget = blockchain.listen({
+      rolledBack: () => this.moved(),
+      block: ({ tip }) => this.block(tip.height),
+    });
+    this.begin();
+  }
+
+  stop(): void {
+    this.forget();
+    this.running?.engine.stop();
+  }
+
+  private begin(): void {
+    const { blockchain, rules, scheme, clock, log, verifier, store } = this.ports;
+    const { view } = blockchain;
+    const tip = blockchain.tip();
+    const from = activationHeight(view, feature.finality, rules);
+    const root = rootHeight(view, rules);
+    if (!this.options.isPoa || from === undefined || root === undefined || from > tip.height + 1)
+      return;
+    const index = new FinalityIndex(view, root);
+    if (index.at(tip) === undefined) return;
+    const chain = new ChainBlocks(view, new Map(), root);
+    const proof = storedFinalProof(view, scheme);
+    const final = proof === undefined ? chain.checkpoint(root) : { ...proof.link.source, proof };
+    const lowest = FinalityIndex.lowest(final.height, chain.source(tip.height).height);
+    for (let height = Math.max(root, lowest); height <= tip.height; height++) index.add(height);
+    const genesis = chain.checkpoint(1).id;
+    const engine = new Finality(
+      final,
+      {
+        genesis,
+        maxRollback: this.options.maxRollback,
+        roundMs: this.options.roundMs,
+        isWaitingLifted: false,
+      },
+      {
+        scheme,
+        clock,
+        log,
+        verifier,
+        rules: finalityRules,
+        blocks: index,
+        head: () => index.at(blockchain.tip())!,
+        peers: () => this.peers(),
+        voter: this.options.votes ? this.voterOf(genesis) : undefined,
+        saveProof: async (bytes) => {
+          await store.write([finalProofWrite(bytes)]);
+          this.shown();
+        },
+        onChange: () => {
+          if (this.seeksJustified()) this.onSeeking();
+        },
+      },
+    );
+    this.running = { engine, index, root };
+    for (let height = final.height + 1; height <= tip.height; height++) {
+      const block = index.add(height);
+      if (block !== undefined) engine.added(block);
+    }
+    engine.start();
+    engine.moved();
+    log.info('finality.started', { root, final: final.height });
+  }
+
+  private voterOf(genesis: Uint8Array) {
+    const { files, owner, scheme } = this.ports;
+    if (files === undefined) return undefined;
+    const disk = noteDisk(files, this.options.notePath);
+    const { publicKey, sign } = owner;
+    const note = readNote(disk, this.options.notePath, { genesis, voter: publicKey }, scheme);
+    return { publicKey, sign, disk, note };
+  }
+
+  private block(height: number): void {
+    if (this.running === undefined) {
+      this.begin();
+      return;
+    }
+    const { engine, index } = this.running;
+    const block = index.add(height);
+    if (block !== undefined) engine.added(block);
+    if (height === this.ports.blockchain.tip().height) this.moved();
+  }
+
+  private moved(): void {
+    const { running } = this;
+    const { blockchain } = this.ports;
+    // Of a switch of branches, the blocks follow.
+    if (running === undefined || running.index.at(blockchain.tip()) === undefined) return;
+    running.engine.moved();
+  }
+
+  private shown(): void {
+    const { running } = this;
+    if (running === undefined) return;
+    const { engine, index } = running;
+    const head = index.at(this.ports.blockchain.tip());
+    if (head === undefined) return;
+    index.forgetBelow(FinalityIndex.lowest(engine.final().height, head.source.height));
+  }
+
+  private take(session: Session, message: Uint8Array): void {
+    const { running } = this;
+    const { log } = this.ports;
+    if (running === undefined) return;
+    running.engine
+      .receive(message, this.peerOf(session))
+      .then((offence) => {
+        if (offence !== undefined) session.offend('malformed-message', offence);
+      })
+      .catch(unlessOurs((cause) => log.error('finality.votes-failed', { why: String(cause) })));
+  }
+
+  private *peers(): Iterable<Peer> {
+    for (const session of this.sessions?.all() ?? []) yield this.peerOf(session);
+  }
+
+  private peerOf(session: Session): Peer {
+    const known = this.sessionPeers.get(session);
+    if (known !== undefined) return known;
+    const voterKey = (): Uint8Array | undefined => this.keyOf(session.miner);
+    const peer: Peer = {
+      get voter() {
+        return voterKey();
+      },
+      send: (message) => void session.notify(VOTES, message),
+    };
+    this.sessionPeers.set(session, peer);
+    return peer;
+  }
+
+  private keyOf(address: Uint8Array): Uint8Array | undefined {
+    const { running } = this;
+    const head = running?.index.at(this.ports.blockchain.tip());
+    if (running === undefined || head === undefined) return undefined;
+    for (const sets of [head.leaves, head.deciding]) {
+      const { keys, addresses } = running.engine.tracker.deciding(sets).members;
+      const at = addresses.findIndex((one) => equal(one, address));
+      if (at !== -1) return keys[at];
+    }
+    return undefined;
+  }
+
+  /** The justification that the next block of this node carries. */
+  carried(): Uint8Array {
+    const justification = this.running?.engine.toCarry();
+    if (justification === undefined) return NOTHING;
+    return encodeJustification(justification, this.ports.scheme).slice();
+  }
+
+  /** Whether the next block of this node has to wait for votes. */
+  lacksVotes(): boolean {
+    const { running } = this;
+    const head = running?.index.at(this.ports.blockchain.tip());
+    if (running === undefined || head === undefined) return false;
+    if (head.leaves.current.keys.length < WAITING_VOTERS_MIN) return false;
+    return !running.engine.mayMakeBlock();
+  }
+
+  /** The final block that is on disk; undefined before the feature is active. */
+  final(): Checkpoint | undefined {
+    return this.running?.engine.final();
+  }
+
+  engine(): Finality | undefined {
+    return this.running?.engine;
+  }
+
+  floor(): number {
+    const { running } = this;
+    const { view } = this.ports.blockchain;
+    if (running === undefined) return finalFloor(view);
+    const { final } = running.engine.tracker;
+    const head = running.index.at(this.ports.blockchain.tip());
+    const own = head && ancestorAt(head, final.height, running.index);
+    const isOwn = own !== undefined && equal(own.checkpoint.id, final.id);
+    return isOwn ? final.height : finalFloor(view);
+  }
+
+  /** Some block that is justified, or may be, is not in the own chain. */
+  seeksJustified(): boolean {
+    const { running } = this;
+    const head = running?.index.at(this.ports.blockchain.tip());
+    if (running === undefined || head === undefined) return false;
+    const { tracker, pool } = running.engine;
+    const { justified } = tracker;
+    const own = ancestorAt(head, justified.height, running.index);
+    if (own === undefined || !equal(own.checkpoint.id, justified.id)) return true;
+    const deciding = tracker.deciding(head.leaves);
+    return pool.kept
+      .targetsAbove(justified.height)
+      .some(
+        ({ id, voters }) =>
+          running.index.get(id) === undefined &&
+          isQuorumOfEach(deciding, finalityRules.quorum, (name) => voters.has(name)),
+      );
+  }
+
+  lead(ancestor: number, branch: readonly Header[]): 'ours' | 'theirs' | undefined {
+    const { running } = this;
+    if (running === undefined) return undefined;
+    const own = this.justifiedAbove(ancestor);
+    const theirs = this.claimedAbove(ancestor, branch);
+    return own === theirs ? undefined : own > theirs ? 'ours' : 'theirs';
+  }
+
+  /** Height of the highest justified block of the own chain above a height, or 0. */
+  private justifiedAbove(ancestor: number): number {
+    const { index, engine } = this.running!;
+    let at: TrackedBlock | undefined = index.at(this.ports.blockchain.tip());
+    while (at !== undefined && at.checkpoint.height > ancestor) {
+      if (engine.tracker.isJustified(at.id)) return at.checkpoint.height;
+      at = index.get(at.parent);
+    }
+    return 0;
+  }
+
+  /** No justified block of the branch is higher, but for a change of voters in it that nobody carries. */
+  private claimedAbove(ancestor: number, branch: readonly Header[]): number {
+    const { scheme } = this.ports;
+    const { engine, index } = this.running!;
+    const hashes = branch.map((header) => latin1(headerHash(header, scheme)));
+    const carried = new Set(branch.map((header) => targetOf(header, scheme)));
+    const head = index.at(this.ports.blockchain.tip());
+    const below = head && ancestorAt(head, ancestor, index);
+    const deciding = below && engine.tracker.deciding(below.leaves);
+    for (let i = hashes.length - 1; i >= 0; i--) {
+      const id = hashes[i]!;
+      const voters = new Set(Array.from(engine.pool.kept.for(id), ({ voter }) => latin1(voter)));
+      const isVoted =
+        deciding !== undefined &&
+        isQuorumOfEach(deciding, finalityRules.quorum, (name) => voters.has(name));
+      if (carried.has(id) || isVoted || engine.tracker.isJustified(id)) return ancestor + 1 + i;
+    }
+    return 0;
+  }
+
+  hasLead(ancestor: number, branch: readonly AppliedBlock[]): boolean {
+    const { running } = this;
+    const last = branch.at(-1);
+    if (running === undefined || last === undefined) return false;
+    const own = this.justifiedAbove(ancestor);
+    const { scheme } = this.ports;
+    const headers = new Map(branch.map(({ height, row }) => [height, row.header]));
+    const chain = new ChainBlocks(last.overlay, headers, running.root);
+    const carried = new Set(branch.map(({ row }) => targetOf(row.header, scheme)));
+    for (const { height } of [...branch].reverse()) {
+      if (height <= own) return false;
+      const block = chain.at(height);
+      if (block === undefined) return false;
+      const id = latin1(block.checkpoint.id);
+      if (carried.has(id) || this.isVotedFor(running, block)) return true;
+    }
+    return false;
+  }
+
+  private isVotedFor(
+    { engine }: Running,
+    block: Parameters<typeof isVoteFor>[1] & Pick<TrackedBlock, 'deciding'>,
+  ): boolean {
+    const deciding = decidingOn(block.deciding, this.ports.scheme);
+    const votes = new Map<string, SignedVote>();
+    for (const vote of engine.pool.kept.for(latin1(block.checkpoint.id))) {
+      if (isVoteFor(vote, block, deciding)) votes.set(latin1(vote.voter), vote);
+    }
+    return justificationOf(block, deciding, votes, finalityRules.quorum) !== undefined;
+  }
+}
+
+/** Text of the header hash of the block whose justification a block carries. */
+function targetOf(header: Header, scheme: ChainScheme): string | undefined {
+  try {
+    const target = carriedBy(header, scheme)?.target;
+    return target && latin1(target.id);
+  } catch {
+    // It is refused when it is applied.
+    return undefined;
+  }
+}
+
+/** An empty file says that there is no note. */
+function noteDisk(files: Files, path: string): NoteDisk {
+  return {
+    read() {
+      const bytes = files.read(path);
+      return bytes === undefined || bytes.length === 0 ? undefined : bytes;
+    },
+    replace: async (bytes) => files.replace(path, bytes, { secret: true }),
+    remove: async () => files.replace(path, NOTHING, { secret: true }),
+  };
+}
