@@ -16,6 +16,8 @@ const networkRooms = ['messages', 'sessions', 'peers', 'sync', 'gossip'];
 const services = layers[6].join('|');
 /** The families of cryptography: folders of src/crypto. */
 const families = 'curve25519|gost';
+/** What makes a family in a thread of its own. */
+const verifying = '^src/adapters/verify/signature-(threads|worker)\\.ts$';
 const npm = [
   'npm',
   'npm-dev',
@@ -97,15 +99,21 @@ module.exports = {
     ban(
       'adapters-know-only-ports',
       'an adapter implements a port and knows nothing else of the node',
-      { path: '^src/adapters/' },
+      { path: '^src/adapters/', pathNot: verifying },
       { path: '^src/(?!adapters/|base/|concurrency/)' },
+    ),
+    ban(
+      'verifying-needs-a-family',
+      'the thread that checks signatures makes its family of cryptography, and knows nothing else',
+      { path: verifying },
+      { path: '^src/(?!adapters/|base/|concurrency/|crypto/)' },
     ),
     ban(
       'data-service-is-a-client',
       'the data service sees the node from outside, and knows the rules of bans',
       { path: '^src/data-service/' },
       {
-        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|api/|adapters/|consensus/(ban-history|poa-bans|poa-queue))',
+        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|api/|adapters/|consensus/(ban-history|poa-bans|miner-rotation))',
       },
     ),
     ban(

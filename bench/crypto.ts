@@ -5,8 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createVerifyThreads } from '../src/adapters/verify/signature-threads.ts';
 import { base58 } from '../src/base/base58.ts';
-import { createVerifyThreads } from '../src/cli/signature-threads.ts';
 import { createAddresses } from '../src/crypto/address.ts';
 import { createCurve25519 } from '../src/crypto/curve25519/curve25519-family.ts';
 import { startLibsodium } from './denominators/libsodium.ts';

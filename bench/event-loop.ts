@@ -52,7 +52,7 @@ async function submitAll(txs: Iterable<Tx>): Promise<void> {
 }
 
 /** Waits for the next round and makes its block; gives the milliseconds that took. */
-async function forge(): Promise<number> {
+async function produceBlock(): Promise<number> {
   for (;;) {
     const slot = blockchain.nextSlot(folder.owner, clock.now());
     const wait = Math.max(0, (slot?.from ?? 0) - clock.now());
@@ -61,7 +61,7 @@ async function forge(): Promise<number> {
     // The timer may come a little early, and on a busy machine when the round is over.
     if (slot === undefined || now < slot.from || now >= slot.until) continue;
     const start = performance.now();
-    await blockchain.forge(folder.owner, now, (draft, limits) =>
+    await blockchain.produceBlock(folder.owner, now, (draft, limits) =>
       pack(pool, limits, applying(draft.add), clock),
     );
     return performance.now() - start;
@@ -69,14 +69,14 @@ async function forge(): Promise<number> {
 }
 
 await submitAll(fundingTransfers(senders, folder.owner, clock.now(), folder.scheme));
-await forge();
+await produceBlock();
 const total = (WARM_UP + seconds) * PER_BLOCK;
 await submitAll(
   (function* () {
     for (let n = 0; n < total; n++) yield nthTransfer(n, senders, clock.now(), folder.scheme);
   })(),
 );
-for (let i = 0; i < WARM_UP; i++) await forge();
+for (let i = 0; i < WARM_UP; i++) await produceBlock();
 
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 const cpu = process.cpuUsage();
@@ -84,7 +84,7 @@ const before = blockchain.tip().height;
 const waiting = pool.size();
 const times: number[] = [];
 delay.enable();
-for (let i = 0; i < seconds; i++) times.push(await forge());
+for (let i = 0; i < seconds; i++) times.push(await produceBlock());
 delay.disable();
 const used = process.cpuUsage(cpu);
 const blocks = blockchain.tip().height - before;

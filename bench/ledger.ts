@@ -13,7 +13,7 @@ import { Writer } from '../src/codec/codec.ts';
 import { createChainScheme } from '../src/crypto/chain-scheme.ts';
 import { createFamily } from '../src/crypto/families.ts';
 import { createCommitter } from '../src/ledger/commit.ts';
-import { createHead, viewOf } from '../src/ledger/head.ts';
+import { createCommittedView, viewOf } from '../src/ledger/committed-view.ts';
 import { prefix, prefixEnd } from '../src/ledger/key-codecs.ts';
 import { createOverlay } from '../src/ledger/overlay.ts';
 import type { BlockChanges } from '../src/ledger/step-encoder.ts';
@@ -61,7 +61,7 @@ const timed: Store = {
     });
   },
 };
-const head = createHead(timed, scheme);
+const head = createCommittedView(timed, scheme);
 const committer = createCommitter({
   store: timed,
   head,

@@ -5,7 +5,7 @@
  *   node bench/chain/apply.ts CONFIG FILE DATA-DIRECTORY
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { readChainFile } from '../../src/cli/chain-file.ts';
+import { readChainFile } from '../../src/cli/commands/chain/chain-file.ts';
 import { openChain } from './opened.ts';
 
 export interface ApplyResult {

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { stderrLog } from '../../src/adapters/log.ts';
-import { inlineVerifier } from '../../src/adapters/signature-pool.ts';
 import { systemClock } from '../../src/adapters/system.ts';
+import { inlineVerifier } from '../../src/adapters/verify/signature-pool.ts';
 import { assert } from '../../src/base/assert.ts';
 import type { Blockchain } from '../../src/chain/blockchain.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
@@ -84,14 +84,14 @@ export async function growChain(
   let done = from;
 
   if (from === 0) {
-    await forge(blockchain, folder, function* (timestamp) {
+    await produceBlock(blockchain, folder, function* (timestamp) {
       yield* fundingTransfers(senders, folder.owner, timestamp, folder.scheme);
     });
   }
   while (done < to) {
     const start = done;
     const end = Math.min(to, start + perBlock);
-    const txs = await forge(blockchain, folder, function* (timestamp) {
+    const txs = await produceBlock(blockchain, folder, function* (timestamp) {
       for (let n = start; n < end; n++) {
         yield nthTransfer(n, senders, timestamp, folder.scheme, recipientOf?.(n));
       }
@@ -107,7 +107,7 @@ export async function growChain(
 const ID_STEP = 97;
 
 /** Makes the next block; gives the transactions that fitted. */
-export async function forge(
+export async function produceBlock(
   blockchain: Blockchain,
   { owner }: DevFolder,
   source: (timestamp: number) => Iterable<Tx>,
@@ -115,7 +115,7 @@ export async function forge(
   const slot = blockchain.nextSlot(owner, blockchain.tip().header.timestamp + 1);
   assert(slot !== undefined, 'the only miner always has a slot');
   let packed: readonly Tx[] = [];
-  await blockchain.forge(owner, slot.from, async (draft, { bytesMax, countMax }) => {
+  await blockchain.produceBlock(owner, slot.from, async (draft, { bytesMax, countMax }) => {
     let bytes = 0;
     for (const tx of source(slot.from)) {
       bytes += tx.bytes.length;

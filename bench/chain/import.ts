@@ -6,8 +6,8 @@
  *   node bench/chain/import.ts CONFIG FILE DATA-DIRECTORY [--trusted]
  */
 import { parseArgs } from 'node:util';
-import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
-import { readChainFile } from '../../src/cli/chain-file.ts';
+import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
+import { readChainFile } from '../../src/cli/commands/chain/chain-file.ts';
 import { openChain } from './opened.ts';
 
 export interface ImportResult {

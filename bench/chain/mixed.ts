@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { assert } from '../../src/base/assert.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import type { Sender } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -29,7 +29,7 @@ import { Rng } from '../../test/generators/random.ts';
 import { type DevFolder, makeDevFolder } from '../node/dev-folder.ts';
 import { createSenders } from '../transfers/senders.ts';
 import { fundingTransfers, nthTransfer } from '../transfers/transfers.ts';
-import { forge, openChain } from './generate.ts';
+import { openChain, produceBlock } from './generate.ts';
 
 /** Of a thousand transactions, how many are of each type. */
 const mix: Readonly<Record<string, number>> = JSON.parse(
@@ -62,7 +62,7 @@ export async function generateMixed(dir: string, transactions: number): Promise<
   const scene = newScene(new Rng(SEED));
   scene.generator = owner;
 
-  await forge(blockchain, folder, function* (timestamp) {
+  await produceBlock(blockchain, folder, function* (timestamp) {
     yield* fundingTransfers(senders, owner, timestamp, scheme);
     scene.now = timestamp;
     yield* beginnings(scene, owner);
@@ -73,7 +73,7 @@ export async function generateMixed(dir: string, transactions: number): Promise<
     const slot = blockchain.nextSlot(owner, blockchain.tip().header.timestamp + 1);
     assert(slot !== undefined, 'the owner is a miner');
     scene.now = slot.from;
-    await blockchain.forge(owner, slot.from, async (draft, { bytesMax, countMax }) => {
+    await blockchain.produceBlock(owner, slot.from, async (draft, { bytesMax, countMax }) => {
       let bytes = 0;
       while (done < transactions && draft.txs.length < countMax) {
         const { tx, accepted } = attempt(scene, senders, done, scheme);

@@ -11,7 +11,7 @@ import { checkFile } from '../../src/adapters/lmdb/check.ts';
 import { dataFile } from '../../src/adapters/lmdb/environment.ts';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import type { StoreWrite } from '../../src/base/ports.ts';
-import { ID_PREFIX_BYTES } from '../../src/chain/block-index.ts';
+import { ID_PREFIX_BYTES } from '../../src/chain/store/block-index.ts';
 import {
   positionKey,
   tables,

@@ -9,7 +9,7 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Environment, openEnvironment } from '../../src/adapters/lmdb/environment.ts';
 import { SUM_BYTES } from '../../src/adapters/lmdb/sums.ts';
-import { ID_PREFIX_BYTES } from '../../src/chain/block-index.ts';
+import { ID_PREFIX_BYTES } from '../../src/chain/store/block-index.ts';
 import { transactionIds } from '../../src/ledger/tables.ts';
 
 const BUILD_BATCH = 100_000;

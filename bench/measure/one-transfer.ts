@@ -15,17 +15,17 @@ import { Frames, MARK_BYTES } from '../../src/adapters/journal-frames.ts';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { stderrLog } from '../../src/adapters/log.ts';
 import { systemClock } from '../../src/adapters/system.ts';
-import { prepareBroadcast, readPrepared } from '../../src/api/broadcast-ahead.ts';
+import { prepareBroadcast, readPrepared } from '../../src/api/broadcast-offload.ts';
 import { Disposal } from '../../src/base/disposal.ts';
 import type { Journal, Verifier } from '../../src/base/ports.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { tables } from '../../src/ledger/tables.ts';
-import { createBytesIndex } from '../../src/mempool/bytes-index.ts';
+import { createBytesIndex } from '../../src/mempool/entries/bytes-index.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { openPool } from '../../src/node/open-pool.ts';
-import { benchSenders, forge } from '../chain/generate.ts';
+import { benchSenders, produceBlock } from '../chain/generate.ts';
 import { makeDevFolder } from '../node/dev-folder.ts';
 import { broadcastBody, fundingTransfers, nthTransfer } from '../transfers/transfers.ts';
 import { allocationsDuring } from './allocations.ts';
@@ -89,7 +89,9 @@ const { pool } = await openPool(config, {
 createBytesIndex(pool, scheme.fastHash);
 const senders = benchSenders(folder);
 const prepare = prepareBroadcast(scheme, { ...family, verify: () => true });
-await forge(blockchain, folder, (timestamp) => fundingTransfers(senders, owner, timestamp, scheme));
+await produceBlock(blockchain, folder, (timestamp) =>
+  fundingTransfers(senders, owner, timestamp, scheme),
+);
 
 let sent = 0;
 for (let block = 0; block < WARM_UP; block++) await preparedBlock(block % 2 === 0)();
@@ -155,7 +157,7 @@ function preparedBlock(isPrepared: boolean): () => Promise<Stages> {
     const admission = await timed(submitAll);
     let packing = 0;
     const whole = await timed(() =>
-      blockchain.forge(owner, slot.from, async (draft, limits) => {
+      blockchain.produceBlock(owner, slot.from, async (draft, limits) => {
         packing = await timed(() => pack(pool, limits, applying(draft.add), clock));
       }),
     );

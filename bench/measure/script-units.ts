@@ -14,12 +14,12 @@ import { join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
 import type { Store } from '../../src/base/ports.ts';
-import { candidateUnder } from '../../src/chain/stored-blocks.ts';
+import { candidateUnder } from '../../src/chain/store/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily, FamilyName } from '../../src/crypto/family.ts';
-import { createHead } from '../../src/ledger/head.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import type { Table } from '../../src/ledger/table.ts';
 import {
   aliases,
@@ -352,7 +352,7 @@ async function worldOf(family: CryptoFamily, store: Store) {
       row(transactions, [5, index], tx.bytes),
     ]),
   ]);
-  const view = createHead(store, scheme);
+  const view = createCommittedView(store, scheme);
   const record = (): CaseObject => recordOf(small, scheme, 'account')!;
   const env = environmentOf(
     { view, height: 100, find: (id) => candidateUnder(view, id) },

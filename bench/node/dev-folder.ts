@@ -2,14 +2,14 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { files } from '../../src/adapters/files.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
-import { type Cryptography, cryptographyOf } from '../../src/cli/cryptography.ts';
 import {
   configPath,
   createDevNetwork,
   DEV_CHAIN_ID,
   type DevNetwork,
   readDevNetwork,
-} from '../../src/cli/dev-network.ts';
+} from '../../src/cli/commands/dev/dev-network.ts';
+import { type Cryptography, cryptographyOf } from '../../src/cli/cryptography.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';

@@ -3,8 +3,8 @@
  * beside the same page of an address whose transactions fit into the page.
  */
 
+import { DEV_CHAIN_ID } from '../../src/cli/commands/dev/dev-network.ts';
 import { cryptographyOf } from '../../src/cli/cryptography.ts';
-import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
 import type { Bench } from '../bench.ts';
 import { generateChain } from '../chain/generate.ts';
 import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';

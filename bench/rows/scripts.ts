@@ -4,9 +4,9 @@
  * while the threads check the next transactions. And what the costliest permitted scripts take.
  */
 import { systemRandom } from '../../src/adapters/system.ts';
+import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
-import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { Table } from '../../src/ledger/table.ts';

@@ -1,15 +1,15 @@
 /** Signed transactions of contracts: 103 of version 1 and 104 of version 1. */
 import { type Sender, type Signer, signed } from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
-import { planOf } from '../../src/tx/plan.ts';
+import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { callContract } from '../../src/tx/types/104-call-contract.ts';
 
 const CREATE_FEE = 100_000_000n;
 const CALL_FEE = 10_000_000n;
-const createPlan = planOf(createContract, createContract.layouts[0]!);
-const callPlan = planOf(callContract, callContract.layouts[0]!);
+const createPlan = compiledLayoutOf(createContract, createContract.layouts[0]!);
+const callPlan = compiledLayoutOf(callContract, callContract.layouts[0]!);
 
 export interface Param {
   readonly key: string;

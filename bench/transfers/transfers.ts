@@ -3,8 +3,8 @@ import { stringify } from '../../src/base/json.ts';
 import { post } from '../../src/cli/load/requests.ts';
 import * as load from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
+import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
-import { planOf } from '../../src/tx/plan.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { TRANSFERS_MAX } from '../../src/tx/types/011-mass-transfer.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
@@ -14,7 +14,7 @@ const FUNDS = 1_000_00000000n;
 const FEE = 1_000_000n;
 const MASS_TRANSFER_FEE = 50_000_000n;
 
-const permitPlan = planOf(permit, permit.layouts[0]!);
+const permitPlan = compiledLayoutOf(permit, permit.layouts[0]!);
 
 /** The n-th transfer of all: senders take turns, each pays the next one unless told whom. */
 export const nthTransfer = (

@@ -1,18 +1,18 @@
-/** Blocks and headers as JSON (decision 31). */
+/** Blocks and headers as JSON (decision 31: coreconsensus and height). */
 
 import { base58 } from '../base/base58.ts';
 import { integer } from '../base/json.ts';
 import type { Header as HeaderFields } from '../block/header.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import type { TurnClaims } from '../block/turn-claims.ts';
-import { type Part, transactionBytesAt } from '../chain/stored-blocks.ts';
+import { type Part, transactionBytesAt } from '../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { headers } from '../ledger/tables.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { print } from './answer.ts';
 import { Int32, Int64 } from './body.ts';
-import { endingWith, listOf, mapped, type Pieces } from './pieces.ts';
+import { endingWith, type JsonChunks, listOf, mapped } from './json-chunks.ts';
 import type { ApiSettings, Services } from './services.ts';
 import { confirmedJson, extendedJson, Transaction } from './shapes.ts';
 import { Type } from './type.ts';
@@ -130,12 +130,12 @@ function claimsJson(claims: TurnClaims | undefined, scheme: ChainScheme): Record
   };
 }
 
-export function blockPieces(
+export function blockChunks(
   placed: PlacedHeader,
   services: Needs,
   extended: boolean,
   part?: Part,
-): Pieces {
+): JsonChunks {
   const show = extended ? extendedJson : confirmedJson;
   const { height } = placed;
   const { scheme, view } = services;

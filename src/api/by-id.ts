@@ -5,7 +5,7 @@
 import { base58 } from '../base/base58.ts';
 import { apiError } from '../base/errors.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
-import { findTransaction, heightOf, type StoredTx } from '../chain/stored-blocks.ts';
+import { findTransaction, heightOf, type StoredTx } from '../chain/store/stored-blocks.ts';
 import { type Asset, assetOf } from '../ledger/assets.ts';
 import { type Contract, contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';

@@ -10,7 +10,7 @@ import { ApiError, apiError } from '../base/errors.ts';
 import type { HttpRequest, HttpRoute } from '../base/http.ts';
 import type { Executions, RunningExecution } from '../contracts/executions.ts';
 import { isId } from './by-id.ts';
-import { LongAnswer } from './pieces.ts';
+import { StreamedAnswer } from './json-chunks.ts';
 import type { AnyRoute, RouteRequest } from './route.ts';
 import { contracts } from './routes/contracts.ts';
 import { mount } from './server.ts';
@@ -87,7 +87,7 @@ function answerOf(route: AnyRoute): InExecution {
       },
     };
     const seen = (result: unknown): unknown =>
-      result instanceof LongAnswer ? new LongAnswer(() => result.make(within)) : result;
+      result instanceof StreamedAnswer ? new StreamedAnswer(() => result.make(within)) : result;
     const result = handle(request, within);
     return result instanceof Promise ? result.then(seen) : seen(result);
   };

@@ -1,7 +1,7 @@
 /**
  * The interface description: OpenAPI 3.1 from the declarations of the routes
- * (rest.md#interface-description; decision 26). Their schemas are JSON Schema already, so
- * nothing is converted.
+ * (rest.md#interface-description; decision 26: OpenAPI 3.1). Their schemas are JSON Schema already,
+ * so nothing is converted.
  */
 import type { Budget } from '../base/budget.ts';
 import type { JsonSchema } from '../codec/codec.ts';
@@ -198,7 +198,7 @@ function operation(route: AnyRoute<never>, path: string, keyed: string | undefin
         description: 'Done.',
         content: { [route.replyType ?? 'application/json']: { schema: route.reply } },
       },
-      ...(budget.inTurns ? { 413: { $ref: '#/components/responses/TooMuch' } } : {}),
+      ...(budget.streamed ? { 413: { $ref: '#/components/responses/TooMuch' } } : {}),
       ...(mayWait(route) ? { 503: { $ref: '#/components/responses/Overloaded' } } : {}),
       ...(route.unavailable === undefined
         ? {}

@@ -12,14 +12,14 @@ export function budgetOf({ body, cost = {} }: Pick<AnyRoute, 'body' | 'cost'>): 
     elements: body === undefined ? 0 : elementsOf(body.schema),
     rows: limits.rows,
     bytesOut: limits.answer,
-    inTurns: false,
+    streamed: false,
     ...cost,
   };
 }
 
 /** True where requests of the route may wait for others, and are refused while too many wait. */
 export const mayWait = (route: Pick<AnyRoute, 'method' | 'body' | 'cost'>): boolean =>
-  route.method === 'POST' || budgetOf(route).inTurns;
+  route.method === 'POST' || budgetOf(route).streamed;
 
 /** The most elements that all lists of a value have together. */
 function elementsOf(schema: JsonSchema): number {

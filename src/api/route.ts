@@ -11,9 +11,9 @@ import type { Budget } from '../base/budget.ts';
 import type { HttpRequest } from '../base/http.ts';
 import type { JsonSchema } from '../codec/codec.ts';
 import type { Answer } from './answer.ts';
+import type { StreamedAnswer } from './json-chunks.ts';
 import type { LongBody } from './long-bodies.ts';
 import type { Params, ParamValues } from './params.ts';
-import type { LongAnswer } from './pieces.ts';
 import type { Services } from './services.ts';
 import type { Static, TSchema } from './type.ts';
 
@@ -71,7 +71,7 @@ export interface RouteRequest<P, Q, B> {
   readonly http: HttpRequest;
 }
 
-type Value<R extends TSchema> = Static<R> | Answer | LongAnswer;
+type Value<R extends TSchema> = Static<R> | Answer | StreamedAnswer;
 
 /** `S` is what the handlers of a program get; those of the node get `Services`. */
 export interface RouteDef<P extends Params, Q extends Params, B, R extends TSchema, S = Services> {
@@ -101,11 +101,11 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
     request: RouteRequest<ParamValues<P>, ParamValues<Q>, B>,
     services: S,
   ): Value<R> | Promise<Value<R>>;
-  /** The rest of `handle` where a thread of the server has done a part (`Ahead` in base/http.ts). */
-  readonly ahead?: RouteAhead<S>;
+  /** The rest of `handle` where a thread of the server has done a part (`Offload` in base/http.ts). */
+  readonly offload?: RouteOffload<S>;
 }
 
-export interface RouteAhead<S> {
+export interface RouteOffload<S> {
   /** The name of the part: a module of cli/http-threads.ts and cli/http-worker.ts. */
   readonly work: string;
   /** Undefined: the answer that the thread has prepared is the right one. */

@@ -12,13 +12,13 @@ import type { ChainScheme } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';
 import { Answer, JSON_TYPE, print, refusal, refused } from './answer.ts';
 import { createGuards, type Guard } from './auth.ts';
-import { createLongAnswers, type LongAnswers } from './long-answers.ts';
+import { StreamedAnswer } from './json-chunks.ts';
 import { createLongBodies, type LongBodies, LongBody } from './long-bodies.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
-import { LongAnswer } from './pieces.ts';
 import { type Access, type AnyRoute, pathNames, pathPattern } from './route.ts';
 import { budgetOf, mayWait } from './route-budget.ts';
 import type { Services } from './services.ts';
+import { createStreamedAnswers, type StreamedAnswers } from './streamed-answers.ts';
 import { type Found, readEach, readStrictly } from './strict-query.ts';
 
 /** Headers that a handler may read without naming them. */
@@ -34,7 +34,7 @@ export const mount = (
     guards: createGuards(services.settings, services.family, contractToken),
     scheme: services.scheme,
     log: services.log,
-    long: { ...createLongAnswers(services), ...createLongBodies(services.clock) },
+    long: { ...createStreamedAnswers(services), ...createLongBodies(services.clock) },
   });
 
 /** How the routes of a program are served. */
@@ -44,7 +44,7 @@ export interface Serving {
   /** For parameters that depend on the chain; absent where no route has one. */
   readonly scheme?: ChainScheme;
   /** For answers and bodies that take a while; absent where no route has one. */
-  readonly long?: LongAnswers & LongBodies;
+  readonly long?: StreamedAnswers & LongBodies;
   /** Unknown parameters are refused, and all problems of a query are reported at once. */
   readonly strict?: boolean;
 }
@@ -90,12 +90,12 @@ function endpoint<S>(
   const { log, long } = serving;
   const scheme = serving.scheme as ChainScheme;
   const read = (serving.strict === true ? strictReader : plainReader)(route, path);
-  const { body, ahead } = route;
+  const { body, offload } = route;
   const budget = budgetOf(route);
   const handle = route.handle as (request: unknown, services: S) => unknown;
   const failed = (error: unknown): HttpReply => refusal(error, log, where);
   const finish = (result: unknown): HttpReply | Promise<HttpReply> => {
-    if (!(result instanceof LongAnswer)) return bounded(result, budget.bytesOut);
+    if (!(result instanceof StreamedAnswer)) return bounded(result, budget.bytesOut);
     const reply = long!.reply(result, budget);
     return reply instanceof Promise ? reply.catch(failed) : reply;
   };
@@ -108,9 +108,9 @@ function endpoint<S>(
     keep: [...KEPT, ...(route.keep ?? [])],
     admit: guard === undefined ? undefined : admission(guard),
     access: guard === undefined ? undefined : route.access,
-    ahead: ahead && {
-      work: ahead.work,
-      finish: (message) => ahead.finish(message, services).catch(failed),
+    offload: offload && {
+      work: offload.work,
+      finish: (message) => offload.finish(message, services).catch(failed),
     },
     handle(http, bytes) {
       try {

@@ -4,7 +4,7 @@
  */
 import type { KeyFilters } from '../base/patterns.ts';
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
-import type { FeatureSupport, VotingSettings } from '../chain/feature-activation.ts';
+import type { FeatureSupport, VotingSettings } from '../chain/features/feature-activation.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { CryptoFamily } from '../crypto/family.ts';

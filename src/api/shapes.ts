@@ -2,7 +2,7 @@
 
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
-import { bytesUnder, type StoredTx } from '../chain/stored-blocks.ts';
+import { bytesUnder, type StoredTx } from '../chain/store/stored-blocks.ts';
 import { leaseOf } from '../ledger/leases.ts';
 import { txToJson } from '../tx/json/encode.ts';
 import { type KnownId, printTx } from '../tx/json/print.ts';

@@ -15,7 +15,7 @@ export interface Budget {
   /** Bytes of the answer. */
   readonly bytesOut: number;
   /** True where the work yields to the rest of the event loop every few milliseconds. */
-  readonly inTurns: boolean;
+  readonly streamed: boolean;
 }
 
 export const KIB = 1024;
@@ -29,7 +29,7 @@ const ORDINARY: Budget = {
   elements: 0,
   rows: 100,
   bytesOut: 64 * KIB,
-  inTurns: false,
+  streamed: false,
 };
 
 /** The cost of a message between nodes, and how often one peer may send it. */

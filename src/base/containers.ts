@@ -141,7 +141,7 @@ export interface ContractReads {
   /** Takes these rows from the budget, for parts of a request that read none. */
   spend(rows: number): void;
   /** What `read` gives for each item; everything else runs in between. */
-  inTurns<T, R>(items: readonly T[], read: (item: T) => R): Promise<readonly R[]>;
+  streamed<T, R>(items: readonly T[], read: (item: T) => R): Promise<readonly R[]>;
   contractEntry(contractId: string, key: string): DataEntry;
   contractEntries(contractId: string, query: KeysQuery): Promise<readonly DataEntry[]>;
   /** Addresses of the node's keystore. */

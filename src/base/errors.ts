@@ -6,7 +6,7 @@
  */
 import { ExpectedError } from './expected-error.ts';
 
-interface Entry {
+interface CatalogueEntry {
   readonly code: number;
   readonly status: number;
   // The arguments of a message may have any type; the entry's own type checks each caller.
@@ -25,11 +25,11 @@ const entry = <T extends (...args: never[]) => string>(code: number, status: num
   status,
   text,
 });
-const faultOfPeer = <E extends Entry>(of: E): E & { readonly fault: 'peer' } => ({
+const faultOfPeer = <E extends CatalogueEntry>(of: E): E & { readonly fault: 'peer' } => ({
   ...of,
   fault: 'peer',
 });
-const faultOfNode = <E extends Entry>(of: E): E & { readonly fault: 'node' } => ({
+const faultOfNode = <E extends CatalogueEntry>(of: E): E & { readonly fault: 'node' } => ({
   ...of,
   fault: 'node',
 });
@@ -213,7 +213,7 @@ export const catalogue = {
    * start.
    */
   StoreDamaged: faultOfNode(entry(640, 503, () => 'the chain on disk is damaged')),
-} as const satisfies Record<string, Entry>;
+} as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorName = keyof typeof catalogue;
 /** The entries that say nothing about an input. */
@@ -244,8 +244,8 @@ export abstract class ApiError extends ExpectedError {
   }
 
   /** As the catalogue says. */
-  get fault(): Entry['fault'] {
-    const { fault }: Entry = catalogue[this.entry];
+  get fault(): CatalogueEntry['fault'] {
+    const { fault }: CatalogueEntry = catalogue[this.entry];
     return fault;
   }
 
@@ -261,7 +261,7 @@ export abstract class ApiError extends ExpectedError {
 
 /**
  * A rule says that an input is wrong. Penalties of peers and the memory of invalid blocks take
- * nothing else (network/sessions/session.ts, chain/bad-block.ts), so that an error of this machine
+ * nothing else (network/sessions/session.ts, chain/fork/bad-block.ts), so that an error of this machine
  * is never held against a peer or a block.
  */
 export class Refusal extends ApiError {
@@ -291,7 +291,7 @@ export function apiError<N extends ErrorName>(name: N, ...args: Args<N>): Thrown
 }
 
 function made(name: ErrorName, message: string, extra = {}): ApiError {
-  const { fault }: Entry = catalogue[name];
+  const { fault }: CatalogueEntry = catalogue[name];
   return fault === 'node'
     ? new OwnFailure(name, message, extra)
     : new Refusal(name, message, extra);

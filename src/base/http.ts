@@ -71,7 +71,7 @@ export interface HttpStreamClient {
 export const BODY_VIEW_BYTES = 1024 * 1024;
 
 /** A request of which another thread has done all that needs no state. */
-export interface Ahead {
+export interface Offload {
   /** The name of that thread's part. */
   readonly work: string;
   /**
@@ -83,14 +83,14 @@ export interface Ahead {
 
 /** What a thread has made of a request. */
 export interface Prepared {
-  /** For `Ahead.finish`. */
+  /** For `Offload.finish`. */
   readonly message: Uint8Array;
   /** The answer that goes out where `finish` gives no other. */
   reply(): HttpReply;
 }
 
 /** A thread's part of a route; undefined: `handle` does all. Never throws. */
-export type AheadWork = (body: Uint8Array) => Prepared | HttpReply | undefined;
+export type OffloadWork = (body: Uint8Array) => Prepared | HttpReply | undefined;
 
 /** One method and path pattern. Its functions never throw. */
 export interface HttpRoute {
@@ -108,7 +108,7 @@ export interface HttpRoute {
   /** The name of the rule in `admit`, for a server whose threads apply it themselves. */
   readonly access?: string | undefined;
   /** Set where a thread of the server can do a part of the work. */
-  readonly ahead?: Ahead | undefined;
+  readonly offload?: Offload | undefined;
   /** Counts an answer that a thread of the server gave without this route's functions. */
   readonly answered?: ((status: number) => void) | undefined;
   /**

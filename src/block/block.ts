@@ -13,7 +13,7 @@
  * Decoding returns each transaction as a view of its bytes, so that the caller can decode thousands
  * of them in portions.
  *
- * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3).
+ * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3: one encoding of a block).
  */
 
 import { equal } from '../base/bytes.ts';
@@ -31,10 +31,10 @@ import {
   GENESIS_VERSION,
   type Header,
   JUSTIFICATION_BYTES_MAX,
-  readHead,
+  readHeaderStart,
   readTail,
   type UnsignedHeader,
-  writeHead,
+  writeHeaderStart,
   writeTail,
 } from './header.ts';
 
@@ -137,7 +137,7 @@ function writeUnsigned(
   header: UnsignedHeader,
   transactions: readonly Uint8Array[],
 ): void {
-  writeHead(out, header);
+  writeHeaderStart(out, header);
   const lengthAt = out.position;
   out.i32(0);
   if (header.version === GENESIS_VERSION) out.u8(transactions.length);
@@ -155,7 +155,7 @@ function writeUnsigned(
  */
 export function decodeBlock(bytes: Uint8Array, scheme: ChainScheme): Block {
   const src = new Reader(bytes, scheme);
-  const head = readHead(src);
+  const head = readHeaderStart(src);
   const length = src.i32();
   const start = src.position;
   if (length < 0 || length > src.remaining) throw wrong(`${length} bytes do not fit`);

@@ -21,8 +21,9 @@
  * ancestors by that of the parent's header. An id binds neither: with the national cryptography
  * anybody computes another key and another message for a signature.
  *
- * Invariants: one header has one encoding (H-3): votes ascend strictly, flags are 0 or 1, lengths
- * are what they must be; decoding throws nothing but CodecError and copies nothing.
+ * Invariants: one header has one encoding (H-3: one encoding of a block): votes ascend strictly,
+ * flags are 0 or 1, lengths are what they must be; decoding throws nothing but CodecError and
+ * copies nothing.
  */
 import { assert } from '../base/assert.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
@@ -113,7 +114,7 @@ export function decodeHeader(bytes: Uint8Array, scheme: ChainScheme): Header {
 /** What the generator of a block of version 100 signs. */
 export function boundBytes(header: UnsignedHeader, scheme: ChainScheme): Uint8Array {
   const out = scratch(scheme);
-  writeHead(out, header);
+  writeHeaderStart(out, header);
   writeSignedTail(out, header);
   return out.take();
 }
@@ -124,7 +125,7 @@ export function boundBytes(header: UnsignedHeader, scheme: ChainScheme): Uint8Ar
  */
 export function encodeLink(header: Header, scheme: ChainScheme): Uint8Array {
   const out = scratch(scheme);
-  writeHead(out, header);
+  writeHeaderStart(out, header);
   writeSignedTail(out, header);
   out.bytes(header.signature);
   return out.take();
@@ -133,7 +134,7 @@ export function encodeLink(header: Header, scheme: ChainScheme): Uint8Array {
 /** Reads all of the bytes. Throws CodecError; the justification of the result is empty. */
 export function decodeLink(bytes: Uint8Array, scheme: ChainScheme): Header {
   const src = new Reader(bytes, scheme);
-  const head = readHead(src);
+  const head = readHeaderStart(src);
   const header = { ...head, ...readSignedTail(src, head.version, NOTHING) };
   src.finish();
   return header;
@@ -144,21 +145,21 @@ export const headerHash = (header: Header, scheme: ChainScheme): Uint8Array =>
   scheme.fastHash(encodeLink(header, scheme));
 
 export function writeHeader(out: Writer, header: Header): void {
-  writeHead(out, header);
+  writeHeaderStart(out, header);
   writeTail(out, header);
   out.bytes(header.signature);
 }
 
 export function readHeader(src: Reader): Header {
-  const head = readHead(src);
+  const head = readHeaderStart(src);
   return { ...head, ...readTail(src, head.version) };
 }
 
-export type Head = Pick<UnsignedHeader, 'version' | 'timestamp' | 'reference' | 'consensus'>;
+export type HeaderStart = Pick<UnsignedHeader, 'version' | 'timestamp' | 'reference' | 'consensus'>;
 type Tail = Pick<Header, 'features' | 'senderRoleEnabled' | 'bound' | 'generator' | 'signature'>;
 
 /** Fields 1–6. */
-export function writeHead(out: Writer, head: Head): void {
+export function writeHeaderStart(out: Writer, head: HeaderStart): void {
   out.u8(head.version);
   out.u53(head.timestamp);
   out.bytes(head.reference);
@@ -177,7 +178,7 @@ export function writeHead(out: Writer, head: Head): void {
   }
 }
 
-export function readHead(src: Reader): Head {
+export function readHeaderStart(src: Reader): HeaderStart {
   const version = src.u8();
   if (version !== 1 && version !== 3 && version !== 4 && version !== BOUND_VERSION) {
     throw new CodecError('version', `${version} is not a block version`);

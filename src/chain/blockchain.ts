@@ -15,31 +15,26 @@ import { Mutex } from '../concurrency/mutex.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import {
   type ConsensusView,
-  type Forger,
   isFromFuture,
+  type MinerIdentity,
   type Slot,
 } from '../consensus/consensus.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import { u32Key } from '../ledger/key-codecs.ts';
 import { scripts, stateHashes } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { Ahead } from './ahead.ts';
-import { type AppliedBlock, type ApplierOptions, BlockApplier } from './block-applier.ts';
-import { ChainHead, type ChainListener } from './chain-head.ts';
-import { consensusView } from './consensus-view.ts';
-import { countedMiners } from './counted-miners.ts';
-import { votesFor } from './feature-activation.ts';
+import { type AppliedBlock, type ApplierOptions, BlockApplier } from './apply/block-applier.ts';
+import { consensusView } from './apply/consensus-view.ts';
+import { countedMiners } from './apply/counted-miners.ts';
 import {
   completed,
-  type Generator,
   headerInTurn,
+  type MinerKey,
   type Packer,
   packLimits,
   sealInTurn,
-} from './forge.ts';
-import { createScriptTime } from './script-time.ts';
-import type { Tip } from './tip.ts';
-import { requireReachable, type Unwinding } from './unwinding.ts';
+} from './apply/produce-block.ts';
+import { createScriptTime } from './apply/script-time.ts';
 import {
   decodeTransactions,
   type KnownVerdicts,
@@ -47,7 +42,12 @@ import {
   type ReplayedBlock,
   type VerifiedBlock,
   verifyBlock,
-} from './verify-block.ts';
+} from './apply/verify-block.ts';
+import { ChainHead, type ChainListener } from './chain-head.ts';
+import { votesFor } from './features/feature-activation.ts';
+import { UncommittedBlocks } from './import/uncommitted-blocks.ts';
+import { requireReachable, type Unwinding } from './store/unwinding.ts';
+import type { Tip } from './tip.ts';
 
 export interface BlockchainOptions extends ApplierOptions {
   /** The number of blocks that can be rolled back. */
@@ -87,10 +87,10 @@ export interface Blockchain {
   /** Appends many blocks with few commits; see import-blocks.ts. */
   exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T>;
   /** Undefined also for an account with a script, which makes no blocks. */
-  nextSlot(forger: Forger, now: number): Slot | undefined;
+  nextSlot(miner: MinerIdentity, now: number): Slot | undefined;
   /** The accounts that may make blocks at a time after the head; see counted-miners.ts. */
   countedMiners(now: number): readonly Uint8Array[];
-  forge(generator: Generator, timestamp: number, pack: Packer): Promise<Block>;
+  produceBlock(key: MinerKey, timestamp: number, pack: Packer): Promise<Block>;
   /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
   rollback(height: number): Promise<readonly Tx[]>;
   listen(listener: ChainListener): () => void;
@@ -107,7 +107,7 @@ export interface Inside {
     base: KeyedView,
     parent: Tip,
     block: VerifiedBlock | ReplayedBlock,
-    ahead: Ahead,
+    uncommitted: UncommittedBlocks,
   ): Promise<AppliedBlock>;
   /** The state at a lower height as consensus reads it. Throws ApiError where it is too old. */
   consensusAt(height: number): ConsensusView;
@@ -121,7 +121,7 @@ export interface Inside {
   commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void>;
 }
 
-const NOTHING_AHEAD = new Ahead();
+const NONE_UNCOMMITTED = new UncommittedBlocks();
 
 export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
   const { rules, consensus, support, transactionBytesMax, undoDepth } = options;
@@ -148,7 +148,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     const txs = await decodeTransactions(block, scheme, slice);
     const verdicts = await verifyBlock(block, txs, verifier, known, view, slice);
     const verified = { block, txs, verdicts };
-    await head.commit([await applier.apply(view, head.tip, verified, NOTHING_AHEAD)]);
+    await head.commit([await applier.apply(view, head.tip, verified, NONE_UNCOMMITTED)]);
     log.info('block.appended', { height: head.tip.height, txs: txs.length });
   }
 
@@ -158,17 +158,17 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     await head.found(await applier.applyGenesis(view, genesis, txs));
   }
 
-  async function forge(generator: Generator, timestamp: number, pack: Packer): Promise<Block> {
+  async function produceBlock(key: MinerKey, timestamp: number, pack: Packer): Promise<Block> {
     const parent = head.tip;
     const votes = votesFor(view, rules, support);
     const state = atHead();
-    const plain = headerInTurn(parent, generator, timestamp, votes, consensus, state);
-    const draft = applier.draftOn(view, parent, plain, NOTHING_AHEAD, createScriptTime(clock));
-    const header = completed(plain, parent, generator, draft, consensus, state);
+    const plain = headerInTurn(parent, key, timestamp, votes, consensus, state);
+    const draft = applier.draftOn(view, parent, plain, NONE_UNCOMMITTED, createScriptTime(clock));
+    const header = completed(plain, parent, key, draft, consensus, state);
     const measured = metrics?.apply.start();
     await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();
-    const block = await sealInTurn(header, draft, generator, consensus, clock);
+    const block = await sealInTurn(header, draft, key, consensus, clock);
     await head.commit([await applier.finish(draft, parent, block)]);
     const { height } = head.tip;
     log.info('block.forged', { height, txs: draft.txs.length, bytes: block.bytes.length });
@@ -194,12 +194,12 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     found: (genesis) => headMoves.run(() => found(genesis)),
     append: (block, known = NOTHING_KNOWN) => headMoves.run(() => append(block, known)),
     exclusive: (job) => headMoves.run(() => job(inside)),
-    nextSlot: (forger, now) =>
-      view.get(scripts, forger.address) === undefined
-        ? consensus.nextSlot(head.tip, forger, now, atHead())
+    nextSlot: (miner, now) =>
+      view.get(scripts, miner.address) === undefined
+        ? consensus.nextSlot(head.tip, miner, now, atHead())
         : undefined,
     countedMiners: (now) => countedMiners(view, atHead(), now),
-    forge: (generator, timestamp, pack) => headMoves.run(() => forge(generator, timestamp, pack)),
+    produceBlock: (key, timestamp, pack) => headMoves.run(() => produceBlock(key, timestamp, pack)),
     rollback: (height) => headMoves.run(() => rollback(height)),
     listen: (listener) => head.listen(listener),
     idle: () => headMoves.idle(),

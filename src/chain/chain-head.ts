@@ -12,18 +12,18 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { ConsensusView } from '../consensus/consensus.ts';
 import { type Committer, createCommitter } from '../ledger/commit.ts';
-import { createHead, type KeyedView } from '../ledger/head.ts';
+import { createCommittedView, type KeyedView } from '../ledger/committed-view.ts';
 import type { Step } from '../ledger/step-encoder.ts';
 import { stateHashes, tables, undo } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { AppliedBlock } from './block-applier.ts';
-import { indexColumns, indexRows } from './block-index.ts';
-import { CONSENSUS_TABLES, consensusView } from './consensus-view.ts';
-import { requireAboveFloor } from './final-floor.ts';
-import { foundingWrites } from './origin.ts';
-import { newestHeader } from './stored-blocks.ts';
+import type { AppliedBlock } from './apply/block-applier.ts';
+import { CONSENSUS_TABLES, consensusView } from './apply/consensus-view.ts';
+import { requireAboveFloor } from './finality/final-floor.ts';
+import { indexColumns, indexRows } from './store/block-index.ts';
+import { foundingWrites } from './store/network-identity.ts';
+import { tipHeader } from './store/stored-blocks.ts';
+import { droppedBy, type Unwinding, unwindTo } from './store/unwinding.ts';
 import { type Tip, tipOf } from './tip.ts';
-import { droppedBy, type Unwinding, unwindTo } from './unwinding.ts';
 
 export interface ChainHeadPorts {
   readonly scheme: ChainScheme;
@@ -57,13 +57,13 @@ export class ChainHead {
   private readonly ports: ChainHeadPorts;
   private readonly committer: Committer;
   private readonly listeners = new Set<ChainListener>();
-  private newest: Tip | undefined;
+  private current: Tip | undefined;
   /** The disk has refused the last write. */
   isFailing = false;
 
   constructor(undoDepth: number, ports: ChainHeadPorts) {
     const { store, scheme, slice } = ports;
-    const head = createHead(store, scheme);
+    const head = createCommittedView(store, scheme);
     this.view = head;
     this.ports = ports;
     this.committer = createCommitter({
@@ -75,17 +75,17 @@ export class ChainHead {
       undoDepth,
       slice,
     });
-    this.newest = this.readTip();
+    this.current = this.readTip();
   }
 
   /** True before `found`. */
   get isEmpty(): boolean {
-    return this.newest === undefined;
+    return this.current === undefined;
   }
 
   get tip(): Tip {
-    assert(this.newest !== undefined, 'the chain has its genesis block');
-    return this.newest;
+    assert(this.current !== undefined, 'the chain has its genesis block');
+    return this.current;
   }
 
   /** Writes the genesis block into an empty store. */
@@ -93,7 +93,7 @@ export class ChainHead {
     const id = block.row.header.signature;
     const extra = [...foundingWrites(id, this.ports.scheme), ...this.indexOf([block])];
     await this.write({ blocks: [block], extra, columns: indexColumns([block]) }, () => {
-      this.newest = tipOf(1, block.row);
+      this.current = tipOf(1, block.row);
     });
   }
 
@@ -110,7 +110,7 @@ export class ChainHead {
     const step = unwinding === undefined ? changes : { unwound: unwinding.unwound, ...changes };
     await this.write(step, () => {
       const last = blocks.at(-1);
-      this.newest = last === undefined ? this.readTip() : tipOf(last.height, last.row);
+      this.current = last === undefined ? this.readTip() : tipOf(last.height, last.row);
       if (unwinding !== undefined) this.tell((one) => one.rolledBack?.(this.tip, dropped));
       for (const block of blocks) {
         const tip = tipOf(block.height, block.row);
@@ -136,7 +136,7 @@ export class ChainHead {
   }
 
   private readTip(): Tip | undefined {
-    const row = newestHeader(this.view);
+    const row = tipHeader(this.view);
     return row && tipOf(row.height, row);
   }
 
@@ -173,12 +173,12 @@ export class ChainHead {
       await this.committer.commit(step, landed);
     } catch (cause) {
       if (isOurs(cause)) throw cause;
-      const fields = { height: this.newest?.height ?? 0, why: String(cause) };
+      const fields = { height: this.current?.height ?? 0, why: String(cause) };
       if (!this.isFailing) log.error('chain.write-failed', fields);
       this.isFailing = true;
       throw apiError('StatusCheckFailed', 'the chain cannot be written to disk');
     }
-    if (this.isFailing) log.info('chain.write-works', { height: this.newest?.height ?? 0 });
+    if (this.isFailing) log.info('chain.write-works', { height: this.current?.height ?? 0 });
     this.isFailing = false;
     measured?.();
   }

@@ -1,7 +1,7 @@
 /** A thread that reads and checks broadcasts for a thread of the REST interface (http-worker.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
-import { serveAhead } from '../adapters/http/ahead-thread.ts';
-import { prepareBroadcast } from '../api/broadcast-ahead.ts';
+import { serveOffload } from '../adapters/http/offload-thread.ts';
+import { prepareBroadcast } from '../api/broadcast-offload.ts';
 import { createChainScheme } from '../crypto/chain-scheme.ts';
 import { createFamily } from '../crypto/families.ts';
 import type { ForThreads } from '../node/listen-rest.ts';
@@ -12,4 +12,4 @@ const { family: name, chainId, nativeToken } = workerData as ForThreads;
 const family = createFamily(name, { cachedKeys: CACHED_KEYS });
 const scheme = createChainScheme(family, chainId, nativeToken);
 
-serveAhead(parentPort!, prepareBroadcast(scheme, family));
+serveOffload(parentPort!, prepareBroadcast(scheme, family));

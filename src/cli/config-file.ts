@@ -12,7 +12,7 @@ import {
   readConfig,
   readDataConfig,
 } from '../node/config/read.ts';
-import { CliError } from './exit.ts';
+import { CliError } from './terminal/exit.ts';
 
 export interface ConfigFlags {
   /** `key=value` pairs of `--set`. */
@@ -87,7 +87,7 @@ export async function readConfigFile(path: string | undefined): Promise<ConfigFi
 let fromStdin: Promise<ConfigFile> | undefined;
 
 async function readStdin(): Promise<ConfigFile> {
-  const { readAll } = await import('./lines.ts');
+  const { readAll } = await import('./terminal/lines.ts');
   const text = await readAll('-');
   return { file: 'stdin', text, tree: await parsed('stdin', parseHoconText(text)) };
 }

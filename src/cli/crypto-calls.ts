@@ -18,14 +18,14 @@ import {
 } from '../crypto/envelope.ts';
 import { configuredFamily } from '../crypto/families.ts';
 import { CryptoError, type CryptoFamily } from '../crypto/family.ts';
-import { fromVariable } from './account-passwords.ts';
-import { convertAll, parseJson } from './documents.ts';
-import { CliError, EXIT } from './exit.ts';
-import { readAll, readLines } from './lines.ts';
+import { fromVariable } from './commands/keystore/account-passwords.ts';
+import { keyOfSeedFile } from './commands/keystore/seed-phrase.ts';
 import type { NodeFlags } from './node-options.ts';
-import { printJson } from './output.ts';
 import { answerOf, restNode } from './rest-calls.ts';
-import { keyOfSeedFile } from './seed-phrase.ts';
+import { convertAll, parseJson } from './terminal/documents.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
+import { readAll, readLines } from './terminal/lines.ts';
+import { printJson } from './terminal/output.ts';
 
 interface KeyFlags extends NodeFlags {
   passwordEnv?: string;

@@ -4,7 +4,7 @@ import { createChainScheme } from '../crypto/chain-scheme.ts';
 import { configuredFamily } from '../crypto/families.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Config } from '../node/config/settings.ts';
-import { CliError } from './exit.ts';
+import { CliError } from './terminal/exit.ts';
 
 export interface Cryptography {
   readonly family: CryptoFamily;

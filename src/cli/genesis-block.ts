@@ -9,7 +9,7 @@ import {
 } from '../node/config/genesis-section.ts';
 import type { Config } from '../node/config/settings.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
-import { CliError } from './exit.ts';
+import { CliError } from './terminal/exit.ts';
 
 /** The findings on the rules of the genesis section, and on its signature if there is one. */
 export function genesisFindings(config: Config): GenesisFindings {

@@ -6,19 +6,19 @@ import { listenerText, nativeProblem } from '../adapters/http/listener.ts';
 import { publicKeyFrom } from '../node/config/genesis-section.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
+import { openWallet } from './commands/keystore/open-wallet.ts';
 import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
-import { CliError, EXIT } from './exit.ts';
 import { genesisFindings } from './genesis-block.ts';
 import { threadsProblem } from './http-threads.ts';
-import { openWallet } from './open-wallet.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
 import { askOnce } from './time-servers.ts';
 
-export type Verdict = 'ok' | 'warning' | 'error';
+export type CheckLevel = 'ok' | 'warning' | 'error';
 
 export interface Finding {
   readonly check: string;
-  readonly status: Verdict;
+  readonly status: CheckLevel;
   readonly detail: string;
 }
 
@@ -27,7 +27,7 @@ const OPEN_FILES_MIN = 4096;
 const CLOCK_OFFSET_MS_MAX = 100;
 const CONNECT_MS = 2000;
 
-const finding = (check: string, status: Verdict, detail: string): Finding => ({
+const finding = (check: string, status: CheckLevel, detail: string): Finding => ({
   check,
   status,
   detail,

@@ -1,12 +1,12 @@
 /** The REST interface beside threads, with this program's thread modules. */
 
 import { giveWay } from '../adapters/background-thread.ts';
-import { aheadHttp } from '../adapters/http/ahead-http.ts';
 import { httpListener, nativeProblem } from '../adapters/http/listener.ts';
+import { offloadHttp } from '../adapters/http/offload-http.ts';
 import { threadedHttp } from '../adapters/http/threaded.ts';
-import { BROADCAST } from '../api/broadcast-ahead.ts';
+import { BROADCAST } from '../api/broadcast-offload.ts';
 import type { Http } from '../base/http.ts';
-import { CliError } from './exit.ts';
+import { CliError } from './terminal/exit.ts';
 
 /** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -22,7 +22,7 @@ export function createHttpThreads(threads: number, requestStop: (cause: Error) =
   const problem = threadsProblem(threads, nativeProblem);
   if (problem !== undefined) throw new CliError(problem);
   return threads === 0
-    ? aheadHttp({
+    ? offloadHttp({
         http: httpListener,
         workers: { [BROADCAST]: module('broadcast-worker') },
         onDeath,

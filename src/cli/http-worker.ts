@@ -1,11 +1,11 @@
 /** A thread of the REST interface (adapters/http/connection-thread.ts). */
 import { availableParallelism } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { AheadThreads } from '../adapters/http/ahead-threads.ts';
 import { serveConnections } from '../adapters/http/connection-thread.ts';
+import { OffloadThreads } from '../adapters/http/offload-threads.ts';
 import type { HttpThreadData } from '../adapters/http/thread-messages.ts';
 import { createGuards } from '../api/auth.ts';
-import { BROADCAST } from '../api/broadcast-ahead.ts';
+import { BROADCAST } from '../api/broadcast-offload.ts';
 import type { Access } from '../api/route.ts';
 import { admission } from '../api/server.ts';
 import { createFamily } from '../crypto/families.ts';
@@ -18,7 +18,7 @@ const data = workerData as HttpThreadData;
 const program = data.program as ForThreads;
 const guards = createGuards(program.settings, createFamily(program.family));
 // A processor is left to each thread of connections, which must refuse at once.
-const broadcasts = new AheadThreads({
+const broadcasts = new OffloadThreads({
   workerUrl: new URL(`./broadcast-worker${extension}`, import.meta.url),
   workerData: program,
   threadsMax: Math.max(1, Math.floor(availableParallelism() / data.threads) - 1),

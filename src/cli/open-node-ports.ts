@@ -10,6 +10,7 @@ import { makeFolder } from '../adapters/folders.ts';
 import { httpListener } from '../adapters/http/listener.ts';
 import { createPatternThread } from '../adapters/pattern-thread.ts';
 import { systemClock, systemRandom } from '../adapters/system.ts';
+import { createVerifyThreads } from '../adapters/verify/signature-threads.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
 import type { Http } from '../base/http.ts';
@@ -20,20 +21,19 @@ import type { StoreCorruptError } from '../base/store-damage.ts';
 import type { Block } from '../block/block.ts';
 import type { Config } from '../node/config/settings.ts';
 import type { NodePorts } from '../node/node.ts';
-import { openChainStore } from './chain-store.ts';
+import { openChainStore } from './commands/chain/chain-store.ts';
+import { openNodeWallet, unlockOwner } from './commands/keystore/open-wallet.ts';
 import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
-import { CliError } from './exit.ts';
 import { createHttpThreads } from './http-threads.ts';
 import { openContainers } from './open-containers.ts';
 import { openPrivateStore } from './open-private-store.ts';
-import { openNodeWallet, unlockOwner } from './open-wallet.ts';
 import { readPages } from './page-files.ts';
 import { poolJournal } from './pool-journal.ts';
-import { createVerifyThreads } from './signature-threads.ts';
 import { openTelemetry } from './telemetry.ts';
+import { CliError } from './terminal/exit.ts';
 import { timeSource } from './time-servers.ts';
-import { turnsJournal } from './turns-journal.ts';
+import { usedSlotsJournal } from './used-slots-journal.ts';
 
 /** The start waits so long at most for the first answers of the time servers. */
 const FIRST_TIME_MS_MAX = 30_000;
@@ -83,7 +83,7 @@ export async function openPorts(
   started.add('pattern thread of contracts', () => contractPatterns.close());
   const journal = poolJournal(config, log);
   started.add('journal', () => journal.close());
-  const turns = turnsJournal(config, log);
+  const turns = usedSlotsJournal(config, log);
   started.add('turns', () => turns.close());
   return {
     scheme,

@@ -1,5 +1,6 @@
 /**
- * The command line: one verb for each file in `commands`.
+ * The command line: one verb for each file in `commands`, or for the folder of that name where the
+ * verb has files of its own.
  *
  * Convention: `<verb>.ts` exports `register(command)`. It receives the verb's command, which the
  * table below has named and described. It adds arguments, options, sub-commands and actions. Only
@@ -10,7 +11,7 @@
  * ConfigError and ApiError become one message and an exit code.
  */
 import { Command } from 'commander';
-import { CliError, EXIT } from './exit.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
 
 interface Verb {
   readonly name: string;
@@ -37,12 +38,12 @@ export const verbs: readonly Verb[] = [
   {
     name: 'dev',
     summary: 'run a private network on this machine',
-    load: () => import('./commands/dev.ts'),
+    load: () => import('./commands/dev/dev.ts'),
   },
   {
     name: 'keystore',
     summary: 'create, list and move accounts',
-    load: () => import('./commands/keystore.ts'),
+    load: () => import('./commands/keystore/keystore.ts'),
   },
   {
     name: 'genesis',
@@ -62,12 +63,12 @@ export const verbs: readonly Verb[] = [
   {
     name: 'tx',
     summary: 'encode, decode, verify, sign and send transactions',
-    load: () => import('./commands/tx.ts'),
+    load: () => import('./commands/tx/tx.ts'),
   },
   {
     name: 'chain',
     summary: 'export, import and roll back the chain of a stopped node',
-    load: () => import('./commands/chain.ts'),
+    load: () => import('./commands/chain/chain.ts'),
   },
   {
     name: 'block',
@@ -92,12 +93,12 @@ export const verbs: readonly Verb[] = [
   {
     name: 'policy',
     summary: 'make policies, and exchange confidential data of their members',
-    load: () => import('./commands/policy.ts'),
+    load: () => import('./commands/policy/policy.ts'),
   },
   {
     name: 'contract',
     summary: 'make, call and inspect contracts in containers',
-    load: () => import('./commands/contract.ts'),
+    load: () => import('./commands/contract/contract.ts'),
   },
   {
     name: 'crypto',
@@ -122,7 +123,7 @@ export const verbs: readonly Verb[] = [
   {
     name: 'data',
     summary: 'run the data service, which searches the chain',
-    load: () => import('./commands/data.ts'),
+    load: () => import('./commands/data/data.ts'),
   },
   {
     name: 'doctor',
@@ -212,7 +213,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.ok;
   } catch (cause) {
     if (cause instanceof VersionAsked) return run(['version']);
-    const { exitCodeFor } = await import('./failure.ts');
+    const { exitCodeFor } = await import('./terminal/failure.ts');
     return exitCodeFor(cause);
   }
 }

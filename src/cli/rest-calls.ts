@@ -6,10 +6,10 @@
 import { undiciClient } from '../adapters/http/undici.ts';
 import { type Client, client, RefusedError } from '../api/client.ts';
 import { isObject } from '../base/json.ts';
-import { CliError } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
-import { printJson } from './output.ts';
-import { refusalLine } from './refusal-line.ts';
+import { CliError } from './terminal/exit.ts';
+import { printJson } from './terminal/output.ts';
+import { refusalLine } from './terminal/refusal-line.ts';
 
 export interface RestNode extends Client {
   close(): Promise<void>;

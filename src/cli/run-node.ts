@@ -10,18 +10,18 @@ import { Refusal } from '../base/errors.ts';
 import type { HttpServer } from '../base/http.ts';
 import type { LogLevel } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
-import type { Audit } from '../chain/audit.ts';
-import { UnsupportedFeatures } from '../chain/feature-watch.ts';
+import { UnsupportedFeatures } from '../chain/features/feature-watch.ts';
+import type { Audit } from '../chain/store/audit.ts';
 import { InitialSyncError } from '../network/peers/initial-sync.ts';
 import { effectiveSettings } from '../node/config/document.ts';
 import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
-import { CliError, EXIT } from './exit.ts';
 import { genesisBlock } from './genesis-block.ts';
 import { openPorts } from './open-node-ports.ts';
-import { type StartFacts, startFacts } from './start-screen.ts';
-import { STOP_SIGNALS, type StopRequests, stopRequests } from './stop-requests.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
+import { type StartFacts, startFacts } from './terminal/start-screen.ts';
+import { STOP_SIGNALS, type StopRequests, stopRequests } from './terminal/stop-requests.ts';
 
 export interface RunningNode extends Node {
   /**

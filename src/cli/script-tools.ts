@@ -15,9 +15,9 @@ import { type FixtureState, stateOf, testVectors, type VectorFile } from '../scr
 import { txFromJson } from '../tx/json/encode.ts';
 import { SCRIPT_EXTRA } from '../tx/rules/fees.ts';
 import { recordOf } from '../tx/scripts/records.ts';
-import { CliError, EXIT } from './exit.ts';
-import { readAll } from './lines.ts';
-import { printJson } from './output.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
+import { readAll } from './terminal/lines.ts';
+import { printJson } from './terminal/output.ts';
 
 interface Flags {
   readonly asset?: true;

@@ -2,7 +2,7 @@
 import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
 import type { Log } from '../base/ports.ts';
 import type { Config } from '../node/config/settings.ts';
-import { CliError, EXIT } from './exit.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
 
 type Ntp = Config['ntp'];
 

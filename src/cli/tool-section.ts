@@ -1,8 +1,8 @@
 /** Reads the sections of tools in a configuration file (node.md#tools). */
 import { isObject } from '../base/json.ts';
 import { type ToolKey, type ToolName, unknownToolKeys } from '../node/config/tool-sections.ts';
-import { CliError } from './exit.ts';
-import { warn } from './output.ts';
+import { CliError } from './terminal/exit.ts';
+import { warn } from './terminal/output.ts';
 
 export interface ToolSection {
   text(key: ToolKey): string | undefined;

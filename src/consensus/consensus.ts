@@ -47,7 +47,7 @@ export interface Parent {
 }
 
 /** The account that wants to make a block. */
-export interface Forger {
+export interface MinerIdentity {
   readonly address: Uint8Array;
   readonly publicKey: Uint8Array;
 }
@@ -79,9 +79,19 @@ export interface Consensus {
    * The first slot of this account at or after `now`. Undefined: there is none until the head, the
    * roles or the balances change.
    */
-  nextSlot(parent: Parent, forger: Forger, now: number, view: ConsensusView): Slot | undefined;
+  nextSlot(
+    parent: Parent,
+    miner: MinerIdentity,
+    now: number,
+    view: ConsensusView,
+  ): Slot | undefined;
   /** The consensus data of a block that this account makes at `timestamp`. */
-  fields(parent: Parent, forger: Forger, timestamp: number, view: ConsensusView): ConsensusData;
+  fields(
+    parent: Parent,
+    miner: MinerIdentity,
+    timestamp: number,
+    view: ConsensusView,
+  ): ConsensusData;
   /**
    * Refuses a block whose header contradicts the headers before it, in any state. Throws ApiError.
    */
@@ -156,7 +166,7 @@ export interface ChainEnd {
 /**
  * True if `candidate` replaces `current`. The higher score wins. Equal scores keep the current
  * chain, except for two children of one parent: there the lower id wins, so that nodes converge
- * (H-9).
+ * (H-9: ties between siblings).
  */
 export function isBetter(candidate: ChainEnd, current: ChainEnd): boolean {
   if (candidate.score !== current.score) return candidate.score > current.score;

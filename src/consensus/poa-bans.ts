@@ -19,7 +19,7 @@ import {
   withWarning,
 } from './ban-history.ts';
 import type { BanChange, ConsensusView } from './consensus.ts';
-import { minerAfter, type Turns } from './poa-queue.ts';
+import { type MinerRotation, minerAfter } from './miner-rotation.ts';
 
 export interface BanSettings {
   readonly banDurationBlocks: number;
@@ -39,10 +39,10 @@ export interface AppliedBlock {
   readonly kept: readonly Uint8Array[];
 }
 
-/** The histories that a block changes; `turns` are those after its parent, at the block's time. */
+/** The histories that a block changes; `rotation` is the one after its parent, at the block's time. */
 export function applyBans(
   block: AppliedBlock,
-  turns: Turns,
+  rotation: MinerRotation,
   settings: BanSettings,
   banHistory: ConsensusView['banHistory'],
 ): BanChange[] {
@@ -58,7 +58,7 @@ export function applyBans(
   const own = read(block.generator);
   if (own.warnings.length > 0) write(block.generator, withoutWarnings(own));
 
-  if (block.skipped > 0) markFaulty(block, turns, settings, read, write);
+  if (block.skipped > 0) markFaulty(block, rotation, settings, read, write);
   return [...changed.values()].map(({ address, history }) => ({
     address,
     history: history.warnings.length + history.bans.length === 0 ? undefined : history,
@@ -67,21 +67,21 @@ export function applyBans(
 
 function markFaulty(
   { height, timestamp, skipped, kept }: AppliedBlock,
-  turns: Turns,
+  rotation: MinerRotation,
   settings: BanSettings,
   read: (address: Uint8Array) => BanHistory,
   write: (address: Uint8Array, history: BanHistory) => void,
 ): void {
   const { banDurationBlocks, warningsForBan, maxBansPercentage } = settings;
-  const size = turns.queue.length;
+  const size = rotation.queue.length;
   const limit = Math.floor((size * maxBansPercentage) / 100);
-  let banned = turns.queue.filter((address) =>
+  let banned = rotation.queue.filter((address) =>
     isBanned(read(address), height, banDurationBlocks),
   ).length;
   // Nobody is marked twice by one block, and the turns repeat.
   const missed = Math.min(size, missedTurns(skipped, size, settings));
   // Who is banned and has a turn all the same is not marked for it.
-  const bansCount = { ...turns, pardonFrom: Infinity };
+  const bansCount = { ...rotation, pardonFrom: Infinity };
   for (let k = 0; k < missed && banned < limit; k++) {
     const address = minerAfter(bansCount, k);
     if (address === undefined || kept.some((one) => equal(one, address))) continue;

@@ -18,21 +18,21 @@ import {
   type Parent,
   type Slot,
 } from './consensus.ts';
+import { determineMiner, type MinerRotation, minerAfter, rotationAfter } from './miner-rotation.ts';
 import { applyBans, type BanSettings } from './poa-bans.ts';
-import { determineMiner, minerAfter, type Turns, turnsAfter } from './poa-queue.ts';
 import { createRounds, type RoundSettings, type Rounds, skippedRounds } from './poa-rounds.ts';
 
 export type PoaSettings = RoundSettings & BanSettings & ActivationRules;
 
 export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus {
   const rounds = createRounds(settings);
-  const turnsAt = rememberingTurns(settings);
+  const rotationAt = rememberingRotations(settings);
   const clearing: Consensus['clearing'] = (lost, parent, timestamp, view) => {
-    const { turns } = turnsAt(parent, timestamp, view);
+    const { rotation } = rotationAt(parent, timestamp, view);
     const isDelivering = (miner: Uint8Array): boolean =>
-      delivers(miner, parent.height, turns.queue.length * settings.warningsForBan, view);
+      delivers(miner, parent.height, rotation.queue.length * settings.warningsForBan, view);
     const own = lost.filter(({ generator }) => isDelivering(scheme.addressOf(generator)));
-    return clearingTurns(own, rounds, parent.header, timestamp, turns, scheme);
+    return clearingTurns(own, rounds, parent.header, timestamp, rotation, scheme);
   };
   const skippedAt = (parent: Parent, timestamp: number): number =>
     skippedRounds(rounds, parent.header.timestamp, timestamp);
@@ -40,15 +40,13 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
   return {
     kind: 'poa',
     algorithm: 'Proof-of-Authority (PoA)',
-    nextSlot: (parent, forger, now, view) =>
+    nextSlot: (parent, miner, now, view) =>
       nextSlot(rounds, parent, now, (timestamp) => {
-        const { turns, until } = turnsAt(parent, timestamp, view);
-        const due = minerAfter(turns, skippedAt(parent, timestamp));
+        const { rotation, until } = rotationAt(parent, timestamp, view);
+        const due = minerAfter(rotation, skippedAt(parent, timestamp));
         const isDue =
-          due !== undefined &&
-          equal(due, forger.address) &&
-          view.isMiner(forger.address, timestamp);
-        return { isDue, size: turns.queue.length, until };
+          due !== undefined && equal(due, miner.address) && view.isMiner(miner.address, timestamp);
+        return { isDue, size: rotation.queue.length, until };
       }),
     fields: (parent, _forger, timestamp) => ({
       kind: 'poa',
@@ -65,7 +63,7 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
       checkMiner(address, timestamp, view, scheme);
       checkTime(rounds, header, parent);
       const skipped = skippedAt(parent, timestamp);
-      const due = determineMiner(turnsAt(parent, timestamp, view).turns, skipped);
+      const due = determineMiner(rotationAt(parent, timestamp, view).rotation, skipped);
       if (!equal(due, address)) throw notItsTurn(address, due, parent.height, scheme);
       checkSkipped(header, skippedUpTo(parent.header) + skipped);
       checkClaims(header, skipped, (lost) => clearing(lost, parent, timestamp, view));
@@ -79,7 +77,7 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
           skipped: skippedAt(parent, header.timestamp),
           kept: lostTurnsOf(header).map(({ generator }) => scheme.addressOf(generator)),
         },
-        turnsAt(parent, header.timestamp, view).turns,
+        rotationAt(parent, header.timestamp, view).rotation,
         settings,
         (address) => view.banHistory(address),
       ),
@@ -149,7 +147,7 @@ function clearingTurns(
   rounds: Rounds,
   parent: BlockFacts,
   timestamp: number,
-  turns: Turns,
+  rotation: MinerRotation,
   scheme: ChainScheme,
 ): LostTurn[] {
   const byRound = new Map<number, LostTurn>();
@@ -158,7 +156,7 @@ function clearingTurns(
     const isBetween =
       round > rounds.numberAt(parent.timestamp) && round < rounds.numberAt(timestamp);
     if (!isBetween || turn.timestamp >= rounds.syncStart(round) || byRound.has(round)) continue;
-    const due = minerAfter(turns, skippedRounds(rounds, parent.timestamp, turn.timestamp));
+    const due = minerAfter(rotation, skippedRounds(rounds, parent.timestamp, turn.timestamp));
     const isDue = due !== undefined && equal(due, scheme.addressOf(turn.generator));
     if (isDue) byRound.set(round, turn);
   }
@@ -208,24 +206,24 @@ const notItsTurn = (
       `Expected ${scheme.addressToText(due)}`,
   );
 
-/** The turns while the queue stays as it is. */
-interface Rotation {
+/** The rotation while the queue stays as it is. */
+interface TimedRotation {
   /** Of the parent. */
   readonly height: number;
   readonly from: number;
   /** Exclusive. */
   readonly until: number;
-  readonly turns: Turns;
+  readonly rotation: MinerRotation;
 }
 
 /**
- * The turns at a time. Each view remembers those it was asked for, so that a head that is asked every
+ * The rotation at a time. Each view remembers those it was asked for, so that a head that is asked every
  * second reads its queue once.
  */
-function rememberingTurns(
+function rememberingRotations(
   settings: BanSettings & ActivationRules,
-): (parent: Parent, timestamp: number, view: ConsensusView) => Rotation {
-  const known = new WeakMap<ConsensusView, Rotation[]>();
+): (parent: Parent, timestamp: number, view: ConsensusView) => TimedRotation {
+  const known = new WeakMap<ConsensusView, TimedRotation[]>();
   return ({ height }, timestamp, view) => {
     const rotations = known.get(view) ?? [];
     known.set(view, rotations);
@@ -237,11 +235,11 @@ function rememberingTurns(
     const { liveness } = feature;
     const activation = heightOfActivation(liveness, view.approvedAt(liveness), settings);
     const hasPardon = activation !== undefined && height + 1 >= activation;
-    const turns = turnsAfter(members, height, settings.banDurationBlocks, hasPardon, view);
-    const rotation = { height, from: timestamp, until, turns };
-    rotations.push(rotation);
+    const rotation = rotationAfter(members, height, settings.banDurationBlocks, hasPardon, view);
+    const timed = { height, from: timestamp, until, rotation };
+    rotations.push(timed);
     if (rotations.length > ROTATIONS_MAX) rotations.shift();
-    return rotation;
+    return timed;
   };
 }
 

@@ -12,8 +12,8 @@ import {
   type Consensus,
   type ConsensusView,
   checkMiner,
-  type Forger,
   type JudgedHeader,
+  type MinerIdentity,
   type Parent,
 } from './consensus.ts';
 import {
@@ -38,11 +38,11 @@ export function createPos(settings: PosSettings, scheme: ChainScheme): Consensus
   const signatureFor = (data: PosData, publicKey: Uint8Array): Uint8Array =>
     scheme.fastHash(concat(data.generationSignature, publicKey));
 
-  const delay = (parent: Parent, forger: Forger, view: ConsensusView): number | undefined => {
+  const delay = (parent: Parent, miner: MinerIdentity, view: ConsensusView): number | undefined => {
     const { height, header } = parent;
     const source = height > HIT_DEPTH ? view.headerAt(height - HIT_DEPTH) : header;
-    const hit = hitOf(signatureFor(posData(source.consensus), forger.publicKey));
-    const balance = view.generatingBalance(forger.address, height);
+    const hit = hitOf(signatureFor(posData(source.consensus), miner.publicKey));
+    const balance = view.generatingBalance(miner.address, height);
     return delayOf(hit, posData(header.consensus).baseTarget, balance, norm);
   };
 
@@ -69,25 +69,25 @@ export function createPos(settings: PosSettings, scheme: ChainScheme): Consensus
   return {
     kind: 'pos',
     algorithm: 'Fair Proof-of-Stake (FairPoS)',
-    nextSlot: (parent, forger, now, view) => {
-      if (view.generatingBalance(forger.address, parent.height) < MIN_GENERATING_BALANCE) {
+    nextSlot: (parent, miner, now, view) => {
+      if (view.generatingBalance(miner.address, parent.height) < MIN_GENERATING_BALANCE) {
         return undefined;
       }
-      const wait = delay(parent, forger, view);
+      const wait = delay(parent, miner, view);
       if (wait === undefined) return undefined;
       const from = Math.max(now, parent.header.timestamp + wait);
-      return view.isMiner(forger.address, from) ? { from, until: Infinity } : undefined;
+      return view.isMiner(miner.address, from) ? { from, until: Infinity } : undefined;
     },
-    fields: (parent, forger, timestamp, view) => fields(parent, forger.publicKey, timestamp, view),
+    fields: (parent, miner, timestamp, view) => fields(parent, miner.publicKey, timestamp, view),
     verifyHeader: (header, parent, view) =>
       checkData(header, fields(parent, header.generator, header.timestamp, view)),
     verify: (header, parent, view) => {
       const { generator: publicKey, timestamp } = header;
-      const forger = { address: scheme.addressOf(publicKey), publicKey };
-      checkMiner(forger.address, timestamp, view, scheme);
-      checkBalance(view.generatingBalance(forger.address, parent.height));
+      const miner = { address: scheme.addressOf(publicKey), publicKey };
+      checkMiner(miner.address, timestamp, view, scheme);
+      checkBalance(view.generatingBalance(miner.address, parent.height));
       checkData(header, fields(parent, publicKey, timestamp, view));
-      checkDelay(timestamp, parent.header.timestamp, delay(parent, forger, view));
+      checkDelay(timestamp, parent.header.timestamp, delay(parent, miner, view));
     },
     finish: () => [],
     hasEnded: () => false,

@@ -8,13 +8,13 @@ import type {
 } from '../base/containers.ts';
 import { apiError } from '../base/errors.ts';
 import { refusalFrom } from '../codec/refusal.ts';
-import { idOf, type PoolEntry } from '../mempool/entry.ts';
+import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts';
-import type { Breakers, Outage } from './breakers.ts';
-import type { ContractLine } from './contract-line.ts';
+import type { CircuitBreakers, Outage } from './circuit-breakers.ts';
+import type { ContractQueue } from './contract-queue.ts';
 import type { CreateVersions } from './create-versions.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
 import type { Repetitions } from './repetitions.ts';
@@ -25,7 +25,7 @@ export type Then = 'next' | 'stop';
 
 export interface ConcludePorts {
   readonly pool: Pick<Pool, 'decode' | 'drop'>;
-  readonly breakers: Breakers;
+  readonly breakers: CircuitBreakers;
   readonly repetitions: Repetitions;
   readonly createVersions: CreateVersions;
   readonly report: ReportStatus;
@@ -37,36 +37,36 @@ export interface ConcludePorts {
 
 export interface Conclusions {
   outcome(
-    line: ContractLine,
+    queue: ContractQueue,
     entry: PoolEntry,
     tx: Tx,
     image: ContractImage,
     outcome: ContractOutcome,
   ): Then;
-  results(line: ContractLine, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then;
+  results(queue: ContractQueue, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then;
   /** The container did not start. */
-  unready(line: ContractLine, entry: PoolEntry, image: ContractImage, why: ContractFailure): Then;
-  failure(line: ContractLine, entry: PoolEntry, why: ContractFailure): Then;
-  refusal(line: ContractLine, entry: PoolEntry, cause: unknown): Then;
-  judged(line: ContractLine, entry: PoolEntry, judgement: Judgement): Then;
+  unready(queue: ContractQueue, entry: PoolEntry, image: ContractImage, why: ContractFailure): Then;
+  failure(queue: ContractQueue, entry: PoolEntry, why: ContractFailure): Then;
+  refusal(queue: ContractQueue, entry: PoolEntry, cause: unknown): Then;
+  judged(queue: ContractQueue, entry: PoolEntry, judgement: Judgement): Then;
 }
 
 export function createConclusions(block: BlockInWork, ports: ConcludePorts): Conclusions {
   const { pool, breakers, repetitions, createVersions, report, failed } = ports;
 
-  function judged(line: ContractLine, entry: PoolEntry, found: Judgement): Then {
+  function judged(queue: ContractQueue, entry: PoolEntry, found: Judgement): Then {
     const isLast = !found.leaves && !repetitions.failed(entry.key);
-    return concluded(line, entry, found, isLast);
+    return concluded(queue, entry, found, isLast);
   }
 
-  function failure(line: ContractLine, entry: PoolEntry, why: ContractFailure): Then {
+  function failure(queue: ContractQueue, entry: PoolEntry, why: ContractFailure): Then {
     const found = judgeFailure(why);
-    if (!isOutage(why)) return judged(line, entry, found);
-    return concluded(line, entry, found, !repetitions.heldUp(entry.key));
+    if (!isOutage(why)) return judged(queue, entry, found);
+    return concluded(queue, entry, found, !repetitions.heldUp(entry.key));
   }
 
   function concluded(
-    { key }: ContractLine,
+    { key }: ContractQueue,
     entry: PoolEntry,
     found: Judgement,
     isLast: boolean,
@@ -82,11 +82,11 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
     return 'next';
   }
 
-  const refusal = (line: ContractLine, entry: PoolEntry, cause: unknown): Then =>
-    judged(line, entry, judgeRefusal(refusalFrom(cause).message));
+  const refusal = (queue: ContractQueue, entry: PoolEntry, cause: unknown): Then =>
+    judged(queue, entry, judgeRefusal(refusalFrom(cause).message));
 
   function results(
-    line: ContractLine,
+    queue: ContractQueue,
     entry: PoolEntry,
     tx: Tx,
     entries: readonly DataEntry[],
@@ -95,7 +95,7 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
       if (!block.addResults(tx, entry.verdicts, entries)) return 'stop';
     } catch (cause) {
       if (isBlockFull(cause) || cause instanceof ResultRefused) return 'stop';
-      return refusal(line, entry, cause);
+      return refusal(queue, entry, cause);
     }
     if (tx.type === createContract.type) createVersions.add(entry.key, tx.version);
     return 'next';
@@ -106,24 +106,24 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
     refusal,
     results,
     failure,
-    unready(line, entry, image, why) {
-      breakers.failed(line.key, { sender: undefined, outage: outageOf(line, image, why) });
-      return failure(line, entry, why);
+    unready(queue, entry, image, why) {
+      breakers.failed(queue.key, { sender: undefined, outage: outageOf(queue, image, why) });
+      return failure(queue, entry, why);
     },
-    outcome(line, entry, tx, image, outcome) {
+    outcome(queue, entry, tx, image, outcome) {
       const { sender } = entry;
       if (outcome.kind === 'failure') {
-        breakers.failed(line.key, { sender, outage: outageOf(line, image, outcome) });
-        return failure(line, entry, outcome);
+        breakers.failed(queue.key, { sender, outage: outageOf(queue, image, outcome) });
+        return failure(queue, entry, outcome);
       }
       if (outcome.kind === 'error') {
         const judgement = judgeError(outcome);
-        if (judgement.leaves) breakers.refused(line.key, sender);
-        else breakers.failed(line.key, { sender, outage: undefined });
-        return judged(line, entry, judgement);
+        if (judgement.leaves) breakers.refused(queue.key, sender);
+        else breakers.failed(queue.key, { sender, outage: undefined });
+        return judged(queue, entry, judgement);
       }
-      breakers.succeeded(line.key, sender);
-      return results(line, entry, tx, outcome.results);
+      breakers.succeeded(queue.key, sender);
+      return results(queue, entry, tx, outcome.results);
     },
   };
 }
@@ -132,7 +132,7 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
 const isOutage = ({ system, recoverable }: ContractFailure): boolean => system && recoverable;
 
 const outageOf = (
-  { owner }: ContractLine,
+  { owner }: ContractQueue,
   { imageHash }: ContractImage,
   why: ContractFailure,
 ): Outage | undefined =>

@@ -7,11 +7,11 @@
 import { fromLatin1, latin1 } from '../base/bytes.ts';
 import type { Containers } from '../base/containers.ts';
 import type { UnsignedHeader } from '../block/header.ts';
-import type { BlockDraft } from '../chain/block-draft.ts';
-import type { PackLimits } from '../chain/forge.ts';
+import type { BlockDraft } from '../chain/apply/block-draft.ts';
+import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { idOf, type PoolEntry } from '../mempool/entry.ts';
+import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
 import { applying, pack, type Room, type Selection } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { maySend } from '../tx/rules/sender-permissions.ts';
@@ -19,9 +19,9 @@ import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { createBlockInWork } from './block-in-work.ts';
-import { createBreakers } from './breakers.ts';
-import { concernsContract, contractKeyOf, isExecutable } from './contract-line.ts';
+import { createCircuitBreakers } from './circuit-breakers.ts';
 import { ContractPhase } from './contract-phase.ts';
+import { concernsContract, contractKeyOf, isExecutable } from './contract-queue.ts';
 import { createWork, type WorkPorts } from './contract-work.ts';
 import { createCreateVersions } from './create-versions.ts';
 import { endedContracts } from './ended-contracts.ts';
@@ -67,7 +67,7 @@ export interface BlockRoom extends PackLimits {
 }
 
 export interface ContractPacker {
-  /** Fills the draft; see `Packer` in chain/forge.ts. */
+  /** Fills the draft; see `Packer` in chain/apply/produce-block.ts. */
   pack(draft: BlockDraft, limits: BlockRoom, header: UnsignedHeader): Promise<void>;
   /** The block that was packed last has been committed: reports its contract transactions. */
   committed(): void;
@@ -95,7 +95,7 @@ export function createContractPacker(
     ...ports,
     prepare: warmUp.prepare,
     checks: createImageChecks(containers),
-    breakers: createBreakers(clock),
+    breakers: createCircuitBreakers(clock),
     repetitions: createRepetitions(clock),
     createVersions,
     users,

@@ -10,10 +10,10 @@ import type { Clock } from '../base/ports.ts';
 import { roundLimits as limits } from '../base/round-limits.ts';
 import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
-import { ColdLines } from './cold-lines.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
+import { ColdQueues } from './cold-queues.ts';
 import type { Then } from './conclude.ts';
-import { ContractLine, type LineState } from './contract-line.ts';
+import { ContractQueue, type QueueState } from './contract-queue.ts';
 import type { Begin, Started } from './contract-work.ts';
 import type { ImageLoad } from './image-loads.ts';
 import { createPhaseIntake } from './phase-intake.ts';
@@ -46,7 +46,7 @@ const ALONE_SHARE = limits.alone.value;
 const ALONE_SHARE_OF_ALL = limits.aloneOfAll.value;
 
 interface Job {
-  readonly line: ContractLine;
+  readonly queue: ContractQueue;
   readonly started: Started;
 }
 
@@ -54,13 +54,13 @@ export class ContractPhase {
   private readonly options: PhaseOptions;
   private readonly ports: PhasePorts;
   private readonly slice: TimeSlice;
-  private readonly lines = new Map<string, ContractLine>();
-  private readonly slots: FairSemaphore<ContractLine>;
-  private readonly cold: ColdLines<ContractLine>;
+  private readonly queues = new Map<string, ContractQueue>();
+  private readonly slots: FairSemaphore<ContractQueue>;
+  private readonly cold: ColdQueues<ContractQueue>;
   private readonly intake = createPhaseIntake();
   private readonly running = new Set<Job>();
-  /** A line whose next transaction is executed alone. */
-  private alone: ContractLine | undefined;
+  /** A queue whose next transaction is executed alone. */
+  private alone: ContractQueue | undefined;
   private readonly aloneMs = new Map<string, number>();
   private aloneMsMax = 0;
   /** What is left for all creators. */
@@ -75,7 +75,7 @@ export class ContractPhase {
     this.ports = ports;
     this.slice = new TimeSlice(ports.clock);
     this.slots = new FairSemaphore(options.parallelism);
-    this.cold = new ColdLines(ports.clock);
+    this.cold = new ColdQueues(ports.clock);
   }
 
   /** Takes in what waits, in the order of the pool. */
@@ -89,26 +89,26 @@ export class ContractPhase {
     this.enter([entry]);
   }
 
-  /** A line has all of them before its first one is chosen, which may give way to the others. */
+  /** A queue has all of them before its first one is chosen, which may give way to the others. */
   private enter(entries: readonly PoolEntry[]): void {
-    const lines = new Set(entries.map((entry) => this.place(entry)));
-    for (const line of lines) if (line?.state === 'empty') this.queue(line);
+    const queues = new Set(entries.map((entry) => this.place(entry)));
+    for (const queue of queues) if (queue?.state === 'empty') this.enqueue(queue);
   }
 
-  private place(entry: PoolEntry): ContractLine | undefined {
+  private place(entry: PoolEntry): ContractQueue | undefined {
     if (this.closed) return undefined;
     const key = this.ports.contractKey(entry);
-    let line = this.lines.get(key);
-    if (line?.state === 'stopped' || !this.ports.isDue(key, entry)) return undefined;
+    let queue = this.queues.get(key);
+    if (queue?.state === 'stopped' || !this.ports.isDue(key, entry)) return undefined;
     if (!this.intake.offer(entry, key)) return undefined;
-    if (line === undefined) {
+    if (queue === undefined) {
       const left = (done: PoolEntry): void => this.intake.leave(done, key);
       const yields = (waiting: PoolEntry): boolean => this.ports.yields(key, waiting);
-      line = new ContractLine(key, this.ports.ownerOf(key, entry), left, yields);
-      this.lines.set(key, line);
+      queue = new ContractQueue(key, this.ports.ownerOf(key, entry), left, yields);
+      this.queues.set(key, queue);
     }
-    line.add(entry);
-    return line;
+    queue.add(entry);
+    return queue;
   }
 
   /** A transaction has arrived while the phase is under way. */
@@ -146,11 +146,11 @@ export class ContractPhase {
     this.finish();
   }
 
-  private queue(line: ContractLine): void {
-    line.state = 'ready';
-    const entry = line.next();
-    const yields = entry !== undefined && this.ports.yields(line.key, entry);
-    this.slots.add(line.owner, line, yields);
+  private enqueue(queue: ContractQueue): void {
+    queue.state = 'ready';
+    const entry = queue.next();
+    const yields = entry !== undefined && this.ports.yields(queue.key, entry);
+    this.slots.add(queue.owner, queue, yields);
   }
 
   /** Begins as much as may run at once. */
@@ -164,9 +164,9 @@ export class ContractPhase {
     try {
       for (;;) {
         this.enter(this.intake.again());
-        const line = this.take();
-        if (line === undefined) break;
-        this.advance(line);
+        const queue = this.take();
+        if (queue === undefined) break;
+        this.advance(queue);
         if (this.slice.isOver()) await this.slice.yield();
       }
     } finally {
@@ -175,132 +175,132 @@ export class ContractPhase {
     if (!this.closed && this.running.size === 0) this.end();
   }
 
-  /** The next line of which something may begin now. */
-  private take(): ContractLine | undefined {
+  /** The next queue of which something may begin now. */
+  private take(): ContractQueue | undefined {
     if (this.closed || this.running.size >= this.options.parallelism) return undefined;
     if (this.alone !== undefined) return this.running.size === 0 ? this.alone : undefined;
-    const line = this.slots.next();
-    if (line !== undefined) return line;
-    for (const waiting of this.cold.due()) this.queue(waiting);
+    const queue = this.slots.next();
+    if (queue !== undefined) return queue;
+    for (const waiting of this.cold.due()) this.enqueue(waiting);
     return this.slots.next();
   }
 
-  private advance(line: ContractLine): void {
-    const entry = line.next();
+  private advance(queue: ContractQueue): void {
+    const entry = queue.next();
     if (entry === undefined) {
-      this.rest(line, 'empty');
-      this.passTurn(line);
+      this.rest(queue, 'empty');
+      this.passTurn(queue);
       return;
     }
     const left = this.options.deadline - this.ports.clock.now();
-    const step = this.ports.begin(line, entry, left);
+    const step = this.ports.begin(queue, entry, left);
     const begins = typeof step === 'object' && 'ended' in step;
-    if (begins && step.load === line.turn) line.turn = undefined;
-    if (step !== 'next') this.passTurn(line);
-    if (step === 'next' || step === 'stop') this.proceed(line, step);
+    if (begins && step.load === queue.turn) queue.turn = undefined;
+    if (step !== 'next') this.passTurn(queue);
+    if (step === 'next' || step === 'stop') this.proceed(queue, step);
     else if ('cold' in step) {
-      this.rest(line, 'cold');
-      this.cold.add(step.cold, line);
+      this.rest(queue, 'cold');
+      this.cold.add(step.cold, queue);
     } else if (!begins) {
-      this.rest(line, 'blocked');
-      step.full.wait(line, line.owner);
+      this.rest(queue, 'blocked');
+      step.full.wait(queue, queue.owner);
     } else {
-      line.state = 'busy';
-      const job = { line, started: step };
+      queue.state = 'busy';
+      const job = { queue, started: step };
       this.running.add(job);
-      this.slots.take(line.owner);
-      for (const waiting of this.cold.isWarm(step.image)) this.queue(waiting);
+      this.slots.take(queue.owner);
+      for (const waiting of this.cold.isWarm(step.image)) this.enqueue(waiting);
       this.follow(job).catch((cause: unknown) => this.finish(cause));
     }
   }
 
-  /** A container has room for a run again: the line that has waited longest may use it. */
-  private giveTurn(load: ImageLoad<ContractLine> | undefined): void {
-    // Another line was faster: otherwise the turn would go round among those that wait.
+  /** A container has room for a run again: the queue that has waited longest may use it. */
+  private giveTurn(load: ImageLoad<ContractQueue> | undefined): void {
+    // Another queue was faster: otherwise the turn would go round among those that wait.
     if (load === undefined || load.isFull) return;
-    const line = load.next();
-    if (line === undefined) return;
-    line.turn = load;
-    this.queue(line);
+    const queue = load.next();
+    if (queue === undefined) return;
+    queue.turn = load;
+    this.enqueue(queue);
   }
 
-  /** A line that does not use the room of a container leaves it to the next one. */
-  private passTurn(line: ContractLine): void {
-    const load = line.turn;
-    line.turn = undefined;
+  /** A queue that does not use the room of a container leaves it to the next one. */
+  private passTurn(queue: ContractQueue): void {
+    const load = queue.turn;
+    queue.turn = undefined;
     this.giveTurn(load);
   }
 
-  /** Lets the line wait; nobody waits for it meanwhile. */
-  private rest(line: ContractLine, state: LineState): void {
-    line.state = state;
-    if (state === 'stopped') line.clear();
-    if (this.alone === line) this.endAlone();
+  /** Lets the queue wait; nobody waits for it meanwhile. */
+  private rest(queue: ContractQueue, state: QueueState): void {
+    queue.state = state;
+    if (state === 'stopped') queue.clear();
+    if (this.alone === queue) this.endAlone();
   }
 
   /**
-   * Nothing else begins until the line has been executed. Its creator has a limited time for that,
+   * Nothing else begins until the queue has been executed. Its creator has a limited time for that,
    * in which what runs ends too, and so have all creators together.
    */
-  private runAlone(line: ContractLine): void {
+  private runAlone(queue: ContractQueue): void {
     const { clock } = this.ports;
-    const ofOwner = this.aloneMs.get(line.owner) ?? this.aloneMsMax;
+    const ofOwner = this.aloneMs.get(queue.owner) ?? this.aloneMsMax;
     // A creator gets its whole share: a call that others had left too little for would count as one
     // that takes too long.
     if (ofOwner <= 0 || this.aloneMsOfAll < ofOwner) {
-      this.rest(line, 'stopped');
+      this.rest(queue, 'stopped');
       return;
     }
-    line.state = 'ready';
-    this.alone = line;
+    queue.state = 'ready';
+    this.alone = queue;
     const began = clock.monotonic();
-    const cancel = clock.after(ofOwner, () => this.aloneTooLong(line));
+    const cancel = clock.after(ofOwner, () => this.aloneTooLong(queue));
     this.endAlone = () => {
       cancel();
       const took = clock.monotonic() - began;
-      this.aloneMs.set(line.owner, ofOwner - took);
+      this.aloneMs.set(queue.owner, ofOwner - took);
       this.aloneMsOfAll -= took;
       this.alone = undefined;
       this.endAlone = () => {};
     };
   }
 
-  private aloneTooLong(line: ContractLine): void {
+  private aloneTooLong(queue: ContractQueue): void {
     for (const job of this.running) {
-      if (job.line !== line) continue;
+      if (job.queue !== queue) continue;
       // Its container stays busy, so what waits for it waits for the next block.
       job.started.abandon(false);
       this.running.delete(job);
-      this.slots.release(line.owner);
+      this.slots.release(queue.owner);
     }
-    this.rest(line, 'stopped');
+    this.rest(queue, 'stopped');
     this.pump();
   }
 
   private async follow(job: Job): Promise<void> {
-    const { line, started } = job;
+    const { queue, started } = job;
     const settle = await started.ended;
     if (this.slice.isOver()) await this.slice.yield();
     // The phase may have ended and abandoned it.
     if (!this.running.delete(job)) return;
-    this.slots.release(line.owner);
+    this.slots.release(queue.owner);
     started.load?.end();
     this.giveTurn(started.load);
-    this.proceed(line, settle());
+    this.proceed(queue, settle());
     this.pump();
   }
 
-  private proceed(line: ContractLine, then: Then | 'again'): void {
+  private proceed(queue: ContractQueue, then: Then | 'again'): void {
     if (then === 'stop') {
-      this.rest(line, 'stopped');
+      this.rest(queue, 'stopped');
     } else if (then === 'next') {
-      this.rest(line, 'ready');
-      line.skip();
-      this.queue(line);
-    } else if (++line.staleRuns < STALE_RUNS_MAX || this.alone !== undefined) {
-      this.queue(line);
+      this.rest(queue, 'ready');
+      queue.skip();
+      this.enqueue(queue);
+    } else if (++queue.staleRuns < STALE_RUNS_MAX || this.alone !== undefined) {
+      this.enqueue(queue);
     } else {
-      this.runAlone(line);
+      this.runAlone(queue);
     }
   }
 }

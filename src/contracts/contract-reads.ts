@@ -12,7 +12,7 @@ import { type ApiError, apiError } from '../base/errors.ts';
 import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../base/sizes.ts';
-import { headerRowAt, heightOf } from '../chain/stored-blocks.ts';
+import { headerRowAt, heightOf } from '../chain/store/stored-blocks.ts';
 import { inSlices, listInSteps } from '../concurrency/steps.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { accountOf } from '../ledger/accounts.ts';
@@ -51,7 +51,7 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
   const { scheme } = view;
   return {
     spend: ports.spend,
-    inTurns: (items, read) => inTurns(clock, items, read),
+    streamed: (items, read) => streamed(clock, items, read),
     contractEntry: (contractId, key) => entryOf(view, contractIn(view, contractId), key),
     contractEntries: (contractId, query) => entriesOf(contractIn(view, contractId), query, ports),
     addresses: ports.addresses,
@@ -125,7 +125,7 @@ async function entriesOf(
   if (matches === undefined && keys !== undefined) {
     const sought = keys.filter(isKey);
     spend(keys.length - sought.length);
-    const found = await inTurns(clock, sought, (key) => {
+    const found = await streamed(clock, sought, (key) => {
       const value = contractEntry(view, contractId, key);
       return value === undefined ? undefined : entry([key, value]);
     });
@@ -151,7 +151,7 @@ async function entriesOf(
 }
 
 /** What `read` gives for each item; a step is a few of them, so that everything else can run. */
-const inTurns = <T, R>(
+const streamed = <T, R>(
   clock: Clock,
   items: readonly T[],
   read: (item: T) => R,

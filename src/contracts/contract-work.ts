@@ -6,14 +6,14 @@ import { fromLatin1 } from '../base/bytes.ts';
 import type { ContractImage, ContractOutcome } from '../base/containers.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { type Contract, contractOf } from '../ledger/contracts.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import { type BlockInWork, isBlockFull } from './block-in-work.ts';
 import { type ConcludePorts, type Conclusions, createConclusions, type Then } from './conclude.ts';
-import type { ContractLine } from './contract-line.ts';
+import type { ContractQueue } from './contract-queue.ts';
 import type { ImageChecks } from './image-checks.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
 import type { ImageUsers } from './image-users.ts';
@@ -43,7 +43,7 @@ export interface WorkOptions {
 export interface Started {
   /** The image whose container runs it. */
   readonly image: string | undefined;
-  readonly load: ImageLoad<ContractLine> | undefined;
+  readonly load: ImageLoad<ContractQueue> | undefined;
   /**
    * Resolves with what to do with the result as long as the block is still being made. `again`: the
    * result belongs to no order of the block.
@@ -58,11 +58,11 @@ export type Step =
   /** The container of this image starts. */
   | { readonly cold: string }
   /** The container is busy. */
-  | { readonly full: ImageLoad<ContractLine> }
+  | { readonly full: ImageLoad<ContractQueue> }
   | Started;
 
-/** Begins with the next transaction of a line; `leftMs` is the time until the block is complete. */
-export type Begin = (line: ContractLine, entry: PoolEntry, leftMs: number) => Step;
+/** Begins with the next transaction of a queue; `leftMs` is the time until the block is complete. */
+export type Begin = (queue: ContractQueue, entry: PoolEntry, leftMs: number) => Step;
 
 /** What a 105 with few results adds to the transaction in it. */
 const RESULT_BYTES = 256;
@@ -71,7 +71,7 @@ const GIVEN_UP = judgeRefusal('The contract has failed too often');
 
 export function createWork(
   block: BlockInWork,
-  loadOf: (image: ContractImage) => ImageLoad<ContractLine>,
+  loadOf: (image: ContractImage) => ImageLoad<ContractQueue>,
   options: WorkOptions,
   ports: WorkPorts,
 ): Begin {
@@ -80,10 +80,10 @@ export function createWork(
   const conclude = createConclusions(block, ports);
   const work = { block, loadOf, options, ports, conclude };
 
-  function disable(line: ContractLine, entry: PoolEntry): Then {
+  function disable(queue: ContractQueue, entry: PoolEntry): Then {
     if (!room.fits(entry.size)) return 'stop';
     try {
-      block.add(line.decode(entry, pool.decode), entry.verdicts);
+      block.add(queue.decode(entry, pool.decode), entry.verdicts);
     } catch (cause) {
       if (isBlockFull(cause)) return 'stop';
       pool.drop(entry, refusalFrom(cause));
@@ -91,46 +91,46 @@ export function createWork(
     return 'next';
   }
 
-  return (line, entry, leftMs) => {
+  return (queue, entry, leftMs) => {
     const type = entry.def.type;
-    if (type === disableContract.type) return disable(line, entry);
+    if (type === disableContract.type) return disable(queue, entry);
     if (failed.has(entry.key)) return 'next';
     if (!room.fits(entry.size + RESULT_BYTES)) return 'stop';
-    const breaker = breakers.state(line.key, entry.sender);
-    if (breaker === 'spent') return conclude.judged(line, entry, GIVEN_UP);
+    const breaker = breakers.state(queue.key, entry.sender);
+    if (breaker === 'spent') return conclude.judged(queue, entry, GIVEN_UP);
     if (breaker === 'open') return 'next';
-    const tx = line.decode(entry, pool.decode);
+    const tx = queue.decode(entry, pool.decode);
     return type === updateContract.type
-      ? update(line, entry, tx, work)
-      : execute(line, entry, tx, leftMs, work);
+      ? update(queue, entry, tx, work)
+      : execute(queue, entry, tx, leftMs, work);
   };
 }
 
 interface Work {
   readonly block: BlockInWork;
-  readonly loadOf: (image: ContractImage) => ImageLoad<ContractLine>;
+  readonly loadOf: (image: ContractImage) => ImageLoad<ContractQueue>;
   readonly options: WorkOptions;
   readonly ports: WorkPorts;
   readonly conclude: Conclusions;
 }
 
 /** The dry run: undefined where the transaction may be executed. */
-function tried(line: ContractLine, entry: PoolEntry, tx: Tx, work: Work): Then | undefined {
+function tried(queue: ContractQueue, entry: PoolEntry, tx: Tx, work: Work): Then | undefined {
   try {
     work.block.draft.check(tx, entry.verdicts);
     return undefined;
   } catch (cause) {
-    return isBlockFull(cause) ? 'stop' : work.conclude.refusal(line, entry, cause);
+    return isBlockFull(cause) ? 'stop' : work.conclude.refusal(queue, entry, cause);
   }
 }
 
 /** No code runs for a 107: its image is checked, and the results are empty. */
-function update(line: ContractLine, entry: PoolEntry, tx: Tx, work: Work): Step {
+function update(queue: ContractQueue, entry: PoolEntry, tx: Tx, work: Work): Step {
   const { block, options, ports, conclude } = work;
-  const refused = tried(line, entry, tx, work);
+  const refused = tried(queue, entry, tx, work);
   if (refused !== undefined) return refused;
   const { image, imageHash } = tx.fields as unknown as ContractImage;
-  const check = ports.checks.check({ image, imageHash }, line.owner);
+  const check = ports.checks.check({ image, imageHash }, queue.owner);
   if (check === 'busy') return 'stop';
   const bytes = entry.size + RESULT_BYTES;
   let cancel = (): void => {};
@@ -145,36 +145,36 @@ function update(line: ContractLine, entry: PoolEntry, tx: Tx, work: Work): Step 
       cancel();
       block.room.release(bytes);
       if (problem === 'late') return 'stop';
-      if (problem !== undefined) return conclude.failure(line, entry, problem);
-      return conclude.results(line, entry, tx, []);
+      if (problem !== undefined) return conclude.failure(queue, entry, problem);
+      return conclude.results(queue, entry, tx, []);
     }),
     abandon: () => cancel(),
   };
 }
 
-function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, work: Work): Step {
+function execute(queue: ContractQueue, entry: PoolEntry, tx: Tx, leftMs: number, work: Work): Step {
   const { block, loadOf, options, ports, conclude } = work;
   const { times, users, clock } = ports;
-  const contract = contractFor(line, tx, block, ports);
+  const contract = contractFor(queue, tx, block, ports);
   // The dry run says what is wrong.
-  if (contract === undefined) return tried(line, entry, tx, work) ?? 'next';
+  if (contract === undefined) return tried(queue, entry, tx, work) ?? 'next';
   const { image } = contract;
   const load = loadOf(image);
   if (load.isFull) return { full: load };
-  const readiness = ports.prepare(image, contract.createVersion, line.owner);
+  const readiness = ports.prepare(image, contract.createVersion, queue.owner);
   if (readiness.kind === 'starting') return { cold: imageKey(image) };
-  if (readiness.kind === 'failure') return conclude.unready(line, entry, image, readiness);
-  const expected = times.expected(line.key, imageKey(image)) ?? options.limitMs;
+  if (readiness.kind === 'failure') return conclude.unready(queue, entry, image, readiness);
+  const expected = times.expected(queue.key, imageKey(image)) ?? options.limitMs;
   if (leftMs < Math.min(expected, options.limitMs)) return 'stop';
-  const refused = tried(line, entry, tx, work);
+  const refused = tried(queue, entry, tx, work);
   if (refused !== undefined) return refused;
-  users.ran(line.key, image);
+  users.ran(queue.key, image);
   const began = clock.monotonic();
-  const run = runContract({ ...contract, tx, contractId: fromLatin1(line.key) }, block, ports);
+  const run = runContract({ ...contract, tx, contractId: fromLatin1(queue.key) }, block, ports);
   const bytes = entry.size + RESULT_BYTES;
   const ended = (outcome: ContractOutcome): void => {
     const ms = clock.monotonic() - began;
-    times.add(line.key, imageKey(image), ms);
+    times.add(queue.key, imageKey(image), ms);
     ports.observe(outcome.kind, ms);
   };
   block.room.reserve(bytes);
@@ -186,15 +186,15 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
       block.room.release(bytes);
       ended(outcome);
       if (outcome.kind === 'success' && run.isStale()) return 'again';
-      return conclude.outcome(line, entry, tx, image, outcome);
+      return conclude.outcome(queue, entry, tx, image, outcome);
     }),
     abandon(now) {
       const tooLong = (): void => {
         if (entry.removed) return;
-        const message = timedOut(fromLatin1(line.key));
+        const message = timedOut(fromLatin1(queue.key));
         const failure = { kind: 'failure', message, recoverable: true, system: false } as const;
         ended(failure);
-        conclude.outcome(line, entry, tx, image, failure);
+        conclude.outcome(queue, entry, tx, image, failure);
       };
       if (clock.monotonic() - began >= options.limitMs) tooLong();
       else if (!now) {
@@ -208,7 +208,7 @@ function execute(line: ContractLine, entry: PoolEntry, tx: Tx, leftMs: number, w
 
 /** What a 103 or 104 runs; undefined where there is no such contract. */
 function contractFor(
-  { key }: ContractLine,
+  { key }: ContractQueue,
   tx: Tx,
   { draft: { overlay } }: BlockInWork,
   { createVersions }: WorkPorts,

@@ -3,7 +3,7 @@
  * container.
  */
 import { fromLatin1 } from '../base/bytes.ts';
-import { findTransaction } from '../chain/stored-blocks.ts';
+import { findTransaction } from '../chain/store/stored-blocks.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { executedBy } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';

@@ -4,10 +4,10 @@ import { apiError } from '../base/errors.ts';
 import { isI64 } from '../base/int.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { L2_MAX } from '../codec/primitives.ts';
+import { assemble, messageOf } from '../tx/assemble.ts';
+import { compiledLayoutOf, complete } from '../tx/compiled-layout.ts';
 import { resultsProblem } from '../tx/fields/entries.ts';
-import { complete, planOf } from '../tx/plan.ts';
 import { carrying, type ProofVerdicts, unchecked } from '../tx/proof-verdicts.ts';
-import { messageOf, seal } from '../tx/seal.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { executedContract } from '../tx/types/105-executed-contract.ts';
@@ -22,7 +22,7 @@ export interface Executed {
   readonly verdicts: ProofVerdicts;
 }
 
-const plan = planOf(executedContract, executedContract.layouts[0]!);
+const plan = compiledLayoutOf(executedContract, executedContract.layouts[0]!);
 
 /**
  * `verdicts` are those on the executed transaction. Throws ApiError where the results break a rule
@@ -45,7 +45,7 @@ export function executedTx(
     timestamp,
   });
   const signature = sign(messageOf(plan, values, scheme));
-  const made = seal(plan, values, [signature], scheme);
+  const made = assemble(plan, values, [signature], scheme);
   // The own signature is checked like any other, before a block with it leaves this node.
   return { tx: made, verdicts: carrying(made, unchecked(made), verdicts) };
 }

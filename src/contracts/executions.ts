@@ -9,7 +9,7 @@ import { latin1, utf8 } from '../base/bytes.ts';
 import type { ContractReads } from '../base/containers.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Random } from '../base/ports.ts';
-import type { StoredTx } from '../chain/stored-blocks.ts';
+import type { StoredTx } from '../chain/store/stored-blocks.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { REQUESTS_PER_CALL_MAX } from './read-budget.ts';
 

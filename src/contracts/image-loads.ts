@@ -4,21 +4,21 @@ import type { ContractImage } from '../base/containers.ts';
 export const imageKey = ({ image, imageHash }: ContractImage): string =>
   `${imageHash.toLowerCase()} ${image}`;
 
-export interface ImageLoad<Line> {
+export interface ImageLoad<Queue> {
   /** True where the container takes no more runs. */
   readonly isFull: boolean;
   begin(): void;
   end(): void;
-  wait(line: Line, owner: string): void;
-  /** The line whose turn it is; owners take turns, since anybody may use the image of another. */
-  next(): Line | undefined;
+  wait(queue: Queue, owner: string): void;
+  /** The queue whose turn it is; owners take turns, since anybody may use the image of another. */
+  next(): Queue | undefined;
 }
 
 /** `perContainer` is the number of runs that one container may have at once. */
-export function createImageLoads<Line>(
+export function createImageLoads<Queue>(
   perContainer: number,
-): (image: ContractImage) => ImageLoad<Line> {
-  const loads = new Map<string, ImageLoad<Line>>();
+): (image: ContractImage) => ImageLoad<Queue> {
+  const loads = new Map<string, ImageLoad<Queue>>();
   return (image) => {
     const key = imageKey(image);
     let load = loads.get(key);
@@ -30,10 +30,10 @@ export function createImageLoads<Line>(
   };
 }
 
-function createLoad<Line>(most: number): ImageLoad<Line> {
+function createLoad<Queue>(most: number): ImageLoad<Queue> {
   let running = 0;
   /** By owner; the first one has the turn. */
-  const waiting = new Map<string, Line[]>();
+  const waiting = new Map<string, Queue[]>();
   return {
     get isFull() {
       return running >= most;
@@ -44,19 +44,19 @@ function createLoad<Line>(most: number): ImageLoad<Line> {
     end() {
       running--;
     },
-    wait(line, owner) {
-      const lines = waiting.get(owner);
-      if (lines === undefined) waiting.set(owner, [line]);
-      else lines.push(line);
+    wait(queue, owner) {
+      const queues = waiting.get(owner);
+      if (queues === undefined) waiting.set(owner, [queue]);
+      else queues.push(queue);
     },
     next() {
       const [first] = waiting;
       if (first === undefined) return undefined;
-      const [owner, lines] = first;
-      const line = lines.shift();
+      const [owner, queues] = first;
+      const queue = queues.shift();
       waiting.delete(owner);
-      if (lines.length > 0) waiting.set(owner, lines);
-      return line;
+      if (queues.length > 0) waiting.set(owner, queues);
+      return queue;
     },
   };
 }

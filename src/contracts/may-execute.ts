@@ -1,4 +1,4 @@
-import { consensusView } from '../chain/consensus-view.ts';
+import { consensusView } from '../chain/apply/consensus-view.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { hasRole } from '../ledger/permissions.ts';
 import { SENDER } from '../ledger/roles.ts';

@@ -3,7 +3,7 @@
  * an equal part while others want theirs. What was left out comes in when half of the rest is done.
  */
 import { roundLimits as limits } from '../base/round-limits.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
 
 /** Transactions in play at once. */
 export const ENTRIES_MAX = limits.inPlay.value;

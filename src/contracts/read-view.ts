@@ -3,7 +3,7 @@
  * is remembered. After `close` nothing can be read any more.
  */
 import { apiError } from '../base/errors.ts';
-import { asUntyped, decodeKeys, type KeyedView } from '../ledger/head.ts';
+import { asUntyped, decodeKeys, type KeyedView } from '../ledger/committed-view.ts';
 import { keyText } from '../ledger/key-codecs.ts';
 import type { Table } from '../ledger/table.ts';
 import { type ChangeLog, ReadSet } from './change-log.ts';

@@ -5,10 +5,10 @@ import type { Containers, ContractImage, ContractOutcome } from '../base/contain
 import type { KeyFilters } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import type { UnsignedHeader } from '../block/header.ts';
-import type { BlockDraft } from '../chain/block-draft.ts';
-import { findTransaction, type StoredTx } from '../chain/stored-blocks.ts';
+import type { BlockDraft } from '../chain/apply/block-draft.ts';
+import { findTransaction, type StoredTx } from '../chain/store/stored-blocks.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import { executedBy } from '../ledger/contracts.ts';
-import type { KeyedView } from '../ledger/head.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { ChangeLog } from './change-log.ts';
 import { createContractReads } from './contract-reads.ts';

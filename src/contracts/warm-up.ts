@@ -9,11 +9,11 @@ import { base58 } from '../codec/text.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import type { PoolEntry } from '../mempool/entry.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { callContract } from '../tx/types/104-call-contract.ts';
-import { contractKeyOf } from './contract-line.ts';
+import { contractKeyOf } from './contract-queue.ts';
 import type { CreateVersions } from './create-versions.ts';
 import { imageKey } from './image-loads.ts';
 

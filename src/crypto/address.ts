@@ -36,7 +36,7 @@ export interface Addresses {
   problem(bytes: Uint8Array): string | undefined;
 }
 
-interface Known {
+interface CachedAddress {
   readonly bytes: Uint8Array;
   readonly text: string;
   /** Made when they are first asked for. */
@@ -48,8 +48,8 @@ export function createAddresses(
   chainId: number,
   cached = CACHED_ADDRESSES,
 ): Addresses {
-  const byKey = new BoundedCache<string, Known>(cached);
-  const byText = new BoundedCache<string, Known>(cached);
+  const byKey = new BoundedCache<string, CachedAddress>(cached);
+  const byText = new BoundedCache<string, CachedAddress>(cached);
   const texts = new BoundedCache<string, string>(cached);
   const sound = new BoundedCache<string, true>(cached);
 
@@ -84,7 +84,7 @@ export function createAddresses(
     problem,
   };
 
-  function derive(publicKey: Uint8Array): Known {
+  function derive(publicKey: Uint8Array): CachedAddress {
     const key = latin1(publicKey);
     const known = byKey.get(key);
     if (known !== undefined) return known;
@@ -93,14 +93,14 @@ export function createAddresses(
     bytes[1] = chainId;
     bytes.set(family.secureHash(publicKey).subarray(0, HASH_END - 2), 2);
     bytes.set(checksum(bytes), HASH_END);
-    const derived: Known = { bytes, text: base58.encode(bytes) };
+    const derived: CachedAddress = { bytes, text: base58.encode(bytes) };
     byKey.set(key, derived);
     byText.set(derived.text, derived);
     return derived;
   }
 
   /** The address, or the reason why the text is not an address. */
-  function parse(input: string): Known | string {
+  function parse(input: string): CachedAddress | string {
     const text = input.startsWith(PREFIX) ? input.slice(PREFIX.length) : input;
     const known = byText.get(text);
     if (known !== undefined) return known;

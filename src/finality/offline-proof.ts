@@ -36,7 +36,7 @@ export interface OfflineProof {
   readonly headers: readonly Uint8Array[];
 }
 
-export type Verdict =
+export type ProofOutcome =
   | {
       readonly isProved: true;
       readonly block: Checkpoint & { readonly header: Header };
@@ -44,14 +44,14 @@ export type Verdict =
     }
   | { readonly isProved: false; readonly why: string };
 
-const refuted = (why: string): Verdict => ({ isProved: false, why });
+const refuted = (why: string): ProofOutcome => ({ isProved: false, why });
 
 /** Pure: the same answer everywhere, however old the proof is. */
 export function verifyOffline(
   { steps, headers }: OfflineProof,
   trusted: TrustedCheckpoint,
   scheme: ChainScheme,
-): Verdict {
+): ProofOutcome {
   let { ruleHash } = trusted;
   let reached = 0;
   let final: Checkpoint | undefined;

@@ -3,7 +3,7 @@ import type { Random } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { SCRYPT_COST, type ScryptCost } from '../crypto/keystore-cipher.ts';
-import { type Entry, isGenuine, parseKeyFile, printKeyFile, SALT_BYTES } from './format.ts';
+import { isGenuine, type KeystoreEntry, parseKeyFile, printKeyFile, SALT_BYTES } from './format.ts';
 import { KeystoreError } from './keystore-errors.ts';
 import { type KeystoreFiles, type Layout, readKeyFiles, splitByLayout } from './location.ts';
 import { type NewKey, sealEntry, type Wallet, type Wallets } from './wallet.ts';
@@ -17,7 +17,7 @@ export interface Account {
 
 /** An account with its encrypted private key. */
 export interface HeldAccount extends Account {
-  readonly entry: Entry;
+  readonly entry: KeystoreEntry;
   readonly wallet: Wallet;
 }
 
@@ -110,7 +110,7 @@ export class AccountFiles {
     }
   }
 
-  private held(entry: Entry, wallet: Wallet): HeldAccount {
+  private held(entry: KeystoreEntry, wallet: Wallet): HeldAccount {
     const { publicKey, password } = entry;
     return { address: this.deps.scheme.addressOf(publicKey), publicKey, password, entry, wallet };
   }

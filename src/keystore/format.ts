@@ -26,7 +26,7 @@ export const SALT_BYTES = 32;
 const MAX_N = 2 ** 20;
 const MAX_ENTRIES = 100_000;
 
-export interface Entry {
+export interface KeystoreEntry {
   readonly publicKey: Uint8Array;
   /** True if the account has a password of its own. */
   readonly password: boolean;
@@ -37,7 +37,7 @@ export interface Entry {
 export interface KeyFile {
   readonly cost: ScryptCost;
   readonly salt: Uint8Array;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly KeystoreEntry[];
 }
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
@@ -99,7 +99,7 @@ export function parseKeyFile(bytes: Uint8Array, name: string): UncheckedKeyFile 
   };
 }
 
-function readEntry(json: unknown): Entry | undefined {
+function readEntry(json: unknown): KeystoreEntry | undefined {
   if (!isObject(json) || typeof json['password'] !== 'boolean') return undefined;
   const publicKey = fromBase58(json['publicKey']);
   const kdfSalt = fromBase64(json['kdfSalt'], SALT_BYTES);

@@ -11,7 +11,7 @@ import {
   seal256,
   subkey,
 } from '../crypto/keystore-cipher.ts';
-import { type Entry, SALT_BYTES } from './format.ts';
+import { type KeystoreEntry, SALT_BYTES } from './format.ts';
 
 /** The key derived from the wallet password and one salt. */
 export interface Wallet {
@@ -58,14 +58,14 @@ function accountKey(wallet: Wallet, kdfSalt: Uint8Array, own?: Uint8Array): Uint
 }
 
 /** The private key of an account without a password; undefined where the entry is damaged. */
-export function unsealEntry(wallet: Wallet, entry: Entry): Uint8Array | undefined {
+export function unsealEntry(wallet: Wallet, entry: KeystoreEntry): Uint8Array | undefined {
   return open256(accountKey(wallet, entry.kdfSalt), entry.sealed, entry.publicKey);
 }
 
 /** The private key of an account with a password; undefined where that is wrong. */
 export async function unlockEntry(
   wallet: Wallet,
-  entry: Entry,
+  entry: KeystoreEntry,
   password: string,
 ): Promise<Uint8Array | undefined> {
   const own = await deriveKey(password, entry.kdfSalt, wallet.cost);
@@ -77,7 +77,7 @@ export async function sealEntry(
   { privateKey, password }: NewKey,
   publicKey: Uint8Array,
   random: Random,
-): Promise<Entry> {
+): Promise<KeystoreEntry> {
   const kdfSalt = random.bytes(SALT_BYTES);
   const hasPassword = password !== undefined && password !== '';
   const own = hasPassword ? await deriveKey(password, kdfSalt, wallet.cost) : undefined;

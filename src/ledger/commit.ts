@@ -11,7 +11,7 @@ import type { Store } from '../base/ports.ts';
 import { RowsAndColumns } from '../base/row-columns.ts';
 import { endlessSlice, type TimeSlice } from '../concurrency/time-slice.ts';
 import type { PendingWrite } from './batch.ts';
-import { decodeValue, type Head } from './head.ts';
+import { type CommittedView, decodeValue } from './committed-view.ts';
 import { keyText, u32Key } from './key-codecs.ts';
 import { createOverlay } from './overlay.ts';
 import { type Step, StepEncoder, type Unwound } from './step-encoder.ts';
@@ -20,7 +20,7 @@ import { readUndo } from './undo.ts';
 
 export interface CommitterOptions {
   readonly store: Store;
-  readonly head: Head;
+  readonly head: CommittedView;
   readonly tables: readonly Table<never, never>[];
   /** Number of the table height → undo record. */
   readonly undo: number;

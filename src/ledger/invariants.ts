@@ -1,7 +1,7 @@
 /**
  * The invariants of the state after every block (scenarios.md, the end): value is neither made nor
  * lost, no balance is negative, and index tables agree with the state. All rows are read, so this
- * is for tests and for diagnosis. chain/audit.ts has the check of one block.
+ * is for tests and for diagnosis. chain/store/audit.ts has the check of one block.
  */
 import { END_OF_TABLE, keyText, START_OF_TABLE } from './key-codecs.ts';
 import type { LedgerView } from './ledger.ts';

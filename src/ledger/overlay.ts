@@ -7,7 +7,7 @@
  * without a read; values are immutable, so `set` replaces them.
  */
 import { assert } from '../base/assert.ts';
-import { asUntyped, decodeKeys, type KeyedView } from './head.ts';
+import { asUntyped, decodeKeys, type KeyedView } from './committed-view.ts';
 import { keyText } from './key-codecs.ts';
 import type { LedgerView, Overlay } from './ledger.ts';
 import type { Table } from './table.ts';

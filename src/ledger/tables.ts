@@ -4,7 +4,7 @@
  * Table numbers are written in undo records and on disk: append, never renumber, never reuse.
  * Addresses have 26 bytes, ids 32 bytes, heights are u32. Tables of kind `state` make up the state
  * hash and are reversed by undo records; `index` tables follow from the state and are reversed the
- * same way; `local` tables follow from the blocks themselves (chain/block-index.ts writes and
+ * same way; `local` tables follow from the blocks themselves (chain/store/block-index.ts writes and
  * removes them) or belong to this node alone.
  */
 import type { Codec } from '../codec/codec.ts';

@@ -4,14 +4,14 @@
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import type { PackLimits } from '../chain/forge.ts';
+import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { PoolEntry } from './entry.ts';
+import { ScriptShares } from './admission/script-shares.ts';
+import type { PoolEntry } from './entries/entry.ts';
 import type { Pool } from './pool.ts';
-import { ScriptShares } from './script-shares.ts';
 
 /** The outcome for a transaction that the packer has taken from the pool. */
 export type Outcome =

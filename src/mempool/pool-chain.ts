@@ -1,8 +1,8 @@
 /** The interface of the chain to the pool. */
 import type { CheckPlan, ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { Funds } from './senders.ts';
-import type { Spending } from './spending.ts';
+import type { Funds } from './entries/senders.ts';
+import type { Spending } from './entries/spending.ts';
 
 /** What the scripts of a tried transaction may take beside their units (script-runs.ts). */
 export interface TrialScripts {

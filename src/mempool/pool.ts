@@ -1,11 +1,11 @@
 /**
  * Unconfirmed transactions (mempool.md): entries (pool-entries.ts), their admission (admission.ts), the
  * readmission of transactions that a reorganisation rolls back (readmission.ts), and their
- * departure.
+ * eviction.
  *
  * Invariants: an entry leaves only by being mined, by expiry or with a recorded reason; a new entry
  * never evicts another. Transactions of rolled-back blocks return to the pool even when it is full
- * (unsettled.ts).
+ * (reorg-candidates.ts).
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';
@@ -19,20 +19,20 @@ import {
   type ArrivedBytes,
   type Arriving,
   createAdmission,
-} from './admission.ts';
-import { type CleanupOptions, startCleanup } from './cleanup.ts';
-import { Departures } from './departures.ts';
-import type { PoolEntry } from './entry.ts';
-import { createEntryTrial } from './entry-trial.ts';
-import { watchJournalSize } from './journal-size.ts';
-import { OtherProofs } from './other-proofs.ts';
+} from './admission/admission.ts';
+import { type CleanupOptions, startCleanup } from './admission/cleanup.ts';
+import { createEntryTrial } from './admission/entry-trial.ts';
+import { Evictions } from './admission/evictions.ts';
+import type { PoolEntry } from './entries/entry.ts';
+import { Entries, type PoolListener } from './entries/pool-entries.ts';
+import { type SenderLimits, Senders } from './entries/senders.ts';
+import { watchJournalSize } from './journal/journal-size.ts';
+import { Recovery } from './journal/recovery.ts';
 import type { PoolChain } from './pool-chain.ts';
-import { Entries, type PoolListener } from './pool-entries.ts';
-import { createReadmission } from './readmission.ts';
-import { Recovery } from './recovery.ts';
-import { type SenderLimits, Senders } from './senders.ts';
-import { createSettler } from './settler.ts';
-import { Unsettled } from './unsettled.ts';
+import { OtherProofs } from './reorg/other-proofs.ts';
+import { createReadmission } from './reorg/readmission.ts';
+import { ReorgCandidates } from './reorg/reorg-candidates.ts';
+import { createRevalidator } from './reorg/revalidator.ts';
 
 export interface PoolOptions extends SenderLimits, CleanupOptions, AdmissionOptions {}
 
@@ -61,7 +61,10 @@ export interface Pool {
   get(id: Uint8Array): Tx | undefined;
   /** The same, not decoded. */
   entry(id: Uint8Array): PoolEntry | undefined;
-  /** The verdicts on the proofs of exactly these bytes, where they wait in the pool (H-18). */
+  /**
+   * The verdicts on the proofs of exactly these bytes, where they wait in the pool (H-18: proofs
+   * are not part of the id).
+   */
   verdictsOn(tx: Tx): ProofVerdicts | undefined;
   /** Decodes entries one by one; may or may not include those that arrive or leave meanwhile. */
   list(): Iterable<Tx>;
@@ -103,31 +106,31 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const { scheme, state, journal, clock, log } = ports;
   const senders = new Senders(options, state);
   const entries = new Entries(senders, log);
-  const unsettled = new Unsettled();
-  entries.listen({ removed: (entry) => unsettled.forget(entry) });
+  const candidates = new ReorgCandidates();
+  entries.listen({ removed: (entry) => candidates.forget(entry) });
   const trial = createEntryTrial(scheme, state);
-  const departures = new Departures(entries, unsettled, log);
-  const settler = createSettler({ clock, log, entries, unsettled, trial, departures });
+  const evictions = new Evictions(entries, candidates, log);
+  const revalidator = createRevalidator({ clock, log, entries, candidates, trial, evictions });
   const recovering = (key: string, sender: string) => recovery.older(key, sender);
   const admission = createAdmission(options, { ...ports, entries, senders, recovering });
   const { acceptAgain } = admission;
   const otherProofs = new OtherProofs();
-  const returning = { entries, unsettled, otherProofs, decode: trial.decode };
+  const returning = { entries, candidates, otherProofs, decode: trial.decode };
   const shorten = () => size.rewrite();
   const readmission = createReadmission({ ...ports, ...returning, shorten });
   const beside = { older: () => recovery.unjudged(), underWay: readmission.underWay };
   const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = async () => void (await size.rewrite());
-  const recovery = new Recovery({ ...ports, entries, senders, unsettled, acceptAgain, rewrite });
-  const cleanup = { clock, log, entries, unsettled, trial, departures, afterwards: size.trim };
+  const recovery = new Recovery({ ...ports, entries, senders, candidates, acceptAgain, rewrite });
+  const cleanup = { clock, log, entries, candidates, trial, evictions, afterwards: size.trim };
   const stopCleanup = startCleanup(options, cleanup);
   let stopped = false;
 
   /** The entries in doubt come first. The array is valid until the next change. */
   function inOrder(): readonly PoolEntry[] {
     const ordered = entries.inOrder();
-    if (unsettled.size === 0) return ordered;
-    return [...unsettled.entries(), ...ordered.filter((entry) => !unsettled.has(entry))];
+    if (candidates.size === 0) return ordered;
+    return [...candidates.entries(), ...ordered.filter((entry) => !candidates.has(entry))];
   }
 
   return {
@@ -158,8 +161,8 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     bytes: () => entries.bytes + recovery.bytes,
     inOrder,
     decode: trial.decode,
-    drop: (entry, error) => departures.drop(entry, error),
-    dropped: (id) => departures.reasonOf(id),
+    drop: (entry, error) => evictions.drop(entry, error),
+    dropped: (id) => evictions.reasonOf(id),
     removeMined(txs) {
       for (const { id, bytes } of txs) {
         const entry = entries.get(latin1(id));
@@ -168,19 +171,19 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
         entries.remove(entry);
       }
       void size.trim();
-      void settler.settle();
+      void revalidator.revalidate();
     },
     keep: readmission.keep,
     async readmit(txs) {
-      unsettled.shake(entries.all());
+      candidates.markSuspect(entries.all());
       await readmission.readmit(txs);
       await readmission.recheck();
-      if (!stopped) await settler.settle();
+      if (!stopped) await revalidator.revalidate();
     },
     readmitted: readmission.idle,
     async recover() {
       await recovery.run();
-      if (!stopped) await settler.settle();
+      if (!stopped) await revalidator.revalidate();
     },
     whenRead: () => recovery.whenRead(),
     recovers: (bytesHash) => recovery.holds(bytesHash),

@@ -8,19 +8,19 @@
 import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
-import { freeSlot, type Slots, startOf } from './free-slots.ts';
+import { freeSlot, type SlotSource, startOf } from './free-slots.ts';
 import {
-  type Obstacle,
-  obstacleOfDisk,
-  obstacleOfNode,
-  obstacleOfQuorum,
-  obstacleOfVotes,
-} from './obstacles.ts';
+  type MissingPrecondition,
+  missingOnDisk,
+  missingOnNode,
+  missingQuorum,
+  missingVotes,
+} from './mining-preconditions.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
-  /** The number of connected miners below which no block is made; absent: see obstacles.ts. */
+  /** The number of connected miners below which no block is made; absent: see mining-preconditions.ts. */
   readonly quorum?: number | undefined;
   /** The pause before the quorum is checked again. */
   readonly noQuorumDelayMs: number;
@@ -31,13 +31,13 @@ export interface MinerOptions {
 export interface MinerPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly chain: Slots & {
+  readonly chain: SlotSource & {
     readonly tip: () => { readonly height: number; readonly timestamp: number };
     /**
      * Packs until `deadline`, signs and commits a block; throws ApiError where the state refuses
      * it.
      */
-    readonly forge: (timestamp: number, deadline: number) => Promise<void>;
+    readonly produceBlock: (timestamp: number, deadline: number) => Promise<void>;
     /** A block that was sealed before and is the next one of this chain (unfinished-block.ts). */
     readonly unfinished: UnfinishedBlock;
     readonly onHead: (listener: () => void) => () => void;
@@ -46,7 +46,7 @@ export interface MinerPorts {
   /** Other miners that make a majority of the network with this one, as the head says. */
   readonly majority: () => number;
   /** The chain of this node says that its owner is removed from the network. */
-  readonly isShutOut: () => boolean;
+  readonly isRemovedFromNetwork: () => boolean;
   /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
   readonly lacksDisk?: () => boolean;
   /** Final blocks are so far behind that votes must come first (finality.md#waiting). Absent: false. */
@@ -85,7 +85,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   const { clock, log, chain } = ports;
   let cancel = (): void => {};
   let forget = (): void => {};
-  let forging: Promise<void> | undefined;
+  let producing: Promise<void> | undefined;
   let stopped = !options.enabled;
   let state: MinerState = stopped ? 'off' : 'idle';
 
@@ -95,11 +95,11 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
   }
 
   /** Logged once, however long it lasts. */
-  function isHeldBy(obstacle: Obstacle | undefined): boolean {
-    if (obstacle === undefined) return false;
-    if (state !== obstacle.state) log.warn(`miner.${obstacle.state}`, obstacle.fields);
-    state = obstacle.state;
-    wait(obstacle.pauseMs);
+  function isHeldBy(missing: MissingPrecondition | undefined): boolean {
+    if (missing === undefined) return false;
+    if (state !== missing.state) log.warn(`miner.${missing.state}`, missing.fields);
+    state = missing.state;
+    wait(missing.pauseMs);
     return true;
   }
 
@@ -109,9 +109,9 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
    */
   const isReady = (): boolean =>
     !stopped &&
-    forging === undefined &&
-    !isHeldBy(obstacleOfDisk(ports.lacksDisk?.() ?? false)) &&
-    !isHeldBy(obstacleOfNode(clock, chain.tip(), staleTipMs(), ports.isShutOut()));
+    producing === undefined &&
+    !isHeldBy(missingOnDisk(ports.lacksDisk?.() ?? false)) &&
+    !isHeldBy(missingOnNode(clock, chain.tip(), staleTipMs(), ports.isRemovedFromNetwork()));
 
   /** A block that was sealed before stands on its parent, however old that has become. */
   const staleTipMs = (): number =>
@@ -128,7 +128,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     state = slot === undefined ? 'idle' : 'waiting';
     if (slot === undefined) wait(IDLE_MS);
     else if (startOf(slot) > now) wait(startOf(slot) - now, () => fire(slot));
-    else forge(now, slot.until);
+    else produceBlock(now, slot.until);
   }
 
   /** The slot has begun, if it still exists: the node may have fallen behind meanwhile. */
@@ -137,20 +137,20 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
     const now = clock.now();
     const slot = freeSlot(chain, now);
     const isThere = slot !== undefined && slot.until === armed.until && slot.from <= now;
-    if (isThere && !chain.unfinished.waits()) forge(now, slot.until);
+    if (isThere && !chain.unfinished.waits()) produceBlock(now, slot.until);
     else plan();
   }
 
-  function forge(now: number, deadline: number): void {
-    make(() => chain.forge(now, deadline), RETRY_MS);
+  function produceBlock(now: number, deadline: number): void {
+    make(() => chain.produceBlock(now, deadline), RETRY_MS);
   }
 
   function make(block: () => Promise<void>, retryMs: number): void {
     const { quorum = ports.majority(), noQuorumDelayMs } = options;
-    if (isHeldBy(obstacleOfVotes(ports.lacksVotes?.() ?? false, chain.tip().height))) return;
-    if (isHeldBy(obstacleOfQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
+    if (isHeldBy(missingVotes(ports.lacksVotes?.() ?? false, chain.tip().height))) return;
+    if (isHeldBy(missingQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
     state = 'forging';
-    forging = block().then(
+    producing = block().then(
       () => ended(plan),
       (error: unknown) => {
         if (isOurs(error)) throw error;
@@ -162,7 +162,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
 
   /** The new head has already called `plan`, while `forging` still blocked it. */
   function ended(then: () => void): void {
-    forging = undefined;
+    producing = undefined;
     if (!stopped) then();
   }
 
@@ -177,7 +177,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
       state = 'off';
       cancel();
       forget();
-      await forging;
+      await producing;
     },
   };
 }

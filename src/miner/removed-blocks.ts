@@ -8,16 +8,16 @@
 import { equal } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { blockInSlices, headerRowAt } from '../chain/stored-blocks.ts';
+import { blockInSlices, headerRowAt } from '../chain/store/stored-blocks.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Consensus } from '../consensus/consensus.ts';
-import type { UsedTurns } from './used-turns.ts';
+import type { UsedSlots } from './used-slots.ts';
 
 export interface RemovedBlocksPorts {
   readonly blockchain: Blockchain;
   readonly consensus: Pick<Consensus, 'turnOf' | 'hasEnded'>;
   readonly clock: Clock;
-  readonly turns: Pick<UsedTurns, 'keep' | 'giveUp' | 'sealed'>;
+  readonly turns: Pick<UsedSlots, 'keep' | 'giveUp' | 'sealed'>;
   /** The address of the account that signs the blocks of this node. */
   readonly own: Uint8Array;
 }

@@ -12,11 +12,11 @@ import { Refusal } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import { type Block, blockId, decodeBlock } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { headerRowAt } from '../chain/stored-blocks.ts';
+import { headerRowAt } from '../chain/store/stored-blocks.ts';
 import { CodecError } from '../codec/codec.ts';
 import { isFromFuture } from '../consensus/consensus.ts';
-import type { SealedBlock } from './turn-records.ts';
-import type { UsedTurns } from './used-turns.ts';
+import type { SealedBlock } from './slot-records.ts';
+import type { UsedSlots } from './used-slots.ts';
 
 export interface UnfinishedBlock {
   /** True where a sealed block is the next one of the chain. */
@@ -34,7 +34,7 @@ interface UnfinishedPorts {
 }
 
 export function createUnfinishedBlock(
-  turns: Pick<UsedTurns, 'sealed' | 'claim' | 'free' | 'forget' | 'isOfThisLife'>,
+  slots: Pick<UsedSlots, 'sealed' | 'claim' | 'free' | 'forget' | 'isOfThisLife'>,
   { blockchain, clock, log, rollbackMax }: UnfinishedPorts,
 ): UnfinishedBlock {
   /** Each is decoded once; undefined: unreadable. */
@@ -45,7 +45,7 @@ export function createUnfinishedBlock(
 
   blockchain.listen({
     block({ tip }) {
-      const sealed = turns.sealed();
+      const sealed = slots.sealed();
       const newest = sealed.at(-1);
       if (newest !== undefined && isAt(tip.id, newest)) shown = newest.bytes;
       if (sealed.length > 1) forgetPast(sealed);
@@ -63,7 +63,7 @@ export function createUnfinishedBlock(
     const oldest = height < 1 ? undefined : headerRowAt(blockchain.view, height)?.header.timestamp;
     for (const one of sealed) {
       const time = blockOf(one)?.header.timestamp ?? 0;
-      if (oldest !== undefined && time < oldest) turns.forget(one.turn);
+      if (oldest !== undefined && time < oldest) slots.forget(one.turn);
     }
   }
 
@@ -87,7 +87,7 @@ export function createUnfinishedBlock(
     equal(header.reference, blockchain.tip().id) && !isFromFuture(header.timestamp, clock.now());
 
   function next(): SealedBlock | undefined {
-    return turns.sealed().findLast((sealed) => {
+    return slots.sealed().findLast((sealed) => {
       const block = refused.has(sealed.bytes) ? undefined : blockOf(sealed);
       return block !== undefined && isNext(block);
     });
@@ -96,9 +96,9 @@ export function createUnfinishedBlock(
   /** Throws where the turn is freed, so that another block may come. */
   async function refuse(sealed: SealedBlock, why: Refusal): Promise<void> {
     const { turn, bytes } = sealed;
-    const isOurs = turns.isOfThisLife(turn) && shown !== bytes;
+    const isOurs = slots.isOfThisLife(turn) && shown !== bytes;
     log.error('miner.sealed-refused', { turn, why: why.message, isFreed: isOurs });
-    if (isOurs) await turns.free(turn);
+    if (isOurs) await slots.free(turn);
     refused.add(bytes);
     if (isOurs) throw why;
   }
@@ -109,7 +109,7 @@ export function createUnfinishedBlock(
       const sealed = next();
       const block = sealed && blockOf(sealed);
       if (sealed === undefined || block === undefined) return;
-      await turns.claim(sealed.turn, sealed.bytes);
+      await slots.claim(sealed.turn, sealed.bytes);
       try {
         await blockchain.append(block);
       } catch (error) {

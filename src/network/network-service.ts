@@ -1,13 +1,13 @@
 /** Wires gossip and sync together, and offers the functions that the rest of the node needs. */
 import type { Clock, Log, Verifier } from '../base/ports.ts';
+import { connectedOf } from '../chain/apply/counted-miners.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { connectedOf } from '../chain/counted-miners.ts';
-import type { ForkChoice } from '../chain/fork-choice.ts';
-import type { LostBlocks } from '../chain/lost-blocks.ts';
-import type { ScriptHistory } from '../chain/script-history.ts';
+import type { ForkChoice } from '../chain/fork/fork-choice.ts';
+import type { LostBlocks } from '../chain/fork/lost-blocks.ts';
+import type { ScriptHistory } from '../chain/store/script-history.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
-import { createBytesIndex } from '../mempool/bytes-index.ts';
+import { createBytesIndex } from '../mempool/entries/bytes-index.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { GossipBlocks } from './gossip/gossip-blocks.ts';
 import {
@@ -17,9 +17,9 @@ import {
 import { Suspicions, type SuspicionsOptions } from './gossip/suspicions.ts';
 import type { NodeMode } from './messages/handshake-messages.ts';
 import type { Sessions } from './sessions/session.ts';
-import { announceHead } from './sync/announce-head.ts';
+import { announceTip } from './sync/announce-tip.ts';
 import type { FollowOptions } from './sync/follow-peer.ts';
-import { PeerHeads } from './sync/peer-heads.ts';
+import { PeerTips } from './sync/peer-tips.ts';
 import { rollBackFutureBlocks } from './sync/rollback-future.ts';
 import { serveBlocks } from './sync/serve-blocks.ts';
 import { Sync } from './sync/sync.ts';
@@ -66,7 +66,7 @@ export interface NetworkService {
   /** A peer has announced a better chain. */
   isBehind(): boolean;
   readonly sync: Pick<Sync, 'state' | 'missing'>;
-  /** Other miners that are connected, of those that count for the quorum (chain/counted-miners.ts). */
+  /** Other miners that are connected, of those that count for the quorum (chain/apply/counted-miners.ts). */
   connectedMiners(): number;
   stop(): Promise<void>;
 }
@@ -81,11 +81,11 @@ export function createNetworkService(
   const serve = serveBlocks(options.sync.transactionBytesMax, ports);
   const { finality } = ports;
   const seeksJustified = finality && (() => finality.seeksJustified());
-  const heads = new PeerHeads(options, { ...ports, seeksJustified });
-  heads.start();
-  const stopAnnouncing = announceHead(ports);
-  rollBackFutureBlocks(options.ownPublicKey, { ...ports, heads });
-  const sync = new Sync(options.sync, { ...ports, heads });
+  const peerTips = new PeerTips(options, { ...ports, seeksJustified });
+  peerTips.start();
+  const stopAnnouncing = announceTip(ports);
+  rollBackFutureBlocks(options.ownPublicKey, { ...ports, peerTips });
+  const sync = new Sync(options.sync, { ...ports, peerTips });
   sync.start();
   if (finality !== undefined) finality.onSeeking = () => sync.wake();
   const isFarBehind = (): boolean => sync.isFarBehind();
@@ -97,7 +97,7 @@ export function createNetworkService(
     { ...ports, index, serve, isFarBehind, onOrphan: () => sync.wake() },
   );
   blocks.start();
-  const suspicions = new Suspicions(options.suspicions, { ...ports, heads });
+  const suspicions = new Suspicions(options.suspicions, { ...ports, peerTips });
   const transactions =
     options.mode === 'watcher'
       ? undefined
@@ -106,7 +106,7 @@ export function createNetworkService(
 
   return {
     isFarBehind,
-    isBehind: () => heads.best() !== undefined,
+    isBehind: () => peerTips.best() !== undefined,
     sync,
     connectedMiners() {
       const able = sessions.all().filter(({ mode }) => mode !== 'watcher');
@@ -119,7 +119,7 @@ export function createNetworkService(
       blocks.stop();
       ports.forkChoice.stop();
       ports.scripts.stop();
-      heads.stop();
+      peerTips.stop();
       stopAnnouncing();
       await sync.stop();
       index.stop();

@@ -40,20 +40,20 @@ function messageRow([protocol, budget]: [string, PeerBudget]): string {
     concurrent === 0 ? '–' : number(concurrent),
     number(pace.messages),
     bytes(pace.bytes),
-    budget.inTurns ? 'yes' : '–',
+    budget.streamed ? 'yes' : '–',
   ];
   return `| ${cells.join(' | ')} |`;
 }
 
 function routeRow(route: AnyRoute): string {
-  const { bytesIn, elements, rows, bytesOut, inTurns } = budgetOf(route);
+  const { bytesIn, elements, rows, bytesOut, streamed } = budgetOf(route);
   const cells = [
     `\`${route.method} ${route.path}\``,
     bytes(bytesIn),
     elements === 0 ? '–' : number(elements),
-    inTurns ? number(rows) : '–',
+    streamed ? number(rows) : '–',
     bytes(bytesOut),
-    inTurns ? 'yes' : '–',
+    streamed ? 'yes' : '–',
     mayWait(route) ? 'yes' : '–',
   ];
   return `| ${cells.join(' | ')} |`;

@@ -58,16 +58,16 @@ export function measuredRoutes(routes: readonly HttpRoute[], metrics: NodeMetric
       metrics.requests.add(1, { method, route: pattern, status: String(reply.status) });
       return reply;
     };
-    const { ahead } = route;
+    const { offload } = route;
     return {
       ...route,
       answered: (status) =>
         metrics.requests.add(1, { method, route: pattern, status: `${status}` }),
-      ahead: ahead && {
-        work: ahead.work,
+      offload: offload && {
+        work: offload.work,
         async finish(message) {
           const done = metrics.latency.start(group);
-          const reply = await ahead.finish(message);
+          const reply = await offload.finish(message);
           done();
           const status = String(reply?.status ?? 200);
           metrics.requests.add(1, { method, route: pattern, status });

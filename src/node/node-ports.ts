@@ -20,7 +20,7 @@ import type {
   Verifier,
 } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
-import type { Audit } from '../chain/audit.ts';
+import type { Audit } from '../chain/store/audit.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';

@@ -2,9 +2,9 @@
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
 import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/blockchain.ts';
-import type { FeatureSupport, VotingSettings } from '../chain/feature-activation.ts';
-import { createLostBlocks, type LostBlocks } from '../chain/lost-blocks.ts';
-import { requireSameOrigin, requireSameSettings } from '../chain/origin.ts';
+import type { FeatureSupport, VotingSettings } from '../chain/features/feature-activation.ts';
+import { createLostBlocks, type LostBlocks } from '../chain/fork/lost-blocks.ts';
+import { requireSameNetwork, requireSameSettings } from '../chain/store/network-identity.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { allTypes } from '../tx/registry.ts';
@@ -62,7 +62,7 @@ export async function openBlockchain(
     ports,
   );
   if (blockchain.isEmpty()) await blockchain.found(genesis);
-  else requireSameOrigin(blockchain.view, blockId(genesis));
+  else requireSameNetwork(blockchain.view, blockId(genesis));
   await requireSameSettings(blockchain.view, sharedSettings(config), ports.store);
   const lostBlocks = createLostBlocks({ ...ports, blockchain, consensus });
   return { blockchain, consensus, rules, support, lostBlocks };

@@ -1,16 +1,16 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
-import { othersOfMajority } from '../chain/counted-miners.ts';
-import type { Packer } from '../chain/forge.ts';
-import type { Forger } from '../consensus/consensus.ts';
-import { isExecutable } from '../contracts/contract-line.ts';
+import { othersOfMajority } from '../chain/apply/counted-miners.ts';
+import type { Packer } from '../chain/apply/produce-block.ts';
+import type { MinerIdentity } from '../consensus/consensus.ts';
+import { isExecutable } from '../contracts/contract-queue.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
 import { applying, pack } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createMiner, type Miner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
 import { createUnfinishedBlock } from '../miner/unfinished-block.ts';
-import { createUsedTurns } from '../miner/used-turns.ts';
+import { createUsedSlots } from '../miner/used-slots.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
@@ -27,31 +27,34 @@ export interface MinerPortsOfNode
   readonly pool: Pool;
   /** Undefined where this node executes no contracts. */
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
-  readonly peering: Pick<NodeNetwork, 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isShutOut'>;
+  readonly peering: Pick<
+    NodeNetwork,
+    'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isRemovedFromNetwork'
+  >;
   readonly finality?: Pick<NodeFinality, 'carried' | 'lacksVotes'> | undefined;
   readonly space: Pick<FreeSpace, 'holdsMiner'>;
-  readonly owner: Forger & { readonly sign: (message: Uint8Array) => Uint8Array };
+  readonly owner: MinerIdentity & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
 
 /** The miner makes no block before it is started. */
 export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
-  const usedTurns = createUsedTurns(ports.turns, log, config.storage.maxRollbackDepth);
+  const usedSlots = createUsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
   const { finality } = ports;
-  const generator = {
+  const minerKey = {
     ...owner,
-    turns: usedTurns,
+    turns: usedSlots,
     seen: ports.lostBlocks.turns,
     ...(finality === undefined ? {} : { carried: () => finality.carried() }),
   };
   const rollbackMax = config.synchronization.maxRollback;
-  const unfinished = createUnfinishedBlock(usedTurns, { blockchain, clock, log, rollbackMax });
+  const unfinished = createUnfinishedBlock(usedSlots, { blockchain, clock, log, rollbackMax });
   blockchain.listen({
     async rollingBack(_txs, above) {
       const { address } = owner;
       const chain = { blockchain, consensus, clock, own: address };
-      await keepRemovedBlocks(above, { ...chain, turns: usedTurns });
+      await keepRemovedBlocks(above, { ...chain, turns: usedSlots });
     },
   });
   const made = createMiner(
@@ -66,7 +69,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       log,
       connectedMiners: peering.connectedMiners,
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
-      isShutOut: peering.isShutOut,
+      isRemovedFromNetwork: peering.isRemovedFromNetwork,
       lacksVotes: () => finality?.lacksVotes() ?? false,
       lacksDisk: () =>
         ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),
@@ -77,9 +80,9 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
         },
         nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
         isUsed: ({ from: timestamp }) =>
-          usedTurns.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
-        forge: async (timestamp, deadline) => {
-          await blockchain.forge(generator, timestamp, packerFor(config, ports, deadline));
+          usedSlots.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
+        produceBlock: async (timestamp, deadline) => {
+          await blockchain.produceBlock(minerKey, timestamp, packerFor(config, ports, deadline));
           ports.contracts?.packer.committed();
         },
         unfinished: {

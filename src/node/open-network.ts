@@ -4,13 +4,13 @@
 import type { PeersPort } from '../api/services.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
-import type { BranchFinality } from '../chain/branch-switch.ts';
-import { createEquivocations } from '../chain/equivocation.ts';
-import { lacksFeatures } from '../chain/feature-activation.ts';
-import { ForkChoice } from '../chain/fork-choice.ts';
-import { createInvalidBlocks } from '../chain/invalid-blocks.ts';
-import type { LostBlocks } from '../chain/lost-blocks.ts';
-import { createScriptHistory, type ScriptHistory } from '../chain/script-history.ts';
+import { lacksFeatures } from '../chain/features/feature-activation.ts';
+import type { BranchFinality } from '../chain/fork/branch-switch.ts';
+import { createEquivocations } from '../chain/fork/equivocation.ts';
+import { ForkChoice } from '../chain/fork/fork-choice.ts';
+import { createInvalidBlocks } from '../chain/fork/invalid-blocks.ts';
+import type { LostBlocks } from '../chain/fork/lost-blocks.ts';
+import { createScriptHistory, type ScriptHistory } from '../chain/store/script-history.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -59,7 +59,7 @@ export interface NodeNetwork {
   /** A peer has announced a better chain. */
   isBehind(): boolean;
   /** The own state does not have the owner (type 111), so no node takes anything from this one. */
-  isShutOut(): boolean;
+  isRemovedFromNetwork(): boolean;
   /** Why no node takes anything from this one, also as far as others tell. */
   outside(): string | undefined;
   /** Rejects with InitialSyncError where the node cannot join. */
@@ -89,7 +89,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,
     isBehind: service.isBehind,
-    isShutOut: () => isShutOut(config, ports),
+    isRemovedFromNetwork: () => isRemovedFromNetwork(config, ports),
     outside: () => peering.membership.problem(),
     async start() {
       try {
@@ -166,7 +166,7 @@ function serviceOptions(config: Config, ports: NetworkPorts): NetworkServiceOpti
   };
 }
 
-const isShutOut = ({ network }: Config, { blockchain, owner }: NetworkPorts): boolean =>
+const isRemovedFromNetwork = ({ network }: Config, { blockchain, owner }: NetworkPorts): boolean =>
   network.handshakeCheck && !isParticipant(blockchain.view, owner.address);
 
 const ownerText = ({ scheme, owner }: NetworkPorts): string => scheme.addressToText(owner.address);
@@ -180,10 +180,10 @@ function alone(config: Config, ports: NetworkPorts): NodeNetwork {
     connectedMiners: () => 0,
     isFarBehind: () => false,
     isBehind: () => false,
-    isShutOut: () => isShutOut(config, ports),
-    outside: () => (isShutOut(config, ports) ? notInChain(ownerText(ports)) : undefined),
+    isRemovedFromNetwork: () => isRemovedFromNetwork(config, ports),
+    outside: () => (isRemovedFromNetwork(config, ports) ? notInChain(ownerText(ports)) : undefined),
     async start() {
-      if (isShutOut(config, ports)) throw unregistered(NO_PEERS, ports);
+      if (isRemovedFromNetwork(config, ports)) throw unregistered(NO_PEERS, ports);
     },
     stop: async () => {},
   };

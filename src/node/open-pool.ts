@@ -5,9 +5,9 @@ import type { Disposal } from '../base/disposal.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import { createTrial } from '../mempool/admission/trial.ts';
 import { createPool, type Pool } from '../mempool/pool.ts';
-import { waitingOf } from '../mempool/readmission.ts';
-import { createTrial } from '../mempool/trial.ts';
+import { waitingOf } from '../mempool/reorg/readmission.ts';
 import { calculateFee, type Fee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Config } from './config/settings.ts';
@@ -37,7 +37,7 @@ export interface OpenedPool {
   feeOf(tx: Tx): Fee;
 }
 
-/** The most entries that one account may have in the pool (H-17). */
+/** The most entries that one account may have in the pool (H-17: shares of the pool). */
 const SENDER_ENTRIES_MAX = 10_000;
 
 export function openPool(config: Config, ports: PoolPortsOfNode): OpenedPool {

@@ -5,7 +5,7 @@ import type { Snapshot } from '../api/services.ts';
 import { apiError } from '../base/errors.ts';
 import type { Store, StoreView } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { viewOf } from '../ledger/head.ts';
+import { viewOf } from '../ledger/committed-view.ts';
 
 /** The current head; reading more than `rowsMax` of its rows throws ApiError AnswerTooBig. */
 export function snapshotOf(

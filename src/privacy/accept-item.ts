@@ -15,7 +15,7 @@ import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type DataHashPorts, dataHashTx } from './data-hash-tx.ts';

@@ -10,7 +10,7 @@ import {
 } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { FetchQueue } from './fetch-queue.ts';
 import type { Follow } from './follow-chain.ts';

@@ -63,5 +63,5 @@ export async function dataHashTx(
       feeOf,
     },
   );
-  return draft.seal([await keystore.sign(sender, password, draft.message)]);
+  return draft.assemble([await keystore.sign(sender, password, draft.message)]);
 }

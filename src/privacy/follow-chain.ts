@@ -11,7 +11,7 @@ import { unlessOurs } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { headerRowAt, transactionBytesAt } from '../chain/stored-blocks.ts';
+import { headerRowAt, transactionBytesAt } from '../chain/store/stored-blocks.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
 import { decodeTx, defOfBytes } from '../tx/registry.ts';

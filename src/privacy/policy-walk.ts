@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/ports.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import { allPolicies, hashesOf } from '../ledger/policies.ts';
 import type { ItemId } from './item-id.ts';
 

@@ -10,7 +10,7 @@ export const dataBudget = (parallelism: number): PeerBudget =>
     rows: 4,
     // An item is sent in many messages, and yields to all other work after each.
     bytesOut: MESSAGE_BYTES_MAX,
-    inTurns: true,
+    streamed: true,
     concurrent: Math.ceil(parallelism / 2),
     pace: { messages: 100, bytes: 16 * MIB },
   });

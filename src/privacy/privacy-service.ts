@@ -9,7 +9,7 @@
 import { limitsOf } from '../base/budget.ts';
 import type { Log, Store } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { findTransaction } from '../chain/stored-blocks.ts';
+import { findTransaction } from '../chain/store/stored-blocks.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import { createSendData, type SendData, type SendPorts } from './accept-item.ts';
 import { type Access, answering, createAccess } from './client-access.ts';

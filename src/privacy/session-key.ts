@@ -8,7 +8,7 @@ import type { PrivateStore } from '../base/private-store.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { streamKey } from '../crypto/stream-cipher.ts';
-import type { KeyedView } from '../ledger/head.ts';
+import type { KeyedView } from '../ledger/committed-view.ts';
 import { PURPOSE } from './privacy-messages.ts';
 
 /** What both sides of a transfer need. */

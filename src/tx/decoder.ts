@@ -4,9 +4,9 @@
  */
 import { apiError, Refusal } from '../base/errors.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
-import { type Plan, planOf } from './plan.ts';
+import { readFrame } from './assemble.ts';
+import { type CompiledLayout, compiledLayoutOf } from './compiled-layout.ts';
 import { guardNewScript } from './scripts/known-scripts.ts';
-import { readSealed } from './seal.ts';
 import { requireSize } from './size.ts';
 import type { Tx, TxType } from './transaction.ts';
 
@@ -17,17 +17,19 @@ import type { Tx, TxType } from './transaction.ts';
 export type Decoder = (bytes: Uint8Array, scheme: ChainScheme, id?: Uint8Array) => Tx;
 
 /** The layouts that the first bytes of a transaction may mean. Throws CodecError where none. */
-export function planTable(defs: readonly TxType[]): (bytes: Uint8Array) => readonly Plan[] {
-  const tagged = new Map<number, Plan[]>();
-  const bare = new Map<number, Plan[]>();
+export function layoutTable(
+  defs: readonly TxType[],
+): (bytes: Uint8Array) => readonly CompiledLayout[] {
+  const tagged = new Map<number, CompiledLayout[]>();
+  const bare = new Map<number, CompiledLayout[]>();
   for (const def of defs) {
     for (const layout of def.layouts) {
       const isTagged = layout.frame === 'proven' || layout.frame === 'provenZero';
       const table = isTagged ? tagged : bare;
       const key = isTagged ? def.type * 256 + layout.version : def.type;
-      const plans = table.get(key) ?? [];
-      plans.push(planOf(def, layout));
-      table.set(key, plans);
+      const layouts = table.get(key) ?? [];
+      layouts.push(compiledLayoutOf(def, layout));
+      table.set(key, layouts);
     }
   }
 
@@ -45,49 +47,51 @@ export function planTable(defs: readonly TxType[]): (bytes: Uint8Array) => reado
 
 export const createDecoder = (
   defs: readonly TxType[],
-  plansFor: PlansFor = planTable(defs),
-): Decoder => decoderOf(plansFor, 'whole');
+  layoutsFor: LayoutsFor = layoutTable(defs),
+): Decoder => decoderOf(layoutsFor, 'whole');
 
 /**
  * The same for the bytes of a block, without the script that a transaction puts into the state. The
  * script is read when the block is applied: nobody reads one for a block that no miner has signed,
  * and the budget of a block for scripts depends on its height.
  */
-export const createUnreadDecoder = (plansFor: PlansFor): Decoder => decoderOf(plansFor, 'unread');
+export const createUnreadDecoder = (layoutsFor: LayoutsFor): Decoder =>
+  decoderOf(layoutsFor, 'unread');
 
 /**
  * The same for bytes that were decoded before they came into a block. The rules of the type are not
  * checked again. Where several layouts may be meant, they are, since they tell which one is.
  */
-export const createStoredDecoder = (plansFor: PlansFor): Decoder => decoderOf(plansFor, 'fields');
+export const createStoredDecoder = (layoutsFor: LayoutsFor): Decoder =>
+  decoderOf(layoutsFor, 'fields');
 
-type PlansFor = (bytes: Uint8Array) => readonly Plan[];
+type LayoutsFor = (bytes: Uint8Array) => readonly CompiledLayout[];
 
 /** How much is checked: all rules that need no state, all but new scripts, or those of fields. */
 type Extent = 'whole' | 'unread' | 'fields';
 
 const decoderOf =
-  (plansFor: PlansFor, extent: Extent): Decoder =>
+  (layoutsFor: LayoutsFor, extent: Extent): Decoder =>
   (bytes, scheme, id) => {
-    const plans = plansFor(bytes);
-    return plans.length === 1
-      ? decodeAs(plans[0]!, bytes, scheme, id, extent)
-      : decodeAny(plans, bytes, scheme, extent === 'fields' ? 'unread' : extent);
+    const layouts = layoutsFor(bytes);
+    return layouts.length === 1
+      ? decodeAs(layouts[0]!, bytes, scheme, id, extent)
+      : decodeAny(layouts, bytes, scheme, extent === 'fields' ? 'unread' : extent);
   };
 
 function decodeAs(
-  plan: Plan,
+  compiled: CompiledLayout,
   bytes: Uint8Array,
   scheme: ChainScheme,
   id: Uint8Array | undefined,
   extent: Extent,
 ): Tx {
   try {
-    requireSize(plan.def, bytes.length);
+    requireSize(compiled.def, bytes.length);
     const src = new Reader(bytes, scheme);
-    const tx = readSealed(src, plan, id);
+    const tx = readFrame(src, compiled, id);
     src.finish();
-    if (extent !== 'fields') plan.def.check?.(tx, scheme);
+    if (extent !== 'fields') compiled.def.check?.(tx, scheme);
     if (extent === 'whole') guardNewScript(tx, scheme);
     return tx;
   } catch (cause) {
@@ -98,16 +102,16 @@ function decodeAs(
 
 /** Exactly one of several layouts must fit all the bytes. */
 function decodeAny(
-  plans: readonly Plan[],
+  layouts: readonly CompiledLayout[],
   bytes: Uint8Array,
   scheme: ChainScheme,
   extent: Extent,
 ): Tx {
   const fits: Tx[] = [];
   let failure: unknown;
-  for (const plan of plans) {
+  for (const compiled of layouts) {
     try {
-      fits.push(decodeAs(plan, bytes, scheme, undefined, extent));
+      fits.push(decodeAs(compiled, bytes, scheme, undefined, extent));
     } catch (cause) {
       if (!(cause instanceof CodecError)) throw cause;
       failure ??= cause;

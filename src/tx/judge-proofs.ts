@@ -9,6 +9,7 @@ import { base58 } from '../codec/text.ts';
 import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { scripts } from '../ledger/tables.ts';
+import { isSigned } from './assemble.ts';
 import { type PlannedVerdict, type ProofVerdicts, provenOf } from './proof-verdicts.ts';
 import { requireKeyOfAuthor } from './rules/data-author.ts';
 import { feature, requireFeature } from './rules/features.ts';
@@ -16,7 +17,6 @@ import { assetsTouched } from './rules/fees.ts';
 import { judgeByAccount, judgeByAsset } from './scripts/judge-scripts.ts';
 import { type FindTransaction, verifying } from './scripts/script-environment.ts';
 import type { ScriptRuns } from './scripts/script-runs.ts';
-import { isSigned } from './seal.ts';
 import type { BlockContext, Proven, Tx } from './transaction.ts';
 import { WrongProof } from './wrong-proof.ts';
 
@@ -94,7 +94,10 @@ function judgeByScript(tx: Tx, script: Uint8Array, verdicts: Judged, judging: Ju
   );
 }
 
-/** The author of data pays, so it has to sign beside the script of the sender (H-13). */
+/**
+ * The author of data pays, so it has to sign beside the script of the sender (H-13: the author of
+ * data agrees to pay).
+ */
 function requireCosigner(
   tx: Tx,
   { message, proofs, planned }: Proven & { readonly planned: readonly PlannedVerdict[] },

@@ -15,7 +15,7 @@
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
-import { signedBytes } from './seal.ts';
+import { signedBytes } from './assemble.ts';
 import type { Proven, Tx } from './transaction.ts';
 
 /** One verdict for each proof, in their order; true: a good signature with the key of the account. */

@@ -1,8 +1,8 @@
 /** Every transaction type by number, and the decoder of all of them. */
 import * as declarations from './all-types.ts';
+import type { CompiledLayout } from './compiled-layout.ts';
 import type { Decoder } from './decoder.ts';
-import { createDecoder, createStoredDecoder, createUnreadDecoder, planTable } from './decoder.ts';
-import type { Plan } from './plan.ts';
+import { createDecoder, createStoredDecoder, createUnreadDecoder, layoutTable } from './decoder.ts';
 import type { TxType } from './transaction.ts';
 
 // Each declaration has its own field types; the list drops them.
@@ -24,15 +24,15 @@ export const defOfBytes = (bytes: Uint8Array): TxType | undefined =>
   types.get((bytes[0] === 0 ? bytes[1] : bytes[0]) ?? 0);
 
 /** Bytes of any type → transaction; see decoder.ts. */
-const plansFor = planTable(allTypes);
-export const decodeTx: Decoder = createDecoder(allTypes, plansFor);
+const layoutsFor = layoutTable(allTypes);
+export const decodeTx: Decoder = createDecoder(allTypes, layoutsFor);
 /** Bytes of a block that is about to be applied → transaction. */
-export const decodeUnreadTx: Decoder = createUnreadDecoder(plansFor);
+export const decodeUnreadTx: Decoder = createUnreadDecoder(layoutsFor);
 /** Bytes of this chain → transaction. */
-export const decodeStoredTx: Decoder = createStoredDecoder(plansFor);
+export const decodeStoredTx: Decoder = createStoredDecoder(layoutsFor);
 
 /** Undefined where the first bytes fit several layouts. Throws CodecError where they fit none. */
-export function planOfBytes(bytes: Uint8Array): Plan | undefined {
-  const plans = plansFor(bytes);
-  return plans.length === 1 ? plans[0] : undefined;
+export function layoutOfBytes(bytes: Uint8Array): CompiledLayout | undefined {
+  const layouts = layoutsFor(bytes);
+  return layouts.length === 1 ? layouts[0] : undefined;
 }

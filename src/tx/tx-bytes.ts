@@ -7,8 +7,8 @@ import { decodeTx, defOfBytes } from './registry.ts';
 import { EXECUTED_TX_BYTES_MAX, TX_BYTES_MAX } from './size.ts';
 import type { Tx } from './transaction.ts';
 
+export { buildTx, signedBytes } from './assemble.ts';
 export { decodeStoredTx, decodeTx, decodeUnreadTx } from './registry.ts';
-export { buildTx, signedBytes } from './seal.ts';
 
 /** Reads a length and a transaction. Throws CodecError. */
 export function readTx(src: Reader): Tx {

@@ -1,7 +1,7 @@
 // Threads that check signatures give way to those that answer clients and make blocks.
 import { getPriority } from 'node:os';
 import t from 'tap';
-import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
+import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
 import { family } from '../family.ts';
 import { niceValues } from '../nice-values.ts';
 

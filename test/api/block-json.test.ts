@@ -3,7 +3,7 @@
 import t from 'tap';
 import { print } from '../../src/api/answer.ts';
 import { headerJson, headerText } from '../../src/api/block-json.ts';
-import { headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { wholeNode } from '../node/in-process.ts';
 
 t.test('the text of a header is that of the block at its height', async (t) => {

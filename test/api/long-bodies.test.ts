@@ -78,7 +78,7 @@ t.test('data arrive whole, long or short, with escapes or without', async (t) =>
   const policy = { policyName: 'p', description: '', recipients: [sender], owners: [sender] };
   const { id } = await node.send(owner, { type: 112, ...policy });
   await node.clock.advance(60_000);
-  await node.forge();
+  await node.produceBlock();
   const headers = { 'X-API-Key': node.privacyApiKey };
   for (const bytes of [5, 5 * KIB, 3 * MIB]) {
     for (const write of [String, escaped]) {

@@ -3,8 +3,8 @@
 import { openSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { VerifyThreadError } from '../../src/adapters/signature-pool.ts';
-import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
+import { VerifyThreadError } from '../../src/adapters/verify/signature-pool.ts';
+import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
 import { AssertionError } from '../../src/base/assert.ts';
 import { TooLate } from '../../src/base/deadline.ts';
 import { apiError, catalogue, type ErrorName, OwnFailure, Refusal } from '../../src/base/errors.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { decodeBlock } from '../../src/block/block.ts';
-import { importBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt, findTransaction, transactionsOf } from '../../src/chain/stored-blocks.ts';
+import { importBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt, findTransaction, transactionsOf } from '../../src/chain/store/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import {

@@ -9,10 +9,10 @@ import { latin1 } from '../../src/base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../src/base/ports.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
-import { auditChain } from '../../src/chain/audit.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
+import type { MinerKey } from '../../src/chain/apply/produce-block.ts';
 import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
-import type { Generator } from '../../src/chain/forge.ts';
+import { auditChain } from '../../src/chain/store/audit.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { Consensus } from '../../src/consensus/consensus.ts';
 import { createPoa } from '../../src/consensus/poa.ts';
@@ -39,9 +39,9 @@ export const FUNDS = 1_000_000_00000000n;
 const FEATURES = [3, 4, 5, 6, 7, 9, 10, 100, 101];
 
 /** Whoever can sign, known to the tests by name or not. */
-export type Signer = Pick<Generator, 'publicKey' | 'sign'>;
+export type Signer = Pick<MinerKey, 'publicKey' | 'sign'>;
 
-export interface Account extends Generator {
+export interface Account extends MinerKey {
   readonly keys: KeyPair;
   readonly text: string;
 }
@@ -199,7 +199,7 @@ export const mineUnjudged = (at: TestChain, txs: readonly Tx[]): Promise<Block> 
 async function mineWith(at: TestChain, fill: (draft: BlockDraft) => void): Promise<Block> {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  return at.blockchain.forge(miner, time, async (draft) => fill(draft));
+  return at.blockchain.produceBlock(miner, time, async (draft) => fill(draft));
 }
 
 /** Any signed transaction of the newest era layout unless `version` says otherwise. */

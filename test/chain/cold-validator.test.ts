@@ -2,7 +2,7 @@
 // rest.
 import t from 'tap';
 import { blockId } from '../../src/block/block.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { accountScripts, garbage, ScriptedSender, signedBy } from '../generators/scripted.ts';
 import { Cluster } from '../sim/cluster.ts';
 import { Dice } from '../sim/random.ts';

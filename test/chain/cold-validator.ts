@@ -11,11 +11,11 @@ import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Verifier } from '../../src/base/ports.ts';
 import { type Block, blockId, decodeBlock, signedBytes } from '../../src/block/block.ts';
-import { Ahead } from '../../src/chain/ahead.ts';
-import type { AppliedBlock } from '../../src/chain/block-applier.ts';
+import type { AppliedBlock } from '../../src/chain/apply/block-applier.ts';
+import { decodeTransactions } from '../../src/chain/apply/verify-block.ts';
 import type { Blockchain, Inside } from '../../src/chain/blockchain.ts';
-import { heightOf } from '../../src/chain/stored-blocks.ts';
-import { decodeTransactions } from '../../src/chain/verify-block.ts';
+import { UncommittedBlocks } from '../../src/chain/import/uncommitted-blocks.ts';
+import { heightOf } from '../../src/chain/store/stored-blocks.ts';
 import { type ChainScheme, CodecError } from '../../src/codec/codec.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import type { Config } from '../../src/node/config/settings.ts';
@@ -201,7 +201,12 @@ const applied = (
   block: Block,
   txs: readonly Tx[],
 ): Promise<AppliedBlock> =>
-  inside.apply(view, inside.tip(), { block, txs, verdicts: txs.map(unchecked) }, new Ahead());
+  inside.apply(
+    view,
+    inside.tip(),
+    { block, txs, verdicts: txs.map(unchecked) },
+    new UncommittedBlocks(),
+  );
 
 /** The last transaction of the shortest beginning that is refused. */
 async function culpritOf(

@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap';
 import type { Block } from '../../src/block/block.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { importBlocks, importLimits } from '../../src/chain/import-blocks.ts';
-import { findTransaction, newestHeader } from '../../src/chain/stored-blocks.ts';
+import { importBlocks, importLimits } from '../../src/chain/import/import-blocks.ts';
+import { findTransaction, tipHeader } from '../../src/chain/store/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { FUNDS, mine, newChain, payment, scheme, users, verifier } from './chain-harness.ts';
@@ -47,7 +47,7 @@ t.test('readers see all of a commit or nothing, whatever they look at', async (t
   const tx = payment(alice, bob, 5n, at.clock.time);
   const seen = () => [
     at.blockchain.tip().height,
-    newestHeader(view)?.height,
+    tipHeader(view)?.height,
     accountOf(view, bob.address).balance,
     findTransaction(view, tx.id)?.height,
     at.blockchain.stateHash(2) !== undefined,

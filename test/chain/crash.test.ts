@@ -5,7 +5,7 @@ import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { Rng } from '../generators/random.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
@@ -38,7 +38,7 @@ async function mineLate(at: TestChain): Promise<void> {
   const from = timestamp - ((timestamp - GENESIS_TIME) % LENGTH_MS) + 2 * LENGTH_MS;
   const miner = miners.find((one) => at.blockchain.nextSlot(one, from)?.from === from)!;
   at.clock.time = from + 10;
-  await at.blockchain.forge(miner, at.clock.time, async (draft) => {
+  await at.blockchain.produceBlock(miner, at.clock.time, async (draft) => {
     const tx = payment(alice, bob, 3n, at.clock.time);
     draft.add(tx, unchecked(tx));
   });

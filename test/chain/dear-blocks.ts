@@ -1,7 +1,7 @@
 /** Blocks whose scripts are dear, made by miners that keep to the rules and by one that does not. */
 import { BLOCK_SCRIPT_UNITS_MAX, type Block } from '../../src/block/block.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { feature } from '../../src/tx/rules/features.ts';
@@ -106,13 +106,13 @@ export async function hostile(
   });
 }
 
-export async function forge(
+export async function produceBlock(
   at: TestChain,
   pack: (draft: BlockDraft, time: number) => void,
 ): Promise<Block> {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  return at.blockchain.forge(miner, time, async (draft) => pack(draft, time));
+  return at.blockchain.produceBlock(miner, time, async (draft) => pack(draft, time));
 }
 
 export const put = (draft: BlockDraft, tx: Tx): void => draft.add(tx, unchecked(tx));

@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import type { Block } from '../../src/block/block.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';

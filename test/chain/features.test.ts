@@ -7,8 +7,8 @@ import {
   lacksFeatures,
   unknownFeatures,
   votesFor,
-} from '../../src/chain/feature-activation.ts';
-import { viewOf } from '../../src/ledger/head.ts';
+} from '../../src/chain/features/feature-activation.ts';
+import { viewOf } from '../../src/ledger/committed-view.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { features, featureVotes } from '../../src/ledger/tables.ts';
 import { activeFeatures, addedFeatures, implementedFeatures } from '../../src/tx/rules/features.ts';

@@ -1,7 +1,7 @@
 /** Chains with the feature of finality, and votes of their miners. */
 import { equal } from '../../src/base/bytes.ts';
 import type { Block } from '../../src/block/block.ts';
-import { ChainBlocks, rootHeight } from '../../src/chain/finality-state.ts';
+import { ChainBlocks, rootHeight } from '../../src/chain/finality/finality-state.ts';
 import { voteFor } from '../../src/finality/carried.ts';
 import { encodeJustification } from '../../src/finality/justification.ts';
 import { type Vote, voteBytes } from '../../src/finality/vote.ts';
@@ -66,7 +66,7 @@ export function mineCarrying(
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
   const generator = { ...miner, carried: () => carried };
-  return at.blockchain.forge(generator, time, async (draft) => {
+  return at.blockchain.produceBlock(generator, time, async (draft) => {
     for (const tx of txs) draft.add(tx, unchecked(tx));
   });
 }

@@ -3,10 +3,10 @@ import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { type Block, decodeBlock, encodeBlock } from '../../src/block/block.ts';
 import { decodeLink, encodeLink } from '../../src/block/header.ts';
-import { versionIn } from '../../src/chain/finality-rules.ts';
-import { leavesAt, rootHeight } from '../../src/chain/finality-state.ts';
-import { importBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { versionIn } from '../../src/chain/finality/finality-rules.ts';
+import { leavesAt, rootHeight } from '../../src/chain/finality/finality-state.ts';
+import { importBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { voterSets } from '../../src/ledger/tables.ts';
 import { feature } from '../../src/tx/rules/features.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
@@ -206,7 +206,7 @@ t.test('a feature that was voted in has its root at the approval', async (t) => 
   const votes = async (): Promise<Block> => {
     const { miner, time } = nextTurn(at);
     at.clock.time = time;
-    const plain = await at.blockchain.forge(miner, time, async () => {});
+    const plain = await at.blockchain.produceBlock(miner, time, async () => {});
     await at.blockchain.rollback(at.blockchain.tip().height - 1);
     const block = remade(plain, miner, { features: [feature.finality] });
     await at.blockchain.append(fresh(block));

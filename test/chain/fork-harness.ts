@@ -1,7 +1,7 @@
 /** A fork choice on a test chain that has seen no wrong block yet. */
-import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { ForkChoice, type ForkChoiceDeps } from '../../src/chain/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
+import { createEquivocations } from '../../src/chain/fork/equivocation.ts';
+import { ForkChoice, type ForkChoiceDeps } from '../../src/chain/fork/fork-choice.ts';
+import { createInvalidBlocks } from '../../src/chain/fork/invalid-blocks.ts';
 import { consensus, quiet, scheme, type TestChain, verifier } from './chain-harness.ts';
 
 export function createTestForkChoice(

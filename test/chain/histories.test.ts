@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
 import { features } from '../../src/ledger/tables.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
@@ -63,7 +63,7 @@ async function mineSome(at: Recorded, scene: Scene, seen: Map<number, number>): 
   const { miner, time } = turnAfter(at, rng.chance(6) ? rng.between(1, 4) : 0);
   at.clock.time = time;
   Object.assign(scene, { now: time, generator: miner });
-  return at.blockchain.forge(miner, time, async (draft) => {
+  return at.blockchain.produceBlock(miner, time, async (draft) => {
     for (let i = rng.below(TRIES_PER_BLOCK); i > 0; i--) {
       const type = rng.pick(types);
       if (attempt(draft, scene, type)) seen.set(type, (seen.get(type) ?? 0) + 1);

@@ -4,7 +4,11 @@
  */
 import t from 'tap';
 import type { Store, StoreView } from '../../src/base/ports.ts';
-import { findTransaction, headerRowAt, transactionsOf } from '../../src/chain/stored-blocks.ts';
+import {
+  findTransaction,
+  headerRowAt,
+  transactionsOf,
+} from '../../src/chain/store/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { inOneGo } from '../../src/concurrency/steps.ts';
 import { effective } from '../../src/ledger/accounts.ts';
@@ -15,7 +19,7 @@ import {
   generatingBalance,
   minimumOver,
 } from '../../src/ledger/balance-history.ts';
-import { createHead, type KeyedView, viewOf } from '../../src/ledger/head.ts';
+import { createCommittedView, type KeyedView, viewOf } from '../../src/ledger/committed-view.ts';
 import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { rolesAt } from '../../src/ledger/permissions.ts';
@@ -181,7 +185,7 @@ const compareAddresses = (a: string, b: string): number =>
 
 t.test('a generating balance reads a thousand blocks at most', async (t) => {
   const store = createMemoryStore();
-  const ledger = createOverlay(createHead(store, scheme));
+  const ledger = createOverlay(createCommittedView(store, scheme));
   const changes = 20_000;
   for (let height = 1; height <= changes; height++) {
     const account = { balance: BigInt(height), leasedIn: 0n, leasedOut: 0n };

@@ -2,8 +2,8 @@
 // gone from the network. Every route judges such a block alike.
 import t from 'tap';
 import { decodeBlock } from '../../src/block/block.ts';
-import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { decodeBanHistory, isBanned } from '../../src/consensus/ban-history.ts';
 import { bans, roleHolders, vitalHolders } from '../../src/ledger/tables.ts';
 import { feature } from '../../src/tx/rules/features.ts';
@@ -45,7 +45,7 @@ async function mineBy(
   const [turn] = turns.sort((a, b) => a.time - b.time);
   if (turn === undefined) return false;
   at.clock.time = turn.time;
-  await at.blockchain.forge(turn.miner, turn.time, async (draft) => {
+  await at.blockchain.produceBlock(turn.miner, turn.time, async (draft) => {
     for (const tx of txs(turn.time)) draft.replay(tx);
   });
   return true;
@@ -131,7 +131,7 @@ t.test('nobody is let in early', async (t) => {
   const { header } = at.blockchain.tip();
   for (let round = 1; round <= miners.length; round++) {
     await t.rejects(
-      at.blockchain.forge(away, header.timestamp + round * LENGTH_MS, async () => undefined),
+      at.blockchain.produceBlock(away, header.timestamp + round * LENGTH_MS, async () => undefined),
       /isn't a valid miner|All miners are banned/,
       `round ${round}`,
     );

@@ -1,13 +1,13 @@
 // What fails on this machine says nothing about a block: it is neither refused nor remembered as
 // invalid, on any route into the chain, and is taken when the machine works again.
 import t from 'tap';
-import { VerifyThreadError } from '../../src/adapters/signature-pool.ts';
+import { VerifyThreadError } from '../../src/adapters/verify/signature-pool.ts';
 import { OwnFailure } from '../../src/base/errors.ts';
 import type { LogFields, Verifier } from '../../src/base/ports.ts';
 import { type Block, blockId, decodeBlock } from '../../src/block/block.ts';
-import { importBlocks } from '../../src/chain/import-blocks.ts';
-import { rebuild } from '../../src/chain/rebuild.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { importBlocks } from '../../src/chain/import/import-blocks.ts';
+import { rebuild } from '../../src/chain/store/rebuild.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { transactionIds, undo } from '../../src/ledger/tables.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { mine, newChain, payment, quiet, scheme, users, verifier } from './chain-harness.ts';

@@ -2,8 +2,8 @@
 // of its owners, from there on by anybody. Heights 2 to 4 approve it, and 8 is the first that has it.
 import t from 'tap';
 import type { Block } from '../../src/block/block.ts';
-import { importBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { importBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { createPolicy } from '../../src/tx/types/112-create-policy.ts';
 import {
   mine,

@@ -5,10 +5,10 @@
  */
 import t from 'tap';
 import type { Block } from '../../src/block/block.ts';
-import { activationStatus } from '../../src/chain/feature-activation.ts';
-import type { ForkChoice } from '../../src/chain/fork-choice.ts';
-import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { activationStatus } from '../../src/chain/features/feature-activation.ts';
+import type { ForkChoice } from '../../src/chain/fork/fork-choice.ts';
+import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { feature } from '../../src/tx/rules/features.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { mine, newChain, type TestChain, verifier } from './chain-harness.ts';

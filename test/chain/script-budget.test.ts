@@ -6,7 +6,7 @@ import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
@@ -37,12 +37,12 @@ import {
   FITTING,
   FULL,
   follower,
-  forge,
   guard,
   hostile,
   METERED,
   OLD,
   pay,
+  produceBlock,
   put,
   scripted,
   TOO_DEAR,
@@ -71,7 +71,7 @@ t.test('where the feature is not active, it is judged as ever', async (t) => {
 t.test('a block of this node keeps to it, with the feature and without', async (t) => {
   for (const settings of [METERED, OLD]) {
     const at = await scripted(settings);
-    const block = await forge(at, (draft, time) => {
+    const block = await produceBlock(at, (draft, time) => {
       const txs = dearBlock(time, FITTING + 1);
       for (const tx of txs.slice(0, FITTING)) put(draft, tx);
       t.throws(() => put(draft, txs[FITTING]!), FULL);
@@ -94,7 +94,7 @@ t.test('what is refused on the way leaves no units behind', async (t) => {
   const refused = (draft: BlockDraft, time: number, i: number): void => {
     t.throws(() => put(draft, denied(time, i)), /not allowed by account-script/);
   };
-  const block = await forge(at, (draft, time) => {
+  const block = await produceBlock(at, (draft, time) => {
     const txs = dearBlock(time, FITTING);
     for (const [i, tx] of txs.entries()) {
       refused(draft, time, i);
@@ -115,7 +115,7 @@ t.test('a run beyond its own budget is a refusal', async (t) => {
     t.ok(error instanceof ApiError);
     t.match(error, { code: 306, status: 400 });
     t.match(error.message, `account-script: The script needs more than ${RUN_UNITS_MAX} units`);
-    await forge(at, (draft, time) => {
+    await produceBlock(at, (draft, time) => {
       t.throws(() => put(draft, pay(time, 1)), { message: error.message });
     });
     const appended = at.blockchain.append(await hostile(at, (time) => dearBlock(time, 1)));
@@ -177,11 +177,11 @@ t.test('scripts of orders: the units', async (t) => {
   const { at, trades } = await market(METERED, script);
   const tooMany = await hostile(at, (time) => trades(time, half + 1));
   await t.rejects(at.blockchain.append(tooMany), FULL);
-  const { length } = (await forge(at, fill(trades, half + 1))).transactions;
+  const { length } = (await produceBlock(at, fill(trades, half + 1))).transactions;
   t.equal(length, half);
   const old = await market(OLD, script);
   await old.at.blockchain.append(await hostile(old.at, (time) => old.trades(time, half + 1)));
-  t.equal((await forge(old.at, fill(old.trades, half + 1))).transactions.length, half);
+  t.equal((await produceBlock(old.at, fill(old.trades, half + 1))).transactions.length, half);
 });
 
 t.test('scripts of orders: together beyond the budget of a run', async (t) => {
@@ -191,7 +191,7 @@ t.test('scripts of orders: together beyond the budget of a run', async (t) => {
   const old = await market(OLD, DEAR);
   for (const { at, trades } of [old, await market(METERED, DEAR)]) {
     await t.rejects(createTestPool(at).submit(trades(at.clock.time, 1)[0]!), refusal);
-    await forge(at, (draft, time) => {
+    await produceBlock(at, (draft, time) => {
       t.throws(() => put(draft, trades(time, 1)[0]!), refusal);
     });
   }
@@ -205,10 +205,10 @@ t.test('scripts of orders: the number of runs', async (t) => {
   };
   const { at, trades } = await market(METERED, compiled('true'));
   await t.rejects(at.blockchain.append(await hostile(at, (time) => trades(time, most + 1))), runs);
-  t.equal((await forge(at, fill(trades, most + 1))).transactions.length, most);
+  t.equal((await produceBlock(at, fill(trades, most + 1))).transactions.length, most);
   const old = await market(OLD, compiled('true'));
   await old.at.blockchain.append(await hostile(old.at, (time) => old.trades(time, 3 * most)));
-  t.equal((await forge(old.at, fill(old.trades, most + 1))).transactions.length, most);
+  t.equal((await produceBlock(old.at, fill(old.trades, most + 1))).transactions.length, most);
 });
 
 /** Puts in what fits. */

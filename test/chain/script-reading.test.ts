@@ -6,8 +6,8 @@
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX } from '../../src/block/block.ts';
-import { importBlocks, replayBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { readingUnits, STEP_UNITS } from '../../src/script/charges.ts';
 import { readNewScript, scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
@@ -32,7 +32,7 @@ import {
   users,
   verifier,
 } from './chain-harness.ts';
-import { FULL, follower, forge, guard, hostile, METERED, OLD, put } from './dear-blocks.ts';
+import { FULL, follower, guard, hostile, METERED, OLD, produceBlock, put } from './dear-blocks.ts';
 import { createTestForkChoice } from './fork-harness.ts';
 import { forgetScripts, spoilt, stepsOf } from './unknown-scripts.ts';
 
@@ -154,7 +154,7 @@ t.test('a miner packs what fits, and goes on with the others', async (t) => {
       forgetScripts();
       const { miner, time } = nextTurn(at);
       at.clock.time = time;
-      const block = await at.blockchain.forge(miner, time, async (draft, limits) => {
+      const block = await at.blockchain.produceBlock(miner, time, async (draft, limits) => {
         await pack(pool, limits, applying(draft.add), at.clock);
       });
       return block.transactions.length;
@@ -172,7 +172,7 @@ t.test('a miner packs what fits, and goes on with the others', async (t) => {
 
 t.test('what a draft refuses leaves no units behind', async (t) => {
   const at = await chain(METERED);
-  const block = await forge(at, (draft, time) => {
+  const block = await produceBlock(at, (draft, time) => {
     const txs = assets(time, FITTING + 1);
     const early = asset(time - 3 * 3_600_000, dear(2000));
     for (const tx of txs.slice(0, FITTING)) {

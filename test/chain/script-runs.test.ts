@@ -1,7 +1,7 @@
 /** Scripts in blocks: how many run, who may make a block, and which checks are made in advance. */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import { createScriptTime } from '../../src/chain/script-time.ts';
+import { createScriptTime } from '../../src/chain/apply/script-time.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { scripts } from '../../src/ledger/tables.ts';
 import { applying } from '../../src/mempool/packer.ts';
@@ -64,7 +64,7 @@ t.test('scenario 25: a block with 101 runs of scripts', async (t) => {
   at.clock.time = time;
   const txs = Array.from({ length: 101 }, (_, i) => pay(time, BigInt(i + 1)));
   const last = txs.at(-1)!;
-  const block = await at.blockchain.forge(miner, time, async (draft) => {
+  const block = await at.blockchain.produceBlock(miner, time, async (draft) => {
     for (const tx of txs.slice(0, 100)) draft.add(tx, unchecked(tx));
     t.throws(() => draft.add(last, unchecked(last)), {
       message: 'Limit of txs was reached: more than 100 runs of scripts',
@@ -99,7 +99,7 @@ t.test(
       return ms;
     };
     const txs = Array.from({ length: 5 }, (_, i) => pay(time, BigInt(i + 1)));
-    const block = await at.blockchain.forge(miner, time, async (draft) => {
+    const block = await at.blockchain.produceBlock(miner, time, async (draft) => {
       const step = applying(draft.add);
       const kinds = txs.map((tx) => (step(tx, 1e6, unchecked(tx)) as { kind: string }).kind);
       t.same(kinds, ['in', 'in', 'in', 'stays', 'stays']);
@@ -145,7 +145,7 @@ t.test('scenario 27: a block of a generator with a script', async (t) => {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
   // No transaction can give a script to a miner.
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     for (const { address } of miners) draft.overlay.set(scripts, address, compiled('true'));
   });
   t.equal(at.blockchain.nextSlot(miner, time + 1), undefined, 'it does not try');
@@ -153,7 +153,7 @@ t.test('scenario 27: a block of a generator with a script', async (t) => {
   const next = time + miners.length * LENGTH_MS;
   at.clock.time = next;
   await t.rejects(
-    at.blockchain.forge(miner, next, async () => {}),
+    at.blockchain.produceBlock(miner, next, async () => {}),
     refusal,
   );
 });
@@ -192,7 +192,7 @@ t.test('checks that a script asks for are made in advance', async (t) => {
   const half = await verdicts(true, false);
   t.same(asked, [bob.publicKey, alice.publicKey]);
   const both = await verdicts(true, true);
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     t.throws(() => draft.add(tx, half), ApiError, 'the verdict is believed');
     draft.add(tx, both);
     const more = pay(time, 2n, [bob, alice]);
@@ -223,7 +223,7 @@ t.test('scenario 65: a check of the sender says nothing about the author', async
   const at = await guarded('sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey) || true');
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  const empty = await at.blockchain.forge(miner, time, async () => {});
+  const empty = await at.blockchain.produceBlock(miner, time, async () => {});
   await at.blockchain.rollback(2);
   const withOne = (tx: Tx) => remade(empty, miner, { transactions: [tx.bytes] });
   await t.rejects(at.blockchain.append(withOne(paidByBob(time, [alice]))), {
@@ -242,7 +242,7 @@ t.test('a script that appears or goes between the check and the judgement', asyn
   const [plannedGood, plannedBad] = await Promise.all(
     [good, bad].map((tx) => checkProofs(tx, [[]], verifier)),
   );
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     draft.overlay.remove(scripts, alice.address);
     draft.add(good, plannedGood!);
     t.throws(() => draft.add(bad, plannedBad!), /doesn't validate as signature/);

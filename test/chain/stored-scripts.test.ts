@@ -1,9 +1,9 @@
 // A transaction that the node has accepted is read again without the estimate of the script in it:
 // a script of another author may ask for many of them, and pays for their bytes alone.
 import t from 'tap';
-import { blockPieces } from '../../src/api/block-json.ts';
+import { blockChunks } from '../../src/api/block-json.ts';
 import type { Verifier } from '../../src/base/ports.ts';
-import { createScriptHistory } from '../../src/chain/script-history.ts';
+import { createScriptHistory } from '../../src/chain/store/script-history.ts';
 import {
   bytesUnder,
   candidateUnder,
@@ -12,7 +12,7 @@ import {
   transactionsAt,
   transactionsInSlices,
   transactionsOf,
-} from '../../src/chain/stored-blocks.ts';
+} from '../../src/chain/store/stored-blocks.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import { binaryOf, doubled } from '../generators/dear-scripts.ts';
@@ -98,7 +98,7 @@ t.test('in the chain', async (t) => {
     'of a block': () => transactionsAt(view, HEIGHT),
     'of a block, in turns': () => transactionsInSlices(view, HEIGHT, new TimeSlice(at.clock)),
     'of an account': () => [...transactionsOf(view, alice.address, 10)],
-    'the answer with a block': () => [...blockPieces(placed, { view, scheme, settings }, false)],
+    'the answer with a block': () => [...blockChunks(placed, { view, scheme, settings }, false)],
     'the accounts with scripts': () => history.hadScript(bob.address),
     'taken back': () => at.blockchain.rollback(1),
   };

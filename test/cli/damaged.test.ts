@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { makeDevFolder } from '../../bench/node/dev-folder.ts';
+import { openNodeWallet, unlockOwner } from '../../src/cli/commands/keystore/open-wallet.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
-import { EXIT } from '../../src/cli/exit.ts';
-import { exitCodeFor } from '../../src/cli/failure.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
-import { openNodeWallet, unlockOwner } from '../../src/cli/open-wallet.ts';
+import { EXIT } from '../../src/cli/terminal/exit.ts';
+import { exitCodeFor } from '../../src/cli/terminal/failure.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { run } from './run.ts';
 

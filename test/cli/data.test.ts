@@ -1,7 +1,7 @@
 // What the commands leave in a database, and how a crawler that needs an operator ends: exit code,
 // and one line that says what to do.
 import t from 'tap';
-import { EXIT } from '../../src/cli/exit.ts';
+import { EXIT } from '../../src/cli/terminal/exit.ts';
 import { migrate, SCHEMA_VERSION } from '../../src/data-service/schema/migrate.ts';
 import { crawl } from '../data-service/crawling.ts';
 import { type MadeChain, madeChain } from '../data-service/made-chain.ts';

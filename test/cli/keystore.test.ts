@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { ownerPasswordFrom } from '../../src/cli/passwords.ts';
+import { ownerPasswordFrom } from '../../src/cli/commands/keystore/passwords.ts';
 import { jsonLines, run } from './run.ts';
 
 const PHRASE = 'ledger vector seed alpha bravo charlie delta echo foxtrot golf hotel india juliet';

@@ -31,7 +31,7 @@ export const R = 20_000;
 /** Account n: its public key is 32 bytes n, its address the first 26 of them. */
 export const publicKey = (n: number): Uint8Array => filled(32, n);
 export const address = (n: number): Uint8Array => filled(26, n);
-export const forger = (n: number) => ({ address: address(n), publicKey: publicKey(n) });
+export const minerIdentity = (n: number) => ({ address: address(n), publicKey: publicKey(n) });
 const nameOf = (account: Uint8Array): number => account[0]!;
 
 const GENESIS_ACCOUNT = 255;
@@ -116,7 +116,7 @@ export function createNetwork(queue: number[], settings: Partial<PoaSettings> = 
       });
     },
     block(miner, timestamp, fields = {}) {
-      const consensus = poa.fields(network.parent, forger(miner), timestamp, view);
+      const consensus = poa.fields(network.parent, minerIdentity(miner), timestamp, view);
       const signature = filled(64, network.height % 256);
       return { timestamp, consensus, generator: publicKey(miner), signature, ...fields };
     },
@@ -135,7 +135,7 @@ export function createNetwork(queue: number[], settings: Partial<PoaSettings> = 
         const now = rounds.start(round);
         for (const miner of network.queue) {
           if (down(miner)) continue;
-          const slot = poa.nextSlot(network.parent, forger(miner), now, view);
+          const slot = poa.nextSlot(network.parent, minerIdentity(miner), now, view);
           if (slot?.from === now) network.append(miner, now);
         }
       }

@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import t from 'tap';
 import { genesisTransactions } from '../../src/block/genesis.ts';
 import type { ConsensusView } from '../../src/consensus/consensus.ts';
+import { determineMiner, rotationAfter } from '../../src/consensus/miner-rotation.ts';
 import { createPoa, scorePoa } from '../../src/consensus/poa.ts';
-import { determineMiner, turnsAfter } from '../../src/consensus/poa-queue.ts';
 import { createRounds, skippedRounds } from '../../src/consensus/poa-rounds.ts';
-import { viewOf } from '../../src/ledger/head.ts';
+import { viewOf } from '../../src/ledger/committed-view.ts';
 import { minerQueue } from '../../src/ledger/miner-queue.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { recordRoleOp } from '../../src/ledger/permissions.ts';
 import { scheme } from '../block/sample.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
-import { address, createNetwork, forger, G, poaSettings, publicKey, R } from './network.ts';
+import { address, createNetwork, G, minerIdentity, poaSettings, publicKey, R } from './network.ts';
 
 t.test('the example of consensus.md#rounds', async (t) => {
   const rounds = createRounds(poaSettings);
@@ -124,7 +124,7 @@ t.test('a round without sync part ends one millisecond early', async (t) => {
   const judge = (timestamp: number) => poa.verify(network.block(1, timestamp), parent, view);
   judge(G + 2 * 17_000 - 2);
   t.throws(() => judge(G + 2 * 17_000 - 1), /timestamp is after round end/);
-  t.strictSame(poa.nextSlot(parent, forger(1), G, view), {
+  t.strictSame(poa.nextSlot(parent, minerIdentity(1), G, view), {
     from: G + 17_000,
     until: G + 2 * 17_000 - 1,
   });
@@ -181,7 +181,7 @@ t.test('scenario 23: understated skipped rounds are refused', async (t) => {
   const { poa, parent, view } = network;
   const timestamp = G + 9 * R;
   const miner = [0, 1, 2].find(
-    (n) => poa.nextSlot(parent, forger(n), timestamp, view)?.from === timestamp,
+    (n) => poa.nextSlot(parent, minerIdentity(n), timestamp, view)?.from === timestamp,
   )!;
   const expected = network.block(miner, timestamp);
   t.strictSame(expected.consensus, { kind: 'poa', skippedRounds: 1 + 2 });
@@ -213,7 +213,7 @@ t.test('the walk back reaches any depth', async (t) => {
     },
   };
   const due = (queue: number[], height: number, skipped = 0) =>
-    determineMiner(turnsAfter(queue.map(address), height, 100, false, view), skipped)[0];
+    determineMiner(rotationAfter(queue.map(address), height, 100, false, view), skipped)[0];
   t.equal(due([6, 7, 8], 5000), 8, 'behind miner 7, who made block 100');
   t.equal(due([6, 7, 8], 99), 6, 'behind miner 8, who made block 51');
   t.equal(due([6, 8], 5000), 6);
@@ -223,17 +223,17 @@ t.test('the walk back reaches any depth', async (t) => {
 
 t.test('texts where it is nobody’s turn', async (t) => {
   const { view } = createNetwork([0, 1]);
-  t.throws(() => determineMiner(turnsAfter([], 1, 100, false, view), 0), {
+  t.throws(() => determineMiner(rotationAfter([], 1, 100, false, view), 0), {
     message: "Couldn't determine miner: miner queue is empty!",
   });
-  const turns = {
+  const rotation = {
     queue: [address(0), address(1)],
     last: 0,
     banned: [true, true],
     pardonFrom: Infinity,
   };
-  t.throws(() => determineMiner(turns, 0), { message: 'All miners are banned' });
-  t.strictSame(determineMiner({ ...turns, last: undefined }, 0), address(1), 'at start no bans');
+  t.throws(() => determineMiner(rotation, 0), { message: 'All miners are banned' });
+  t.strictSame(determineMiner({ ...rotation, last: undefined }, 0), address(1), 'at start no bans');
 });
 
 t.test('determineMiner is the list of consensus.md#whose-turn-it-is', async () => {
@@ -250,9 +250,9 @@ t.test('determineMiner is the list of consensus.md#whose-turn-it-is', async () =
         const banned = queue.map(() => bits.next().value as boolean);
         const candidates = [...queue.slice(last), ...queue].slice(1 + (s % n));
         const expected = candidates.find((account) => !banned[account[0]!]);
-        const turns = { queue, last, banned, pardonFrom: Infinity };
-        if (expected === undefined) t.throws(() => determineMiner(turns, s));
-        else t.strictSame(determineMiner(turns, s), expected);
+        const rotation = { queue, last, banned, pardonFrom: Infinity };
+        if (expected === undefined) t.throws(() => determineMiner(rotation, s));
+        else t.strictSame(determineMiner(rotation, s), expected);
       },
     ),
     { numRuns: 300 },
@@ -272,7 +272,7 @@ t.test('a block is valid exactly in the slots of its miner', async () => {
         const { poa, parent, view } = network;
         const now = parent.header.timestamp + ahead;
         for (const miner of network.queue) {
-          const slot = poa.nextSlot(parent, forger(miner), now, view);
+          const slot = poa.nextSlot(parent, minerIdentity(miner), now, view);
           const judge = (timestamp: number) =>
             poa.verify(network.block(miner, timestamp), parent, view);
           if (slot !== undefined) {

@@ -15,7 +15,7 @@ import {
   normalisation,
 } from '../../src/consensus/pos-formulas.ts';
 import { filled, scheme as plainChain } from '../block/sample.ts';
-import { forger, G, publicKey } from './network.ts';
+import { G, minerIdentity, publicKey } from './network.ts';
 
 // Any hash shows which inputs enter the generation signature.
 const sha = (...parts: readonly Uint8Array[]): Uint8Array => {
@@ -139,7 +139,7 @@ function grow(length: number) {
   };
   const parent = (height = made.length) => ({ height, header: made[height - 1]! });
   const block = (account: number, timestamp: number, changed: Partial<PosData> = {}) => {
-    const data = pos.fields(parent(), forger(account), timestamp, view) as PosData;
+    const data = pos.fields(parent(), minerIdentity(account), timestamp, view) as PosData;
     return {
       timestamp,
       consensus: { ...data, ...changed },
@@ -149,7 +149,7 @@ function grow(length: number) {
   };
   while (made.length < length) {
     const account = made.length % 3;
-    const slot = pos.nextSlot(parent(), forger(account), 0, view);
+    const slot = pos.nextSlot(parent(), minerIdentity(account), 0, view);
     const next = block(account, slot!.from);
     pos.verify(next, parent(), view);
     made.push(next);
@@ -160,7 +160,7 @@ function grow(length: number) {
 
 t.test('scenario 36: parent + delay − 1 is refused, + 0 accepted', async (t) => {
   const { parent, view, block } = grow(20);
-  const slot = pos.nextSlot(parent(), forger(5), 0, view)!;
+  const slot = pos.nextSlot(parent(), minerIdentity(5), 0, view)!;
   t.equal(slot.until, Infinity);
   pos.verify(block(5, slot.from), parent(), view);
   pos.verify(block(5, slot.from + 1_000_000), parent(), view);
@@ -168,12 +168,12 @@ t.test('scenario 36: parent + delay − 1 is refused, + 0 accepted', async (t) =
     message: `Block timestamp ${slot.from - 1} less than min valid timestamp ${slot.from}`,
   });
   const now = slot.from + 77;
-  t.strictSame(pos.nextSlot(parent(), forger(5), now, view), { from: now, until: Infinity });
+  t.strictSame(pos.nextSlot(parent(), minerIdentity(5), now, view), { from: now, until: Infinity });
 });
 
 t.test('scenario 37: wrong base target, wrong generation signature', async (t) => {
   const { parent, view, block } = grow(20);
-  const { from } = pos.nextSlot(parent(), forger(5), 0, view)!;
+  const { from } = pos.nextSlot(parent(), minerIdentity(5), 0, view)!;
   const right = block(5, from).consensus;
   t.strictSame(
     right.generationSignature,
@@ -196,7 +196,7 @@ t.test('scenario 37: wrong base target, wrong generation signature', async (t) =
 t.test('scenario 38: heights 1, 2, 3 and the source of the hit', async (t) => {
   const { made, parent, view, asked } = grow(103);
   const target = (height: number, timestamp: number) =>
-    (pos.fields(parent(height), forger(1), timestamp, view) as PosData).baseTarget;
+    (pos.fields(parent(height), minerIdentity(1), timestamp, view) as PosData).baseTarget;
   const late = G + 10 ** 9;
   for (const height of [1, 2]) {
     t.equal(target(height, late), made[height - 1]!.consensus.baseTarget, 'no third block back');
@@ -216,7 +216,7 @@ t.test('scenario 38: heights 1, 2, 3 and the source of the hit', async (t) => {
     [102, 2],
   ] as const) {
     const at = made[height - 1]!;
-    const slot = pos.nextSlot(parent(height), forger(1), 0, view);
+    const slot = pos.nextSlot(parent(height), minerIdentity(1), 0, view);
     t.equal(slot?.from, at.timestamp + delayFrom(made[source - 1]!, at), `parent height ${height}`);
   }
   t.strictSame(asked, [1, 2]);
@@ -225,12 +225,12 @@ t.test('scenario 38: heights 1, 2, 3 and the source of the hit', async (t) => {
 t.test('scenario 34: the least generating balance', async (t) => {
   const { parent, view, block, state } = grow(5);
   state.balance = MIN_GENERATING_BALANCE - 1n;
-  t.equal(pos.nextSlot(parent(), forger(1), 0, view), undefined);
+  t.equal(pos.nextSlot(parent(), minerIdentity(1), 0, view), undefined);
   t.throws(() => pos.verify(block(1, G + 10 ** 9), parent(), view), {
     message: "generator's effective balance 999999999999 is less that required for generation",
   });
   state.balance = MIN_GENERATING_BALANCE;
-  const slot = pos.nextSlot(parent(), forger(1), 0, view)!;
+  const slot = pos.nextSlot(parent(), minerIdentity(1), 0, view)!;
   pos.verify(block(1, slot.from), parent(), view);
   t.strictSame(pos.finish(block(1, slot.from), parent(), view), []);
 });
@@ -238,6 +238,6 @@ t.test('scenario 34: the least generating balance', async (t) => {
 t.test('an account without the role makes no block', async (t) => {
   const { parent, view, block, state } = grow(5);
   state.isMiner = false;
-  t.equal(pos.nextSlot(parent(), forger(1), 0, view), undefined);
+  t.equal(pos.nextSlot(parent(), minerIdentity(1), 0, view), undefined);
   t.throws(() => pos.verify(block(1, G + 10 ** 9), parent(), view), /is not a miner$/);
 });

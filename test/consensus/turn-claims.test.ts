@@ -19,8 +19,8 @@ function network(settings: Partial<typeof poaSettings> = {}) {
   /** Who has the turn in this round, where no other block is made before. */
   const due = (round: number): number => {
     for (const miner of at.queue) {
-      const forger = { address: address(miner), publicKey: publicKey(miner) };
-      const slot = at.poa.nextSlot(at.parent, forger, G + round * R, at.view);
+      const minerIdentity = { address: address(miner), publicKey: publicKey(miner) };
+      const slot = at.poa.nextSlot(at.parent, minerIdentity, G + round * R, at.view);
       if (slot?.from === G + round * R) return miner;
     }
     throw new Error('somebody has the turn');

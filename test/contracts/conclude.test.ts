@@ -1,12 +1,16 @@
 // Whose fault it is that a block does not take the results of a call.
 import t from 'tap';
 import { refused } from '../../src/base/errors.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { type BlockInWork, createBlockInWork } from '../../src/contracts/block-in-work.ts';
-import { createBreakers, FAILURES_MAX, IMAGES_MAX } from '../../src/contracts/breakers.ts';
+import {
+  createCircuitBreakers,
+  FAILURES_MAX,
+  IMAGES_MAX,
+} from '../../src/contracts/circuit-breakers.ts';
 import { createConclusions } from '../../src/contracts/conclude.ts';
-import { ContractLine } from '../../src/contracts/contract-line.ts';
+import { ContractQueue } from '../../src/contracts/contract-queue.ts';
 import { createCreateVersions } from '../../src/contracts/create-versions.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
 import {
@@ -14,7 +18,7 @@ import {
   createRepetitions,
   HELD_UP_MS_MAX,
 } from '../../src/contracts/repetitions.ts';
-import type { PoolEntry } from '../../src/mempool/entry.ts';
+import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
@@ -31,7 +35,7 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
   const tx = signed(createContract, users[0], fields as never, 1);
   const { header } = blockAt(at.blockchain.view, 2)!;
   const entry = { key: 'key', sender: 'alice', verdicts: unchecked(tx) } as unknown as PoolEntry;
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     for (const isOfTransaction of [false, true]) {
       const refusing: BlockDraft = {
         ...draft,
@@ -52,14 +56,14 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
           decode: () => tx,
           drop: (_, { message }) => void dropped.push(message),
         },
-        breakers: createBreakers(clock),
+        breakers: createCircuitBreakers(clock),
         repetitions: createRepetitions(clock),
         createVersions: createCreateVersions(),
         report: ({ message }) => void reports.push(message),
         failed: new Set(),
         observe: () => undefined,
       });
-      const then = conclude.outcome(new ContractLine('key'), entry, tx, image, success());
+      const then = conclude.outcome(new ContractQueue('key'), entry, tx, image, success());
       t.equal(then, isOfTransaction ? 'next' : 'stop');
       t.match(dropped, isOfTransaction ? [/the caller is banned/] : []);
       t.equal(dropped.length, isOfTransaction ? 1 : 0);
@@ -71,7 +75,7 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
 function concluding() {
   let now = 0;
   const clock = { monotonic: () => now };
-  const breakers = createBreakers(clock);
+  const breakers = createCircuitBreakers(clock);
   const dropped: string[] = [];
   const reports: string[] = [];
   const conclude = createConclusions({} as BlockInWork, {
@@ -100,41 +104,41 @@ const outage = { kind: 'failure', message: 'away', recoverable: true, system: tr
 
 t.test('an outage ends a call after an hour, and not before', async (t) => {
   const { conclude, dropped, reports, entryOf, pass } = concluding();
-  const line = new ContractLine('contract', 'owner');
+  const queue = new ContractQueue('contract', 'owner');
   const entry = entryOf('alice');
   const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
   for (let ms = 0; ms < HELD_UP_MS_MAX; ms += 60_000) {
-    conclude.unready(line, entry, image, outage);
+    conclude.unready(queue, entry, image, outage);
     pass(60_000);
   }
   t.strictSame(dropped, []);
   t.strictSame(new Set(reports), new Set(['Failure 1']));
-  conclude.unready(line, entry, image, outage);
+  conclude.unready(queue, entry, image, outage);
   t.strictSame(dropped, ['The transaction has failed too often: away']);
   t.equal(reports.at(-1), 'Failure undefined');
 });
 
 t.test('failures of the program cost attempts, and outages between them cost none', async (t) => {
   const { conclude, dropped, entryOf } = concluding();
-  const line = new ContractLine('contract', 'owner');
+  const queue = new ContractQueue('contract', 'owner');
   const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
   const failure = { ...outage, message: 'broken', system: false } as const;
   const entry = entryOf('alice');
   for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
-    conclude.unready(line, entry, image, failure);
-    conclude.unready(line, entry, image, outage);
+    conclude.unready(queue, entry, image, failure);
+    conclude.unready(queue, entry, image, outage);
   }
   t.strictSame(dropped, []);
-  conclude.unready(line, entry, image, failure);
+  conclude.unready(queue, entry, image, failure);
   t.strictSame(dropped, ['The transaction has failed too often: broken']);
 });
 
 t.test('an outage is that of an image and of the creator of the contract', async (t) => {
   const imageOf = (name: string) => ({ image: 'a', imageHash: name });
   const rest = (on: ReturnType<typeof concluding>, owner: string, imageHash: string): void => {
-    const line = new ContractLine(`${owner} ${imageHash}`, owner);
+    const queue = new ContractQueue(`${owner} ${imageHash}`, owner);
     for (let i = 0; i < FAILURES_MAX; i++) {
-      on.conclude.unready(line, on.entryOf(`${owner} calls`), imageOf(imageHash), outage);
+      on.conclude.unready(queue, on.entryOf(`${owner} calls`), imageOf(imageHash), outage);
     }
   };
   const state = ({ breakers }: ReturnType<typeof concluding>) => breakers.state('new', 'bob');
@@ -151,11 +155,11 @@ t.test('an outage is that of an image and of the creator of the contract', async
 
 t.test('a call that fails by an outage rests for its sender alone', async (t) => {
   const { breakers, conclude, entryOf } = concluding();
-  const line = new ContractLine('contract', 'owner');
+  const queue = new ContractQueue('contract', 'owner');
   const image = { image: 'sum:1', imageHash: 'ab' };
   const tx = {} as Tx;
   for (let i = 0; i < FAILURES_MAX; i++) {
-    conclude.outcome(line, entryOf('alice'), tx, image, outage);
+    conclude.outcome(queue, entryOf('alice'), tx, image, outage);
   }
   t.equal(breakers.state('contract', 'alice'), 'open');
   t.equal(breakers.state('contract', 'bob'), 'closed');

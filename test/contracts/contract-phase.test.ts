@@ -5,7 +5,7 @@ import type { Clock } from '../../src/base/ports.ts';
 import { ContractPhase } from '../../src/contracts/contract-phase.ts';
 import { createImageLoads } from '../../src/contracts/image-loads.ts';
 import { ENTRIES_OF_ONE_MAX } from '../../src/contracts/phase-intake.ts';
-import type { PoolEntry } from '../../src/mempool/entry.ts';
+import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 
 const LINES = 4;
 const def = { type: 104 };

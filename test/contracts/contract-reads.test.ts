@@ -2,9 +2,9 @@ import t from 'tap';
 import type { ContractExecution } from '../../src/base/containers.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { createContractReads } from '../../src/contracts/contract-reads.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import { putContract, putContractEntry } from '../../src/ledger/contracts.ts';
 import { putData } from '../../src/ledger/data.ts';
-import { createHead } from '../../src/ledger/head.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { addMembers, bindHash, createPolicy, OWNER } from '../../src/ledger/policies.ts';
 import { scheme } from '../chain/chain-harness.ts';
@@ -93,7 +93,7 @@ t.test('what a running contract reads', async (t) => {
 });
 
 t.test('reads of many rows let everything else run in between', async (t) => {
-  const view = createOverlay(createHead(createMemoryStore(), scheme));
+  const view = createOverlay(createCommittedView(createMemoryStore(), scheme));
   const id = new Uint8Array(32).fill(7);
   const [creator, image, imageHash] = [new Uint8Array(32).fill(1), 'image', 'ab'.repeat(32)];
   putContract(view, id, { creator, image, imageHash, version: 1, active: true });
@@ -121,7 +121,7 @@ t.test('reads of many rows let everything else run in between', async (t) => {
     'all entries': () => reads.contractEntries(contractId, most),
     data: () => reads.addressData(text, 0, 1000),
     'data that is skipped': () => reads.addressData(text, 299, 1000),
-    'parts of a request': () => reads.inTurns(keys, (key) => reads.contractEntry(contractId, key)),
+    'parts of a request': () => reads.streamed(keys, (key) => reads.contractEntry(contractId, key)),
     hashes: async () => (await reads.policy(contractId)).hashes,
   };
   for (const [name, ask] of Object.entries(questions)) {

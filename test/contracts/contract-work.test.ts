@@ -3,11 +3,11 @@ import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { ContractExecution, ContractFailure, Readiness } from '../../src/base/containers.ts';
 import { refused } from '../../src/base/errors.ts';
-import type { BlockDraft } from '../../src/chain/block-draft.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { type BlockInWork, createBlockInWork } from '../../src/contracts/block-in-work.ts';
-import { createBreakers } from '../../src/contracts/breakers.ts';
-import { ContractLine } from '../../src/contracts/contract-line.ts';
+import { createCircuitBreakers } from '../../src/contracts/circuit-breakers.ts';
+import { ContractQueue } from '../../src/contracts/contract-queue.ts';
 import { createWork, type Started, type WorkPorts } from '../../src/contracts/contract-work.ts';
 import { createCreateVersions } from '../../src/contracts/create-versions.ts';
 import { createImageLoads } from '../../src/contracts/image-loads.ts';
@@ -15,7 +15,7 @@ import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
 import { ATTEMPTS_MAX, createRepetitions } from '../../src/contracts/repetitions.ts';
 import { createRunTimes } from '../../src/contracts/run-times.ts';
 import type { StatusReport } from '../../src/contracts/status-report.ts';
-import type { PoolEntry } from '../../src/mempool/entry.ts';
+import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
@@ -38,7 +38,7 @@ async function looked(readiness: Readiness, leftMs: number) {
   const entry = { key: 'key', sender: 'alice', ...of } as unknown as PoolEntry;
   const asked: string[] = [];
   let step: unknown;
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     const checking: BlockDraft = {
       ...draft,
       check() {
@@ -60,7 +60,7 @@ async function looked(readiness: Readiness, leftMs: number) {
           return readiness;
         },
         pool: { decode: () => tx, drop: () => undefined },
-        breakers: createBreakers(clock),
+        breakers: createCircuitBreakers(clock),
         repetitions: createRepetitions(clock),
         createVersions: createCreateVersions(),
         times: createRunTimes(),
@@ -68,7 +68,7 @@ async function looked(readiness: Readiness, leftMs: number) {
         failed: new Set(),
       } as unknown as WorkPorts,
     );
-    step = begin(new ContractLine('key'), entry, leftMs);
+    step = begin(new ContractQueue('key'), entry, leftMs);
   });
   return { asked, step };
 }
@@ -111,7 +111,7 @@ t.test('a registry that does not answer ends no update', async (t) => {
         decode: () => ({ type: 107, fields: { image: 'sum:1', imageHash: 'ab' } }),
         drop: (_: unknown, { message }: Error) => dropped.push(message),
       },
-      breakers: createBreakers(clock),
+      breakers: createCircuitBreakers(clock),
       repetitions: createRepetitions(clock),
       createVersions: createCreateVersions(),
       report: () => undefined,
@@ -120,7 +120,7 @@ t.test('a registry that does not answer ends no update', async (t) => {
   );
   const entry = { key: '', sender: 'alice', def: { type: 107 }, size: 1 } as unknown as PoolEntry;
   for (let i = 0; i < 2 * ATTEMPTS_MAX; i++) {
-    const step = begin(new ContractLine(''), entry, LIMIT_MS) as Started;
+    const step = begin(new ContractQueue(''), entry, LIMIT_MS) as Started;
     t.equal((await step.ended)(), 'next');
   }
   t.same(dropped, []);
@@ -143,7 +143,7 @@ async function givenUp(endsAfterMs: number, isRemoved = false) {
   const reports: unknown[] = [];
   const repetitions = createRepetitions(clock);
   const times = createRunTimes();
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     const ports = { clock: at.clock, signer: miner };
     const checking: BlockDraft = { ...draft, check: () => undefined };
     const block = createBlockInWork(checking, header, createPhaseRoom(1e6, 10), 1e6, ports);
@@ -152,7 +152,7 @@ async function givenUp(endsAfterMs: number, isRemoved = false) {
       createImageLoads(1),
       { limitMs: LIMIT_MS, graceMs: 100, checkMs: 0 },
       {
-        ...{ clock, breakers: createBreakers(clock), repetitions, times },
+        ...{ clock, breakers: createCircuitBreakers(clock), repetitions, times },
         prepare: () => ({ kind: 'ready' }),
         users: { ran: () => undefined },
         pool: { decode: () => tx, drop: () => undefined },
@@ -171,8 +171,8 @@ async function givenUp(endsAfterMs: number, isRemoved = false) {
         failed: new Set(),
       } as unknown as WorkPorts,
     );
-    const line = new ContractLine('key');
-    const step = begin(line, entry, LIMIT_MS) as Started;
+    const queue = new ContractQueue('key');
+    const step = begin(queue, entry, LIMIT_MS) as Started;
     await clock.advance(LIMIT_MS / 2);
     step.abandon(false);
     if (isRemoved) Object.assign(entry, { removed: true });

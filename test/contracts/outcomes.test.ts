@@ -9,7 +9,7 @@ import type {
 import { apiError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { base58 } from '../../src/codec/text.ts';
-import { FAILURES_MAX } from '../../src/contracts/breakers.ts';
+import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
 import { type ContractPacker, createContractPacker } from '../../src/contracts/contract-packer.ts';
 import { createExecutions } from '../../src/contracts/executions.ts';
 import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
@@ -222,7 +222,7 @@ function packerOf(node: ContractNode, miner: Account, clock: Clock = node.at.clo
     const time = at.clock.now() + ROUND_MS;
     const enough = new Error('enough');
     await blockchain
-      .forge(generator, time, async (draft, limits, header) => {
+      .produceBlock(generator, time, async (draft, limits, header) => {
         await packer.pack(draft, { ...limits, contractDeadline }, header);
         ids = draft.txs.map((tx) => base58.encode((tx.def.inner?.(tx) ?? tx).id));
         throw enough;

@@ -6,7 +6,7 @@ import {
   ENTRIES_OF_ONE_MAX,
   type PhaseIntake,
 } from '../../src/contracts/phase-intake.ts';
-import type { PoolEntry } from '../../src/mempool/entry.ts';
+import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 
 const LEFT_OUT_MAX = roundLimits.leftOut.value;
 

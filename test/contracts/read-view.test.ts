@@ -2,8 +2,8 @@ import t from 'tap';
 import { createChangeLog } from '../../src/contracts/change-log.ts';
 import { READ_LIMITS } from '../../src/contracts/read-budget.ts';
 import { createReadView } from '../../src/contracts/read-view.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import { contractEntries, contractEntry, putContractEntry } from '../../src/ledger/contracts.ts';
-import { createHead } from '../../src/ledger/head.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { scheme } from '../chain/chain-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
@@ -12,7 +12,7 @@ const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
 const integer = (value: bigint) => ({ type: 'integer', value }) as const;
 
 function opened(limits = READ_LIMITS) {
-  const overlay = createOverlay(createHead(createMemoryStore(), scheme));
+  const overlay = createOverlay(createCommittedView(createMemoryStore(), scheme));
   const changes = createChangeLog();
   const put = (id: Uint8Array, key: string, value: bigint): void => {
     const mark = overlay.mark();

@@ -1,7 +1,7 @@
 /** Results of contracts in a block that has room for some of them, or for none. */
 import t from 'tap';
 import { MIB } from '../../src/base/budget.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { createBlockInWork } from '../../src/contracts/block-in-work.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
@@ -60,7 +60,7 @@ t.test('a block that has all the transactions it may have', async (t) => {
     1,
   );
   const { header } = blockAt(at.blockchain.view, 2)!;
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     for (const count of [0, 1]) {
       const room = createPhaseRoom(MIB, count);
       const ports = { clock: at.clock, signer: miner };

@@ -7,8 +7,8 @@ import { blockId, sealBlock } from '../../src/block/block.ts';
 import {
   blockProtocols,
   encodeBlocks,
-  encodeHead,
   encodeIds,
+  encodeTip,
 } from '../../src/network/messages/block-messages.ts';
 import { eventually } from '../e2e/process.ts';
 import { scheme } from '../e2e/process-network.ts';
@@ -65,7 +65,7 @@ const falseBlock = (of: Found, countMax: number): Attack => ({
       const stream = await peer.open(blockProtocols.head);
       const score = (1n << 127n) - 1n;
       const head = { height: 2 ** 31, id: blockId(made.block), score };
-      await stream.send(encodeHead(head, scheme));
+      await stream.send(encodeTip(head, scheme));
       const isRefused = await eventually(
         'the end of the session',
         async () => (peer.isOpen() ? undefined : true),

@@ -16,8 +16,8 @@ import {
   decodeBlocks,
   encodeBlockTxsRequest,
   encodeCompact,
-  encodeHead,
   encodeIdList,
+  encodeTip,
 } from '../../src/network/messages/block-messages.ts';
 import { encodePeers, PEERS, PEERS_MAX } from '../../src/network/messages/peer-messages.ts';
 import {
@@ -135,7 +135,7 @@ export async function worstMessages(target: Target, peer: AttackingPeer) {
     [
       blockProtocols.head,
       'notice',
-      () => encodeHead({ height: 2 ** 31, id: randomBytes(64), score }, scheme),
+      () => encodeTip({ height: 2 ** 31, id: randomBytes(64), score }, scheme),
     ],
     [blockProtocols.ids, 'request', () => encodeIdList([...unknown, idOf(oldest)], scheme)],
     [blockProtocols.blocks, 'request', () => ids],

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { memoryOf } from '../../bench/measure/memory.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { startNode } from '../e2e/dev-node.ts';
 import { API_KEY, keyHash, networkFolder, OWNER, person } from '../e2e/network-folder.ts';
 import { eventually, type Scope } from '../e2e/process.ts';

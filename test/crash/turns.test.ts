@@ -8,7 +8,7 @@ import { openJournal } from '../../src/adapters/journal.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { readRecord } from '../../src/miner/turn-records.ts';
+import { readRecord } from '../../src/miner/slot-records.ts';
 import { type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
 import { family } from '../family.ts';
 

@@ -5,7 +5,7 @@ import {
   readBatch,
   type VerifyThreadData,
   verdictsOf,
-} from '../../src/adapters/signature-batch.ts';
+} from '../../src/adapters/verify/signature-batch.ts';
 import { fromUtf8 } from '../../src/base/bytes.ts';
 
 parentPort?.on('message', (buffer: ArrayBuffer) => {

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { verifyPoolLimits } from '../../src/adapters/signature-limits.ts';
+import { verifyPoolLimits } from '../../src/adapters/verify/signature-limits.ts';
 import {
   createVerifyPool,
   inlineVerifier,
   VerifyPoolClosedError,
   VerifyThreadError,
-} from '../../src/adapters/signature-pool.ts';
-import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
+} from '../../src/adapters/verify/signature-pool.ts';
+import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
+import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import type { SignatureCheck } from '../../src/base/ports.ts';
-import { createVerifyThreads } from '../../src/cli/signature-threads.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
 import { seededRandom } from './random.ts';
 

@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { threadSettings } from '../http-threads.ts';
 import { startNode } from './dev-node.ts';
 import { API_KEY, networkFolder } from './network-folder.ts';

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import type { JsonObject } from '../../src/base/json.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { containersWith, engineJson } from '../containers/api.ts';
 import { type Engine, sharedEngine } from '../containers/engine.ts';
 import { simpleImage, whyNoBusybox } from '../containers/images.ts';

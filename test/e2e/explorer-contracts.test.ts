@@ -24,7 +24,7 @@ async function chain(t: Test) {
   async function execute(results: object[], ...list: readonly TxFields[]): Promise<string[]> {
     const txs = list.map((fields) => whole.make(owner, fields));
     await clock.advance(ROUND_MS);
-    await whole.forge(
+    await whole.produceBlock(
       ...txs.map((tx) =>
         whole.make(owner, { type: 105, tx: txToJson(tx, whole.scheme), results, fee: 0 }),
       ),

@@ -1,7 +1,7 @@
 /** A node in a separate process, one service of which throws after it has started. */
 import { loadConfig } from '../../src/cli/config-file.ts';
-import { exitCodeFor } from '../../src/cli/failure.ts';
 import { runNode } from '../../src/cli/run-node.ts';
+import { exitCodeFor } from '../../src/cli/terminal/failure.ts';
 
 const { config } = await loadConfig(process.argv[2]);
 const node = await runNode(config);

@@ -2,8 +2,8 @@
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import t from 'tap';
 import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
-import { inlineVerifier } from '../../src/adapters/signature-pool.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
+import { inlineVerifier } from '../../src/adapters/verify/signature-pool.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import { type Block, blockId, sealBlock } from '../../src/block/block.ts';
@@ -12,8 +12,8 @@ import {
   blockProtocols,
   decodeIdList,
   encodeBlocks,
-  encodeHead,
   encodeIds,
+  encodeTip,
 } from '../../src/network/messages/block-messages.ts';
 import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
 import type { Peering } from '../../src/network/peering.ts';
@@ -43,7 +43,7 @@ t.setTimeout(240_000);
 /** Twenty blocks on the genesis block, one in each round; the fifteenth spends what is not there. */
 async function falseBranch(made: MadeChain, network: ProcessNetwork): Promise<Block[]> {
   const blocks: Block[] = [];
-  while (blocks.length < GOOD) blocks.push(await made.forge());
+  while (blocks.length < GOOD) blocks.push(await made.produceBlock());
   const [rich, other] = network.accounts
     .slice(network.nodes.length)
     .map(({ seed }) => account(seed));
@@ -114,7 +114,7 @@ async function liar(
   // The score is the true one of such a branch: no round of it is skipped.
   const rest = BigInt(LENGTH - GOOD) * (2n ** 64n / 99n);
   const score = made.blockchain.tip().score + rest;
-  const head = encodeHead({ height: 1 + LENGTH, id: ids.at(-1)!, score }, scheme);
+  const head = encodeTip({ height: 1 + LENGTH, id: ids.at(-1)!, score }, scheme);
   sessions.onOpen((session) => void session.notify(blockProtocols.head, head));
   await peering.start();
   scope.teardown(() => peering.stop());

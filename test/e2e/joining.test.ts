@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { run } from '../cli/run.ts';
 import { temporaryFolder } from './dev-node.ts';
 import { COMMAND, eventually, type Scope, startProgram } from './process.ts';

@@ -2,13 +2,13 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import { inlineVerifier } from '../../src/adapters/signature-pool.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
+import { inlineVerifier } from '../../src/adapters/verify/signature-pool.ts';
 import type { Store } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
+import type { MinerKey } from '../../src/chain/apply/produce-block.ts';
 import type { Blockchain } from '../../src/chain/blockchain.ts';
-import type { Generator } from '../../src/chain/forge.ts';
-import { replayBlocks } from '../../src/chain/import-blocks.ts';
+import { replayBlocks } from '../../src/chain/import/import-blocks.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { tables } from '../../src/ledger/tables.ts';
@@ -24,11 +24,11 @@ export interface MadeChain {
   readonly genesis: Block;
   readonly blockchain: Blockchain;
   /** Owners of the nodes, who all make blocks. */
-  readonly miners: readonly Generator[];
+  readonly miners: readonly MinerKey[];
   /** Who makes the next block, and when: no round is left out. */
-  turn(): { readonly miner: Generator; readonly from: number };
+  turn(): { readonly miner: MinerKey; readonly from: number };
   /** Makes it. */
-  forge(): Promise<Block>;
+  produceBlock(): Promise<Block>;
 }
 
 const open = async (config: Config, genesis: Block, store: Store): Promise<Blockchain> => {
@@ -56,11 +56,11 @@ export async function madeChain({ nodes }: ProcessNetwork): Promise<MadeChain> {
     if (next === undefined) throw new Error('nobody has a turn');
     return next;
   }
-  const forge = (): Promise<Block> => {
+  const produceBlock = (): Promise<Block> => {
     const { miner, from } = turn();
-    return blockchain.forge(miner, from, async () => {});
+    return blockchain.produceBlock(miner, from, async () => {});
   };
-  return { config, genesis, blockchain, miners, turn, forge };
+  return { config, genesis, blockchain, miners, turn, produceBlock };
 }
 
 /** Puts blocks into the folders of nodes that have never run. */

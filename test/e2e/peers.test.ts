@@ -5,7 +5,7 @@ import t from 'tap';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { run } from '../cli/run.ts';
 import { startNode, temporaryFolder } from './dev-node.ts';
 import {

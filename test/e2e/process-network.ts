@@ -7,8 +7,12 @@ import { join } from 'node:path';
 import { files } from '../../src/adapters/files.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { configPath, createDevNetwork, type DevAccount } from '../../src/cli/dev-network.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import {
+  configPath,
+  createDevNetwork,
+  type DevAccount,
+} from '../../src/cli/commands/dev/dev-network.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { run } from '../cli/run.ts';

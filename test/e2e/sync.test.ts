@@ -18,7 +18,7 @@ t.test('scenario 105: 10,000 blocks from three peers, killed in the middle', asy
   const network = await processNetwork(t, { nodes: 4, roundMs: ROUND_MS, ageMs });
   const made = await madeChain(network);
   const blocks: Block[] = [];
-  while (blocks.length < BLOCKS) blocks.push(await made.forge());
+  while (blocks.length < BLOCKS) blocks.push(await made.produceBlock());
   const [empty, ...full] = [...network.nodes].reverse();
   await putBlocks(
     made,

@@ -6,7 +6,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { freePorts, isFree } from '../../src/cli/free-ports.ts';
+import { freePorts, isFree } from '../../src/cli/commands/dev/free-ports.ts';
 import { temporaryFolder } from './dev-node.ts';
 import { type Command, startProgram } from './process.ts';
 import { Shell, shellBlocks } from './shell.ts';

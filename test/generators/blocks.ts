@@ -30,7 +30,7 @@ import { actions, newScene, type Scene, sign } from './actions.ts';
 import { faults, stranger } from './faults.ts';
 import { Rng } from './random.ts';
 
-export interface Verdict {
+export interface BlockOutcome {
   readonly name: string;
   /** Height that the block would have. */
   readonly height: number;
@@ -48,7 +48,7 @@ const types = Object.keys(actions).map(Number);
 const names = Object.keys(faults);
 
 /** `count` valid blocks and what comes before each. */
-export async function* verdicts(seed: number, count: number): AsyncGenerator<Verdict> {
+export async function* verdicts(seed: number, count: number): AsyncGenerator<BlockOutcome> {
   const at = await newChain();
   const scene = newScene(new Rng(seed));
   const { time } = nextTurn(at);
@@ -65,7 +65,7 @@ export async function* verdicts(seed: number, count: number): AsyncGenerator<Ver
   for (let i = 0; i < count; i++) yield* oneHeight(at, scene);
 }
 
-async function* oneHeight(at: TestChain, scene: Scene): AsyncGenerator<Verdict> {
+async function* oneHeight(at: TestChain, scene: Scene): AsyncGenerator<BlockOutcome> {
   const parent = at.blockchain.tip();
   const height = parent.height + 1;
   const { miner, time } = nextTurn(at);
@@ -94,7 +94,7 @@ async function grow(at: TestChain, scene: Scene, miner: Account, time: number) {
   const { rng } = scene;
   at.clock.time = time;
   const txs: Tx[] = [];
-  const block = await at.blockchain.forge(miner, time, async (draft) => {
+  const block = await at.blockchain.produceBlock(miner, time, async (draft) => {
     for (let i = rng.below(TRIES_PER_BLOCK); i > 0; i--) {
       const made = actions[rng.pick(types)]?.(scene);
       if (made === undefined) continue;
@@ -111,10 +111,15 @@ async function grow(at: TestChain, scene: Scene, miner: Account, time: number) {
   return { block, txs };
 }
 
-type Judged = Pick<Verdict, 'height' | 'time'>;
+type Judged = Pick<BlockOutcome, 'height' | 'time'>;
 
 /** The header breaks a rule. */
-function* spoilt(block: Block, miner: Account, parent: Tip, judged: Judged): Generator<Verdict> {
+function* spoilt(
+  block: Block,
+  miner: Account,
+  parent: Tip,
+  judged: Judged,
+): Generator<BlockOutcome> {
   const { timestamp } = block.header;
   const made = (change: Parameters<typeof remade>[2], by = miner) =>
     remade(block, by, change).bytes;
@@ -170,7 +175,7 @@ function* repeated(
   miner: Account,
   txs: readonly Tx[],
   judged: Judged,
-): Generator<Verdict> {
+): Generator<BlockOutcome> {
   const [tx] = txs;
   if (tx === undefined) return;
   const { bytes } = remade(block, miner, { transactions: [...block.transactions, tx.bytes] });

@@ -5,7 +5,7 @@
  */
 import { parse, stringify } from '../../src/base/json.ts';
 import { base58, base64, hex } from '../../src/codec/text.ts';
-import { planOf } from '../../src/tx/plan.ts';
+import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 
 export type Json = Record<string, unknown>;
@@ -27,7 +27,7 @@ const SIZES = [0, 1, 2, 4, 5, 16, 26, 30, 32, 64, 100, 101, 200, 1000];
 
 /** What may differ in the JSON of the transaction: the declared members and the proofs. */
 export function membersOf(tx: Tx, json: Json): Path[] {
-  const { jsonNames, jsonCodecs } = planOf(tx.def, tx.layout);
+  const { jsonNames, jsonCodecs } = compiledLayoutOf(tx.def, tx.layout);
   const names = jsonNames.flatMap((name, i) =>
     jsonCodecs[i]!.flat === true
       ? Object.keys((jsonCodecs[i]!.schema['properties'] as object | undefined) ?? {})

@@ -3,8 +3,8 @@ import { equal } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { parse, stringify } from '../../src/base/json.ts';
 import { base58 } from '../../src/codec/text.ts';
+import { isSigned, signedBytes } from '../../src/tx/assemble.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
-import { isSigned, signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type Account, miners, scheme, users } from '../chain/chain-harness.ts';
 import { type Extremes, extremesOf, type Json, membersOf, put } from './extremes.ts';
@@ -16,10 +16,10 @@ const FEE = 1_000_000_000;
 const NO_PROOF = base58.encode(new Uint8Array(64));
 
 /** What has been found out, by layout and member. Each run begins anew, so that its seed says all. */
-export type Known = Map<string, Extremes | undefined>;
+export type ExtremesOf = Map<string, Extremes | undefined>;
 
 /** Undefined where its sender cannot sign it here, or where the member has no limits. */
-export function outsized(tx: Tx, rng: Rng, known: Known): Tx | undefined {
+export function outsized(tx: Tx, rng: Rng, known: ExtremesOf): Tx | undefined {
   const from = everybody.find(({ publicKey }) => equal(publicKey, tx.senderPublicKey));
   if (from === undefined || tx.def.internal === true || tx.def.signable === false) return undefined;
   const { id: _id, sender: _sender, ...made } = parse(stringify(txToJson(tx, scheme))) as Json;

@@ -5,10 +5,10 @@
  */
 import { base58 } from '../../src/base/base58.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
+import { assemble, messageOf, signedBytes } from '../../src/tx/assemble.ts';
+import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import { type Order, orderFromJson } from '../../src/tx/fields/order.ts';
 import { PROOF_BYTES_MAX, PROOFS_MAX } from '../../src/tx/fields/proofs.ts';
-import { planOf } from '../../src/tx/plan.ts';
-import { messageOf, seal, signedBytes } from '../../src/tx/seal.ts';
 import type { Fields, Tx, TxType, Values } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -201,7 +201,7 @@ export class ScriptedSender {
   ): Tx {
     const { scheme } = this;
     const layout = def.layouts.find((one) => one.version === version)!;
-    const plan = planOf(def, layout);
+    const plan = compiledLayoutOf(def, layout);
     this.serial++;
     const values = {
       chainId: scheme.chainId,
@@ -214,7 +214,7 @@ export class ScriptedSender {
       atomicBadge: undefined,
       ...about,
     } as unknown as Values<Fields>;
-    return seal(plan, values, proofs(messageOf(plan, values, scheme)), scheme);
+    return assemble(plan, values, proofs(messageOf(plan, values, scheme)), scheme);
   }
 }
 
@@ -230,4 +230,9 @@ interface Contract {
 
 /** The same with other proofs, which makes no other id. */
 export const reproved = (tx: Tx, proofs: Proofs, scheme: ChainScheme): Tx =>
-  seal(planOf(tx.def, tx.layout), tx.fields as Values<Fields>, proofs(signedBytes(tx)), scheme);
+  assemble(
+    compiledLayoutOf(tx.def, tx.layout),
+    tx.fields as Values<Fields>,
+    proofs(signedBytes(tx)),
+    scheme,
+  );

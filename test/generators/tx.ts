@@ -5,6 +5,7 @@
 import { I64_MAX } from '../../src/base/int.ts';
 import type { Codec } from '../../src/codec/codec.ts';
 import { bool, i64 } from '../../src/codec/primitives.ts';
+import { buildTx, isSigned } from '../../src/tx/assemble.ts';
 import { contractName, image, imageHash } from '../../src/tx/fields/contract-image.ts';
 import { dataEntries, type Entry, params, results } from '../../src/tx/fields/entries.ts';
 import {
@@ -32,7 +33,6 @@ import {
 } from '../../src/tx/fields/shared.ts';
 import { contractId, policyId } from '../../src/tx/fields/sized-id.ts';
 import { types } from '../../src/tx/registry.ts';
-import { buildTx, isSigned } from '../../src/tx/seal.ts';
 import type { Layout, Tx, TxType } from '../../src/tx/transaction.ts';
 import { addresses, publicKeys, scheme } from './network.ts';
 import { orderPair } from './orders.ts';

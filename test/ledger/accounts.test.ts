@@ -2,7 +2,7 @@ import t from 'tap';
 import { I64_MAX } from '../../src/base/int.ts';
 import { accountOf, credit, debit, EMPTY_ACCOUNT } from '../../src/ledger/accounts.ts';
 import { assetBalance, assetsOf, creditAsset, holdersOf, move } from '../../src/ledger/assets.ts';
-import { createHead } from '../../src/ledger/head.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { scheme } from './tables.ts';
@@ -12,7 +12,7 @@ const bob = new Uint8Array(26).fill(2);
 const gold = new Uint8Array(32).fill(3);
 const iron = new Uint8Array(32).fill(4);
 
-const ledger = (): KeyedOverlay => createOverlay(createHead(createMemoryStore(), scheme));
+const ledger = (): KeyedOverlay => createOverlay(createCommittedView(createMemoryStore(), scheme));
 
 t.test('nothing moved leaves no row', async (t) => {
   const state = ledger();

@@ -7,7 +7,7 @@ import {
   generatingBalance,
   minimumOver,
 } from '../../src/ledger/balance-history.ts';
-import { createHead } from '../../src/ledger/head.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { accountHistory } from '../../src/ledger/tables.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
@@ -17,7 +17,7 @@ const address = new Uint8Array(26).fill(1);
 const holding = (balance: bigint): Account => ({ balance, leasedIn: 0n, leasedOut: 0n });
 
 function historyOf(changes: ReadonlyMap<number, bigint>): KeyedOverlay {
-  const ledger = createOverlay(createHead(createMemoryStore(), scheme));
+  const ledger = createOverlay(createCommittedView(createMemoryStore(), scheme));
   for (const [height, balance] of changes) {
     ledger.set(accountHistory, [address, height], holding(balance));
   }
@@ -51,7 +51,7 @@ t.test('an account that came later had nothing before', async (t) => {
 });
 
 t.test('scenario 35: leases and the generating balance', async (t) => {
-  const ledger = createOverlay(createHead(createMemoryStore(), scheme));
+  const ledger = createOverlay(createCommittedView(createMemoryStore(), scheme));
   const lessor = new Uint8Array(26).fill(2);
   const own = { balance: 1_000_000n, leasedIn: 0n, leasedOut: 0n };
   ledger.set(accountHistory, [lessor, 1], own);

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { StoreWrite } from '../../src/base/ports.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { type Committer, createCommitter } from '../../src/ledger/commit.ts';
-import { createHead, type Head } from '../../src/ledger/head.ts';
+import { type CommittedView, createCommittedView } from '../../src/ledger/committed-view.ts';
 import { END_OF_TABLE, START_OF_TABLE, u32Key } from '../../src/ledger/key-codecs.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
@@ -23,12 +23,12 @@ import {
 
 interface Fixture {
   readonly store: MemoryStore;
-  readonly head: Head;
+  readonly head: CommittedView;
   readonly committer: Committer;
 }
 
 function fixture(undoDepth?: number, store = createMemoryStore()): Fixture {
-  const head = createHead(store, scheme);
+  const head = createCommittedView(store, scheme);
   const committer = createCommitter({
     store,
     head,
@@ -144,7 +144,7 @@ t.test('a rollback leaves the bytes of before, and the head says the same', asyn
 
 /** Every cached value equals the stored one. */
 function sameAsStore(f: Fixture): void {
-  const fresh = createHead(f.store, scheme);
+  const fresh = createCommittedView(f.store, scheme);
   for (let key = 0; key < 8; key++) {
     const k = new Uint8Array([1, key]);
     const seen = [f.head, fresh].map((head) =>

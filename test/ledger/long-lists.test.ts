@@ -2,7 +2,7 @@
 // work.
 import t from 'tap';
 import { inOneGo } from '../../src/concurrency/steps.ts';
-import { createHead } from '../../src/ledger/head.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { participantsInOrder } from '../../src/ledger/participants.ts';
@@ -30,7 +30,7 @@ function stepsOf(work: Generator<undefined, unknown>): number {
 }
 
 t.test('members, participants and miners', async (t) => {
-  const view = createOverlay(createHead(createMemoryStore(), scheme));
+  const view = createOverlay(createCommittedView(createMemoryStore(), scheme));
   const addresses = Array.from({ length: COUNT }, (_, i) => addressOf(i));
   for (const [i, address] of addresses.entries()) {
     view.set(policyMembers, [policy, RECIPIENT, address], i);

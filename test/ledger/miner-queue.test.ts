@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { inOneGo } from '../../src/concurrency/steps.ts';
-import { createHead } from '../../src/ledger/head.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import { minerQueue, minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { recordRoleOp } from '../../src/ledger/permissions.ts';
@@ -29,7 +29,7 @@ const ops = fc.uniqueArray(op, {
 t.test('the queue from the head on is that of all who ever held the role', async () => {
   fc.assert(
     fc.property(ops, fc.nat(15), fc.nat(LAST), (list, rolled, head) => {
-      const view = createOverlay(createHead(createMemoryStore(), scheme));
+      const view = createOverlay(createCommittedView(createMemoryStore(), scheme));
       for (const [i, { of, ...rest }] of list.entries()) {
         recordRoleOp(view, accounts[of]!, { role: MINER, ...rest });
         // The roll may begin in the middle; blocks may be early or late with what they record.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { asUntyped, createHead, viewOf } from '../../src/ledger/head.ts';
+import { asUntyped, createCommittedView, viewOf } from '../../src/ledger/committed-view.ts';
 import {
   bytesTail,
   descendingU16,
@@ -133,10 +133,12 @@ const modelRange = (model: Model, c: Command & { do: 'range' }): string[] => {
 
 /** What lies below: a store with the cache of a head, a snapshot, another overlay, any view. */
 const bases: Record<string, (rows: [Uint8Array, number][]) => LedgerView> = {
-  head: (rows) => createHead(storeWith(rows), scheme),
+  head: (rows) => createCommittedView(storeWith(rows), scheme),
   snapshot: (rows) => viewOf(storeWith(rows).snapshot(), scheme),
   overlay: (rows) => {
-    const below = createOverlay(createHead(storeWith(rows.slice(0, rows.length / 2)), scheme));
+    const below = createOverlay(
+      createCommittedView(storeWith(rows.slice(0, rows.length / 2)), scheme),
+    );
     for (const [k, v] of rows.slice(rows.length / 2)) below.set(plain, k, v);
     return below;
   },
@@ -246,7 +248,7 @@ t.test('a row is read below once, and not at all where nobody undoes it', async 
 });
 
 t.test('a range shows the rows of its beginning while the overlay is written', async (t) => {
-  const overlay = createOverlay(createHead(storeWith([[new Uint8Array([3]), 3]]), scheme));
+  const overlay = createOverlay(createCommittedView(storeWith([[new Uint8Array([3]), 3]]), scheme));
   for (const k of [1, 2, 4]) overlay.set(plain, new Uint8Array([k]), k);
   const seen: number[] = [];
   for (const [k] of overlay.range(plain, START_OF_TABLE, END_OF_TABLE, 9)) {
@@ -282,7 +284,7 @@ t.test('a reader of one row looks for no other that was written', async (t) => {
 });
 
 t.test('a range leaves out rows that were taken back before the reader came to them', async (t) => {
-  const overlay = createOverlay(createHead(storeWith([]), scheme));
+  const overlay = createOverlay(createCommittedView(storeWith([]), scheme));
   for (const n of [1, 60]) overlay.set(plain, new Uint8Array([n]), n);
   const mark = overlay.mark();
   for (let n = 2; n < 50; n++) overlay.set(plain, new Uint8Array([n]), n);
@@ -295,7 +297,7 @@ t.test('a range leaves out rows that were taken back before the reader came to t
 });
 
 t.test('a range after very many writes has them all', async (t) => {
-  const overlay = createOverlay(createHead(storeWith([]), scheme));
+  const overlay = createOverlay(createCommittedView(storeWith([]), scheme));
   const first = () => [...overlay.range(plain, START_OF_TABLE, END_OF_TABLE, 1)].length;
   overlay.set(plain, new Uint8Array([0, 0, 0]), 0);
   t.equal(first(), 1);
@@ -312,7 +314,7 @@ t.test('the head keeps hot values decoded, absence too, and no more than it may'
     reads++;
     return store.get(id, key);
   };
-  const head = createHead({ ...store, get }, scheme);
+  const head = createCommittedView({ ...store, get }, scheme);
   const k = (n: number) => new Uint8Array([0, n]);
   t.equal(head.get(texts, k(1)), undefined);
   t.equal(head.get(texts, k(1)), undefined);
@@ -335,5 +337,8 @@ t.test('the head keeps hot values decoded, absence too, and no more than it may'
 t.test('a stored value that does not decode stops the node', async (t) => {
   const row = { table: accounts.id, key: new Uint8Array([1, 1]), value: new Uint8Array(17) };
   const store = createMemoryStore({ rows: [row] });
-  t.throws(() => createHead(store, scheme).get(accounts, new Uint8Array([1, 1])), /trailing/);
+  t.throws(
+    () => createCommittedView(store, scheme).get(accounts, new Uint8Array([1, 1])),
+    /trailing/,
+  );
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { compare } from '../../src/base/bytes.ts';
 import { inOneGo } from '../../src/concurrency/steps.ts';
-import { createHead } from '../../src/ledger/head.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import { minersInSteps } from '../../src/ledger/miner-queue.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import { hasRole, type RoleOp, recordRoleOp, rolesAt } from '../../src/ledger/permissions.ts';
@@ -16,7 +16,7 @@ const minersAt = (...of: Parameters<typeof minersInSteps>) => inOneGo(minersInSt
 const addresses = [3, 1, 2].map((byte) => new Uint8Array(26).fill(byte));
 const [first, second, third] = addresses as [Uint8Array, Uint8Array, Uint8Array];
 
-const ledger = (): KeyedOverlay => createOverlay(createHead(createMemoryStore(), scheme));
+const ledger = (): KeyedOverlay => createOverlay(createCommittedView(createMemoryStore(), scheme));
 const grant = (timestamp: number, due?: number, role = MINER): RoleOp => ({
   role,
   timestamp,

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import type { JsonObject } from '../../src/base/json.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { containersWith } from '../containers/api.ts';
 import { whyNoDaemon } from '../containers/daemon.ts';
 import { privateEngine } from '../containers/engine.ts';
@@ -129,11 +129,11 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   const silent = await silentImages(engine);
   await Promise.all([goodId, ...Object.values(contracts).flat()].map(executed));
   // It has missed its turns until then.
-  const isShutOut = async () => {
+  const isRemovedFromNetwork = async () => {
     const { body } = await first!.get(`/consensus/bannedMiners/${await first!.height()}`);
     return ((body as JsonObject)['bannedMiners'] as string[]).includes(banned) || undefined;
   };
-  await eventually('the rounds of the others alone', isShutOut, SETTLED_MS);
+  await eventually('the rounds of the others alone', isRemovedFromNetwork, SETTLED_MS);
 
   const memory = (): number[] => nodes.map(megabytes);
   const before = memory();

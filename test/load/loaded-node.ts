@@ -11,7 +11,7 @@ import { drained, poolSize, submit } from '../../bench/node/funded.ts';
 import { type NodeProcess, startNode } from '../../bench/node/node-process.ts';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { threadSettings } from '../http-threads.ts';
 import { countOf, startTransfers, type TransfersJob, type TransfersResult } from './transfers.ts';
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type LoadResult, startHttpLoad } from '../../bench/load/http.ts';
 import { batch, get } from '../../bench/load/requests.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
 import { mutated, nearlyRight } from '../api/fixtures/fuzz-requests.ts';
 import { Rng } from '../generators/random.ts';
 import { runAfter, runFirst } from './client-priority.ts';

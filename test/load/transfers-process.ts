@@ -6,8 +6,8 @@
 import { connect, type Socket } from 'node:net';
 import { createSenders } from '../../bench/transfers/senders.ts';
 import { broadcastRequest, nthTransfer } from '../../bench/transfers/transfers.ts';
+import { DEV_CHAIN_ID } from '../../src/cli/commands/dev/dev-network.ts';
 import { cryptographyOf } from '../../src/cli/cryptography.ts';
-import { DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
 import { answerLength } from '../../src/cli/load/answers.ts';
 import { Latencies } from '../../src/cli/load/latencies.ts';
 import type { Answers, ToSign, TransfersJob, TransfersResult } from './transfers.ts';

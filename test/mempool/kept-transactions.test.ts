@@ -10,13 +10,13 @@ import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import { JournalFullError } from '../../src/base/journal-full.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { blockAt, findTransaction } from '../../src/chain/stored-blocks.ts';
+import { blockAt, findTransaction } from '../../src/chain/store/stored-blocks.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import {
   appendInPortions,
   NotKeptError,
   PORTION_BYTES,
-} from '../../src/mempool/journal-portions.ts';
+} from '../../src/mempool/journal/journal-portions.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import {

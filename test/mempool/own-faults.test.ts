@@ -2,9 +2,9 @@
 // told that the node could not do its part.
 import t from 'tap';
 import { OwnFailure } from '../../src/base/errors.ts';
+import { createTrial } from '../../src/mempool/admission/trial.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import type { PoolChain } from '../../src/mempool/pool-chain.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
 import { mine, newChain, payment, quiet, rules, users } from '../chain/chain-harness.ts';
 import { createTestPool, memoryJournal } from './pool-harness.ts';
 

@@ -1,7 +1,7 @@
 /** A pool on a test chain, with a journal in memory. */
 import type { Journal } from '../../src/base/ports.ts';
+import { createTrial } from '../../src/mempool/admission/trial.ts';
 import { createPool, type Pool, type PoolOptions, type PoolPorts } from '../../src/mempool/pool.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
 import { quiet, rules, scheme, type TestChain, verifier } from '../chain/chain-harness.ts';
 
 export const HOUR_MS = 3_600_000;

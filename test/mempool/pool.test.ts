@@ -2,12 +2,12 @@ import t from 'tap';
 import { concat, equal } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
-import { createScriptTime } from '../../src/chain/script-time.ts';
+import { createScriptTime } from '../../src/chain/apply/script-time.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import { idOf } from '../../src/mempool/entry.ts';
+import { createTrial } from '../../src/mempool/admission/trial.ts';
+import { idOf } from '../../src/mempool/entries/entry.ts';
 import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, decodeTx } from '../../src/tx/tx-bytes.ts';
@@ -291,7 +291,7 @@ t.test('transactions that build on one another come back in a full pool', async 
   pool.listen({ added: (entry) => told.push(idOf(entry)) });
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.forge(miner, time, (draft) =>
+  await at.blockchain.produceBlock(miner, time, (draft) =>
     pack(pool, { bytesMax: room, countMax: 1 }, applying(draft.add), at.clock),
   );
   await turn();

@@ -71,7 +71,7 @@ t.test('in the pool, in a block of another node, after a reorganisation, in a bl
   t.equal(at.checks.count, 3, 'what a block said of it counts no more');
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.forge(miner, time, (draft, limits) =>
+  await at.blockchain.produceBlock(miner, time, (draft, limits) =>
     pack(at.pool, limits, applying(draft.add), at.clock),
   );
   t.equal(at.pool.size(), 0, 'it is in a block again');
@@ -161,7 +161,7 @@ t.test('a result in a block: what it executes was checked in the pool', async (t
   at.checks.count = 0;
   const { miner, time } = nextTurn(maker);
   maker.clock.time = time;
-  const block = await maker.blockchain.forge(miner, time, async (draft) => {
+  const block = await maker.blockchain.produceBlock(miner, time, async (draft) => {
     const input = { tx: creation, results: [], fee: 0n, timestamp: time };
     const result = signed(executedContract, miner as never, input as never, 1);
     draft.add(result, unchecked(result));

@@ -2,13 +2,13 @@
 // event loop has a turn after each piece of this work.
 import t from 'tap';
 import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
-import { importBlocks } from '../../src/chain/import-blocks.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
 import {
   decodeTransactions,
   type KnownVerdicts,
   verifyBlock,
-} from '../../src/chain/verify-block.ts';
+} from '../../src/chain/apply/verify-block.ts';
+import { importBlocks } from '../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 import { scripts as scriptTable } from '../../src/ledger/tables.ts';
@@ -126,7 +126,7 @@ t.test('they are no more than a block may run, whoever signed it', async (t) => 
   const senders = Array.from({ length: 150 }, (_, i) => account(`sender ${i}`));
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.forge(miner, time, async (draft) => {
+  await at.blockchain.produceBlock(miner, time, async (draft) => {
     for (const [i, { address }] of senders.entries()) {
       draft.overlay.set(scriptTable, address, compiled(`height != ${5000 + i}`));
     }

@@ -13,8 +13,8 @@ import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { Log } from '../../src/base/ports.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import type { ForkChoice } from '../../src/chain/fork-choice.ts';
-import { blockAt, confirmedHeight } from '../../src/chain/stored-blocks.ts';
+import type { ForkChoice } from '../../src/chain/fork/fork-choice.ts';
+import { blockAt, confirmedHeight } from '../../src/chain/store/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
@@ -117,7 +117,7 @@ async function mine(
   if (miner === undefined) throw new Error('somebody has the turn');
   clock.time = from + 10;
   const txs: Tx[] = [];
-  await blockchain.forge(miner, clock.time, (draft) =>
+  await blockchain.produceBlock(miner, clock.time, (draft) =>
     fill((tx) => {
       draft.add(tx, unchecked(tx));
       txs.push(tx);

@@ -1,8 +1,8 @@
 // Scripts at the doors of the pool: what comes before they run, and how long they may take there.
 import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
+import { createTrial } from '../../src/mempool/admission/trial.ts';
 import type { PoolChain, TrialScripts } from '../../src/mempool/pool-chain.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';

@@ -19,7 +19,7 @@ function armed(tipAgeMs: number) {
     used: false,
     shutOut: false,
     tip: { height: 5, timestamp: START - tipAgeMs },
-    forge: async (timestamp: number): Promise<void> => void forged.push(timestamp),
+    produceBlock: async (timestamp: number): Promise<void> => void forged.push(timestamp),
     /** Commits the block that waits, if one does. */
     unfinished: undefined as (() => void) | undefined,
   };
@@ -31,8 +31,8 @@ function armed(tipAgeMs: number) {
       return { ...slot, from: Math.max(now, slot.from) };
     },
     isUsed: () => world.used,
-    async forge(timestamp) {
-      await world.forge(timestamp);
+    async produceBlock(timestamp) {
+      await world.produceBlock(timestamp);
       world.used = true;
     },
     unfinished: {
@@ -49,7 +49,7 @@ function armed(tipAgeMs: number) {
       chain,
       connectedMiners: () => 0,
       majority: () => 0,
-      isShutOut: () => world.shutOut,
+      isRemovedFromNetwork: () => world.shutOut,
     },
   );
   miner.start();
@@ -120,10 +120,10 @@ t.test('a turn that an earlier life has used', async (t) => {
 t.test('a failure is tried again after a pause, and not at once', async (t) => {
   const { clock, forged, world, miner } = armed(0);
   let failures = 0;
-  const { forge } = world;
-  world.forge = async (timestamp) => {
+  const { produceBlock } = world;
+  world.produceBlock = async (timestamp) => {
     if (++failures < 3) throw new Error('the store is busy');
-    await forge(timestamp);
+    await produceBlock(timestamp);
   };
   await clock.advanceTo(SLOT.from + 200);
   t.equal(failures, 1);

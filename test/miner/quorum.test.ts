@@ -1,6 +1,6 @@
 // How many other miners must be connected: a majority with this node, or what the setting says.
 import t from 'tap';
-import { majorityOf } from '../../src/chain/counted-miners.ts';
+import { majorityOf } from '../../src/chain/apply/counted-miners.ts';
 import { createMiner } from '../../src/miner/miner.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { fakeClock } from '../node/fake-clock.ts';
@@ -18,13 +18,13 @@ async function mines(miners: number, connected: number, quorum?: number): Promis
       log: quiet,
       connectedMiners: () => connected,
       majority: () => majorityOf(miners),
-      isShutOut: () => false,
+      isRemovedFromNetwork: () => false,
       chain: {
         tip: () => ({ height: 5, timestamp: START }),
         nextSlot: (now) => (forged ? undefined : { from: now, until: START + 60_000 }),
         isUsed: () => false,
         unfinished: { waits: () => false, finish: async () => undefined },
-        forge: async () => {
+        produceBlock: async () => {
           forged = true;
         },
         onHead: () => () => undefined,

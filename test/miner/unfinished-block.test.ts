@@ -12,13 +12,13 @@ import { equal } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
 import type { Journal, Store } from '../../src/base/ports.ts';
 import { blockId, decodeBlock } from '../../src/block/block.ts';
-import { blockAt, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { giveUpRemovedBlocks, keepRemovedBlocks } from '../../src/miner/removed-blocks.ts';
-import { readRecord, recordOf } from '../../src/miner/turn-records.ts';
+import { readRecord, recordOf } from '../../src/miner/slot-records.ts';
 import { createUnfinishedBlock } from '../../src/miner/unfinished-block.ts';
-import { createUsedTurns } from '../../src/miner/used-turns.ts';
+import { createUsedSlots } from '../../src/miner/used-slots.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { family } from '../family.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from '../node/in-process.ts';
@@ -183,11 +183,11 @@ t.test('pos: given up by the tool, they stay away, and their turns stay used', a
     const { scheme, clock, log, config } = whole;
     const verifier = inlineVerifier(family);
     const opened = await openBlockchain(config, genesis, { scheme, store, verifier, clock, log });
-    const turns = createUsedTurns(file, log);
+    const turns = createUsedSlots(file, log);
     const ports = { ...opened, clock, turns, own: whole.accounts[0].address };
     const other = { ...ports, own: whole.accounts[1].address };
     t.strictSame(await keepRemovedBlocks(4, other), { kept: 0, given: 0 }, 'blocks of others');
-    const unknown = createUsedTurns(memoryJournal(emptyRecords()), log);
+    const unknown = createUsedSlots(memoryJournal(emptyRecords()), log);
     const removed = [5, 6].map((at) => headerRowAt(opened.blockchain.view, at)!.header);
     await giveUpRemovedBlocks(4, { ...ports, turns: unknown });
     t.ok(
@@ -216,7 +216,7 @@ async function refusing(t: Test) {
   const whole = await wholeNode(t, { consensus: 'pos', set: ['miner.enable=no'] });
   const { blockchain } = whole.node;
   await whole.clock.advance(100_000);
-  const good = await whole.forge();
+  const good = await whole.produceBlock();
   await blockchain.rollback(1);
   const forged = good.bytes.slice();
   forged[forged.length - 1]! ^= 1;
@@ -227,12 +227,12 @@ async function refusing(t: Test) {
 t.test('a block that is refused before it left the node frees its turn', async (t) => {
   const { whole, good, forged, ports } = await refusing(t);
   const records = emptyRecords();
-  const turns = createUsedTurns(memoryJournal(records), whole.log);
+  const turns = createUsedSlots(memoryJournal(records), whole.log);
   await turns.claim('child of X', forged);
   const unfinished = createUnfinishedBlock(turns, ports);
   await t.rejects(unfinished.finish(), 'another block may come');
   t.notOk(turns.has('child of X') || unfinished.waits());
-  t.notOk(createUsedTurns(memoryJournal(records), whole.log).has('child of X'), 'on disk too');
+  t.notOk(createUsedSlots(memoryJournal(records), whole.log).has('child of X'), 'on disk too');
   await turns.claim('child of X', good.bytes);
   await unfinished.finish();
   t.ok(equal(tip(whole).id, good.header.signature));
@@ -241,21 +241,21 @@ t.test('a block that is refused before it left the node frees its turn', async (
 t.test('a refused block that others may have keeps its turn', async (t) => {
   const { whole, good, forged, ports } = await refusing(t);
   const records = emptyRecords();
-  const first = createUsedTurns(memoryJournal(records), whole.log);
+  const first = createUsedSlots(memoryJournal(records), whole.log);
   await first.claim('child of X', forged);
-  const again = createUsedTurns(memoryJournal(records), whole.log);
+  const again = createUsedSlots(memoryJournal(records), whole.log);
   const later = createUnfinishedBlock(again, ports);
   await later.finish();
   t.ok(again.has('child of X'), 'another life has sealed it');
   t.notOk(later.waits());
 
-  const lost = createUsedTurns(memoryJournal(emptyRecords()), whole.log);
+  const lost = createUsedSlots(memoryJournal(emptyRecords()), whole.log);
   await lost.claim('child of X', forged);
   await lost.keep({ turn: 'child of X', bytes: forged });
   await createUnfinishedBlock(lost, ports).finish();
   t.ok(lost.has('child of X'), 'it was in the chain');
 
-  const turns = createUsedTurns(memoryJournal(emptyRecords()), whole.log);
+  const turns = createUsedSlots(memoryJournal(emptyRecords()), whole.log);
   await turns.claim('child of X', good.bytes);
   const refused = apiError('Invalid', 'a rule of another time');
   const append = async (): Promise<never> => Promise.reject(refused);
@@ -271,7 +271,7 @@ t.test('a refused block that others may have keeps its turn', async (t) => {
 
 t.test('a clock that is set back, or another head, while the claim is written', async (t) => {
   const { whole, good, ports } = await refusing(t);
-  const turns = createUsedTurns(memoryJournal(emptyRecords()), whole.log);
+  const turns = createUsedSlots(memoryJournal(emptyRecords()), whole.log);
   await turns.claim('child of X', good.bytes);
   let meanwhile = async (): Promise<void> => whole.clock.jump(-1_000_000);
   const claiming = {
@@ -294,14 +294,14 @@ t.test('a clock that is set back, or another head, while the claim is written', 
 
 t.test('a lost block is forgotten once its parent is too deep', async (t) => {
   const { whole, good, ports } = await refusing(t);
-  const turns = createUsedTurns(memoryJournal(emptyRecords()), whole.log);
+  const turns = createUsedSlots(memoryJournal(emptyRecords()), whole.log);
   await turns.keep({ turn: 'child of X', bytes: good.bytes });
   await turns.claim('child of Y', whole.node.blockchain.tip().id);
   createUnfinishedBlock(turns, { ...ports, rollbackMax: 2 });
   for (let i = 2; i <= 4; i++) {
     t.equal(turns.sealed().length, 2, `height ${i}`);
     await whole.clock.advance(100_000);
-    await whole.forge();
+    await whole.produceBlock();
   }
   t.equal(turns.sealed().length, 1);
   t.ok(turns.has('child of X'));
@@ -317,14 +317,14 @@ t.test('a sealed block that breaks a rule is given up', async (t) => {
   const ports = { blockchain, clock: whole.clock, log, rollbackMax: 100 };
   const turns = (block: Uint8Array) => {
     const record = recordOf({ kind: 'sealed', turn: 'round 9', bytes: block });
-    return createUsedTurns(memoryJournal({ ...emptyRecords(), list: [record] }), log);
+    return createUsedSlots(memoryJournal({ ...emptyRecords(), list: [record] }), log);
   };
   const unreadable = createUnfinishedBlock(turns(bytes), ports);
   t.notOk(unreadable.waits());
   t.equal(log.of('miner.sealed-unreadable').length, 1);
 
   await whole.clock.advance(2 * ROUND_MS);
-  const good = await whole.forge();
+  const good = await whole.produceBlock();
   await blockchain.rollback(3);
   const forged = good.bytes.slice();
   forged[forged.length - 1]! ^= 1;

@@ -27,25 +27,29 @@ export const live: World = { ...fixed, mustLive: true };
 export const forgetful: World = { ...fixed, canForget: true };
 export const parted: Network = { rules, heights: 0, maxRollback: 2, members: four, liars: 0 };
 
-export interface Entry {
+export interface ModelEntry {
   readonly name: string;
   /** Greatest height in the full form, and in the short one; none where it is left out there. */
   readonly heights: readonly [full: number, short: number | undefined];
   run(heights: number): Findings;
 }
 
-const onBranches = (name: string, world: World, ...heights: Entry['heights']): Entry => ({
+const onBranches = (name: string, world: World, ...heights: ModelEntry['heights']): ModelEntry => ({
   name,
   heights,
   run: (most) => search(branches({ ...world, heights: most })),
 });
-const onSides = (name: string, network: Network, ...heights: Entry['heights']): Entry => ({
+const onSides = (
+  name: string,
+  network: Network,
+  ...heights: ModelEntry['heights']
+): ModelEntry => ({
   name,
   heights,
   run: (most) => search(sides({ ...network, heights: most })),
 });
 
-export const models: readonly Entry[] = [
+export const models: readonly ModelEntry[] = [
   onBranches('A: four voters, one liar', fixed, 7, 5),
   onBranches('B: four voters, then four of which three are new', toOthers, 6, 4),
   onBranches('… the common one lies', { ...toOthers, liars: voters(1) }, 6, 4),

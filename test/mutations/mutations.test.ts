@@ -20,7 +20,9 @@ const sample: Readonly<Record<string, readonly string[]>> = {
     "src/tx/rules/order-rules.ts guardTrade: if (problem !== undefined) throw apiError('Invalid', problem);",
     "src/tx/rules/order-rules.ts tradeProblem: if (trade.amount <= 0n) return 'amount should be > 0';",
   ],
-  'test/chain/unwinding.test.ts': ['src/chain/unwinding.ts requireReachable: to > from'],
+  'test/chain/store/unwinding.test.ts': [
+    'src/chain/store/unwinding.ts requireReachable: to > from',
+  ],
 };
 
 const FILE_MS_MAX = 60_000;

@@ -11,7 +11,7 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'a shortcut: the check of the call itself meets the same limit, and throws the same',
   ],
   [
-    'src/contracts/breakers.ts createRestingImages.areMany: if (images.size < IMAGES_MAX) return false;',
+    'src/contracts/circuit-breakers.ts createRestingImages.areMany: if (images.size < IMAGES_MAX) return false;',
     'a shortcut: the same number is compared again, without the rests that have ended',
   ],
   [

@@ -20,7 +20,7 @@ interface Measured {
   readonly sources: Readonly<Record<string, string>>;
 }
 
-interface Verdict {
+interface MutationResult {
   /** Of the source with the guard. */
   readonly source: string;
   /** Hashes of the test files that did not notice. */
@@ -30,7 +30,7 @@ interface Verdict {
 
 interface Kept {
   readonly measured: Record<string, Measured>;
-  readonly verdicts: Record<string, Verdict>;
+  readonly verdicts: Record<string, MutationResult>;
 }
 
 export interface Killer {
@@ -116,7 +116,7 @@ export class Results {
     this.save();
   }
 
-  private verdict(guard: Guard): Verdict {
+  private verdict(guard: Guard): MutationResult {
     const source = this.hash(guard.file);
     const known = this.kept.verdicts[nameOf(guard)];
     if (known?.source === source) return known;

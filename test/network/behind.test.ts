@@ -1,7 +1,7 @@
 // A transaction that builds on a block which a neighbour does not have yet: the neighbour refuses it,
 // and asks for it again once the block is there.
 import t, { type Test } from 'tap';
-import { confirmedHeight } from '../../src/chain/stored-blocks.ts';
+import { confirmedHeight } from '../../src/chain/store/stored-blocks.ts';
 import { blockProtocols } from '../../src/network/messages/block-messages.ts';
 import { txLimits } from '../../src/network/messages/transaction-messages.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

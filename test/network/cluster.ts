@@ -4,7 +4,7 @@
  * so blocks and transactions of any kind can be made by hand.
  */
 import { parseHoconText } from '../../src/adapters/hocon.ts';
-import { VerifyQueueFullError } from '../../src/adapters/signature-queue.ts';
+import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
 import { patternsHere } from '../../src/api/key-filter.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';

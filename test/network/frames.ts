@@ -80,8 +80,8 @@ export const formats = {
   },
   head: {
     name: 'head',
-    decode: blocks.decodeHead,
-    samples: [blocks.encodeHead({ height: 7, id: rng.bytes(64), score: 5n }, scheme)],
+    decode: blocks.decodeTip,
+    samples: [blocks.encodeTip({ height: 7, id: rng.bytes(64), score: 5n }, scheme)],
   },
   idList: {
     name: 'list of ids',

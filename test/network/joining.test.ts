@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
-import { findTransaction, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { findTransaction, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
 import { account, payment } from '../chain/chain-harness.ts';
 import { agree, type ClusterNode, cluster, heightsOf, tipOf } from './cluster.ts';

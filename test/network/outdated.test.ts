@@ -2,7 +2,7 @@
 // takes for bytes of no type, or for a broken rule, may be right by the rules of newer releases.
 import t, { type Test } from 'tap';
 import { concat } from '../../src/base/bytes.ts';
-import { blockProtocols, encodeHead } from '../../src/network/messages/block-messages.ts';
+import { blockProtocols, encodeTip } from '../../src/network/messages/block-messages.ts';
 import { scheme } from '../chain/chain-harness.ts';
 import { cluster, tipOf } from './cluster.ts';
 import { blockOn, inFull, maverick, turnOf } from './maverick.ts';
@@ -28,7 +28,7 @@ async function offences(t: Test, set: readonly string[], isInBlock: boolean): Pr
   await at.seconds(2);
   for (let second = 0; second < 20; second++) {
     await at.seconds(1);
-    mav.notifyAll(blockProtocols.head, encodeHead(tipOf(old), scheme));
+    mav.notifyAll(blockProtocols.head, encodeTip(tipOf(old), scheme));
     const now = at.clock.now();
     if (!isInBlock) spread(mav, [unknownTx(second)]);
     else if (turnOf(old, mav, now) !== undefined) {

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';
-import { findTransaction, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { findTransaction, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { account, payment } from '../chain/chain-harness.ts';
 import { agree, type Cluster, type ClusterNode, cluster, heightsOf, tipOf } from './cluster.ts';

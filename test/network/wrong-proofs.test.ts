@@ -2,7 +2,7 @@
 // sends what nobody has signed. A relay cannot know what its neighbour's head permits, so nobody is
 // to blame, and the chain goes on. A miner that needs its neighbour for the quorum would stop.
 import t, { type Test } from 'tap';
-import { confirmedHeight } from '../../src/chain/stored-blocks.ts';
+import { confirmedHeight } from '../../src/chain/store/stored-blocks.ts';
 import { scripts } from '../../src/ledger/tables.ts';
 import { blockProtocols } from '../../src/network/messages/block-messages.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

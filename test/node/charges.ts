@@ -2,9 +2,9 @@
 
 import type { Verifier } from '../../src/base/ports.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
+import { createTrial } from '../../src/mempool/admission/trial.ts';
 import { createPool, type Pool } from '../../src/mempool/pool.ts';
 import type { PoolChain } from '../../src/mempool/pool-chain.ts';
-import { createTrial } from '../../src/mempool/trial.ts';
 import {
   newChain,
   quiet,

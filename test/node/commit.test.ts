@@ -27,7 +27,7 @@ t.test('a transaction that arrives while its block is being written leaves with 
   const other = first.transfer(owner, one, 6);
   await first.node.pool.submit(mined);
   await first.clock.advance(ROUND_MS);
-  const block = await first.forge();
+  const block = await first.produceBlock();
   await second.clock.advanceTo(first.clock.now());
   const { arrived, release } = held(disk);
   const appended = second.node.blockchain.append(block);
@@ -54,11 +54,11 @@ t.test('what the disk refuses stays in the pool and is mined later', async (t) =
   disk.fail = () => {
     throw new Error('no space left on device');
   };
-  await t.rejects(second.forge(), { code: 640, status: 503 });
+  await t.rejects(second.produceBlock(), { code: 640, status: 503 });
   t.equal(second.node.pool.size(), 1);
   t.equal(second.heightOf(tx), undefined);
   delete disk.fail;
-  await second.forge();
+  await second.produceBlock();
   t.equal(second.node.pool.size(), 0);
   t.equal(second.heightOf(tx), second.node.blockchain.tip().height);
 });

@@ -175,7 +175,7 @@ t.test('a block with a forged order is refused', async (t) => {
   const [owner, buyer, dex] = maker.accounts;
   async function block(): Promise<void> {
     for (const { clock } of nodes) await clock.advance(10_000);
-    await judge.node.blockchain.append(await maker.forge());
+    await judge.node.blockchain.append(await maker.produceBlock());
   }
   const gold = { name: 'Gold', description: '', quantity: 1000, decimals: 0, reissuable: false };
   const { id } = await maker.send(owner, { type: 3, version: 2, ...gold, script: null });
@@ -189,10 +189,14 @@ t.test('a block with a forged order is refused', async (t) => {
   for (const { clock } of nodes) await clock.advance(10_000);
   const sign = (message: Uint8Array) =>
     maker.family.sign(owner.privateKey, message, seededRandom('a forger'));
-  const cheat = await blockchain.forge({ ...owner, sign }, maker.clock.now(), async (draft) => {
-    const tx = trade(at, forged, 1);
-    draft.replay(tx);
-  });
+  const cheat = await blockchain.produceBlock(
+    { ...owner, sign },
+    maker.clock.now(),
+    async (draft) => {
+      const tx = trade(at, forged, 1);
+      draft.replay(tx);
+    },
+  );
   await t.rejects(judge.node.blockchain.append(cheat), { message: /doesn't validate/ });
   t.equal(judge.node.blockchain.tip().height, 2);
 });

@@ -5,9 +5,9 @@
 
 import t from 'tap';
 import { type Block, sealBlock } from '../../src/block/block.ts';
-import { activationStatus } from '../../src/chain/feature-activation.ts';
-import { UnsupportedFeatures } from '../../src/chain/feature-watch.ts';
-import { blockAt, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { activationStatus } from '../../src/chain/features/feature-activation.ts';
+import { UnsupportedFeatures } from '../../src/chain/features/feature-watch.ts';
+import { blockAt, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { presetFeatures } from '../../src/tx/rules/features.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -99,7 +99,7 @@ t.test('a node votes for what it knows until that is decided', async (t) => {
   const whole = await network(t);
   async function votes(): Promise<readonly number[]> {
     await whole.clock.advance(ROUND_MS);
-    return (await whole.forge()).header.features;
+    return (await whole.produceBlock()).header.features;
   }
   const first = await votes();
   t.ok(first.includes(KNOWN));
@@ -112,7 +112,7 @@ t.test('a node votes for what it knows until that is decided', async (t) => {
     `features.supported=[${UNKNOWN},${KNOWN}]`,
   ]);
   await silent.clock.advance(ROUND_MS);
-  t.strictSame((await silent.forge()).header.features, [KNOWN]);
+  t.strictSame((await silent.produceBlock()).header.features, [KNOWN]);
   t.match(statusOf(silent, KNOWN), { nodeStatus: 'VOTED' });
 });
 
@@ -140,7 +140,7 @@ t.test('a transaction waits for its feature', async (t) => {
   await vote(whole, 7, []);
   await whole.node.pool.submit(policy());
   await whole.clock.advance(ROUND_MS);
-  t.equal((await whole.forge()).transactions.length, 1);
+  t.equal((await whole.produceBlock()).transactions.length, 1);
 });
 
 t.test('scenario 112: an unknown feature stops the node when it becomes active', async (t) => {
@@ -167,7 +167,7 @@ t.test('scenario 112: an unknown feature stops the node when it becomes active',
     code: 199,
     message: /unknown to this node/,
   });
-  await t.rejects(whole.forge(), { message: /unknown to this node/ });
+  await t.rejects(whole.produceBlock(), { message: /unknown to this node/ });
   t.strictSame(whole.store.dump(), dump, 'blocks are refused');
   await t.rejects(whole.restart(), { name: 'UnsupportedFeatures' }, 'it does not even start');
 });

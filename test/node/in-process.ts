@@ -13,8 +13,12 @@ import { ApiError } from '../../src/base/errors.ts';
 import type { Http } from '../../src/base/http.ts';
 import type { Block } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
-import { findTransaction, transactionsAt } from '../../src/chain/stored-blocks.ts';
-import { configPath, createDevNetwork, DEV_CHAIN_ID } from '../../src/cli/dev-network.ts';
+import { findTransaction, transactionsAt } from '../../src/chain/store/stored-blocks.ts';
+import {
+  configPath,
+  createDevNetwork,
+  DEV_CHAIN_ID,
+} from '../../src/cli/commands/dev/dev-network.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
@@ -25,9 +29,9 @@ import { genesisSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node, type NodePorts } from '../../src/node/node.ts';
+import { signedBytes } from '../../src/tx/assemble.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
-import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { temporaryFolder } from '../e2e/dev-node.ts';
@@ -85,7 +89,7 @@ export interface WholeNode {
    * Makes and appends a block at the present time, of what waits in the pool and of what only blocks
    * may bring; for a node with `miner.enable = no`.
    */
-  forge(...more: readonly Tx[]): Promise<Block>;
+  produceBlock(...more: readonly Tx[]): Promise<Block>;
   /** Height of the block that has the transaction. */
   heightOf(tx: Tx): number | undefined;
   balance(of: Account): bigint;
@@ -340,13 +344,13 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
       if (node.blockchain.tip().height === height) throw new Error('no block was made');
       return transactionsAt(node.blockchain.view, node.blockchain.tip().height);
     },
-    forge: (...more) => {
+    produceBlock: (...more) => {
       const [owner] = accounts;
       const generator = {
         ...owner,
         sign: (message: Uint8Array) => family.sign(owner.privateKey, message, random),
       };
-      return node.blockchain.forge(generator, clock.now(), async (draft, limits) => {
+      return node.blockchain.produceBlock(generator, clock.now(), async (draft, limits) => {
         await pack(node.pool, limits, applying(draft.add), clock);
         for (const tx of more) draft.add(tx, unchecked(tx));
       });

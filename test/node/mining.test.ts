@@ -3,8 +3,8 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { bannedMiners } from '../../src/chain/banned-miners.ts';
-import { headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { bannedMiners } from '../../src/chain/fork/banned-miners.ts';
+import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { minerQueue } from '../../src/ledger/miner-queue.ts';
 import type { Scope } from '../e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
@@ -66,7 +66,7 @@ const genesisTime = async ({ node }: WholeNode): Promise<number> =>
 
 t.test('scenario 20: a block from the future is refused and taken later', async (t) => {
   const { maker, judge } = await makerAndJudge(t);
-  const block = await maker.forge();
+  const block = await maker.produceBlock();
   const { timestamp } = block.header;
   const late = await wholeNode(t, { set: ['miner.enable=no'] });
   await late.clock.advanceTo(timestamp - 101);
@@ -84,7 +84,7 @@ t.test('scenario 22: one flipped bit is refused before the state is looked at', 
   const { maker, judge } = await makerAndJudge(t);
   const [owner, one] = maker.accounts;
   await maker.node.pool.submit(maker.transfer(owner, one, 5));
-  const { bytes } = await maker.forge();
+  const { bytes } = await maker.produceBlock();
   const before = judge.store.dump();
   const applied: number[] = [];
   judge.node.blockchain.listen({ block: ({ tip }) => applied.push(tip.height) });
@@ -105,9 +105,9 @@ t.test('scenario 22: one flipped bit is refused before the state is looked at', 
 
 t.test('scenario 29: a block that is there already changes nothing', async (t) => {
   const { maker, judge, advance } = await makerAndJudge(t);
-  const first = await maker.forge();
+  const first = await maker.produceBlock();
   await advance(ROUND_MS);
-  const second = await maker.forge();
+  const second = await maker.produceBlock();
   for (const block of [first, second]) await judge.node.blockchain.append(block);
   const before = judge.store.dump();
   let notified = 0;
@@ -139,7 +139,7 @@ t.test('scenario 31: a miner that loses its role in its own round', async (t) =>
   const { maker, judge, advance } = await makerAndJudge(t);
   const [owner, heir] = maker.accounts;
   await maker.send(owner, { type: 102, target: heir.text, opType: 'add', role: 'miner' });
-  await judge.node.blockchain.append(await maker.forge());
+  await judge.node.blockchain.append(await maker.produceBlock());
   // Two miners take turns: the owner was first, so the round after the next is its own again.
   await advance(2 * ROUND_MS);
   const loss = await maker.send(owner, {
@@ -149,7 +149,7 @@ t.test('scenario 31: a miner that loses its role in its own round', async (t) =>
     role: 'miner',
     timestamp: maker.clock.now() + 1,
   });
-  const block = await maker.forge();
+  const block = await maker.produceBlock();
   t.ok(block.header.timestamp < loss.timestamp);
   await judge.node.blockchain.append(block);
   t.equal(judge.heightOf(loss), 3, 'the block with the removal is valid');
@@ -161,7 +161,7 @@ t.test('scenario 31: a miner that loses its role in its own round', async (t) =>
     [heir.text],
   );
   for (let round = 0; round < 4; round++) {
-    await t.rejects(maker.forge(), { message: /is(n't a valid miner| not a miner)/ });
+    await t.rejects(maker.produceBlock(), { message: /is(n't a valid miner| not a miner)/ });
     await advance(ROUND_MS);
   }
 });

@@ -1,7 +1,7 @@
 // The pool of a whole node: limits, conflicts, age, restart.
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { transactionsAt } from '../../src/chain/stored-blocks.ts';
+import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { ROUND_MS, wholeNode } from './in-process.ts';
 
@@ -104,7 +104,7 @@ t.test('scenario 74: a full pool takes nothing until a block has made room', asy
   const rich = await wholeNode(t, { set });
   await rich.send(owner, funding);
   for (const { clock } of [rich, whole]) await clock.advance(ROUND_MS);
-  await whole.node.blockchain.append(await rich.forge());
+  await whole.node.blockchain.append(await rich.produceBlock());
 
   const small = whole.transfer(first, owner, 1);
   const size = small.bytes.length;
@@ -118,7 +118,7 @@ t.test('scenario 74: a full pool takes nothing until a block has made room', asy
   const newcomer = senders.at(-1)!;
   t.match(await whole.refusal(whole.transfer(newcomer, owner, 1)), FULL, 'the pool is full');
   await whole.clock.advance(ROUND_MS);
-  t.equal((await whole.forge()).transactions.length, room, 'nothing was thrown out');
+  t.equal((await whole.produceBlock()).transactions.length, room, 'nothing was thrown out');
   await pool.submit(whole.transfer(newcomer, owner, 1));
   t.equal(pool.size(), 1, 'after a block it is accepted');
 });
@@ -146,7 +146,7 @@ t.test('scenario 75: what a block makes invalid leaves at the next cleanup', asy
   await maker.send(owner, grant);
   for (const { clock } of [maker, judge]) await clock.advance(ROUND_MS);
   const twin = await judge.send(owner, grant);
-  await judge.node.blockchain.append(await maker.forge());
+  await judge.node.blockchain.append(await maker.produceBlock());
   await judge.clock.advance(60_000);
   t.equal(judge.node.pool.size(), 0);
   t.match(judge.node.pool.dropped(twin.id), /Cannot assign role that is already active/);

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
-import { transactionsAt } from '../../src/chain/stored-blocks.ts';
+import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -35,7 +35,7 @@ export async function populated(scope: Scope, options: WholeOptions = {}): Promi
   const byType = new Map<number, Tx>();
   async function mine(...more: readonly Tx[]): Promise<void> {
     await clock.advance(ROUND_MS);
-    await whole.forge(...more);
+    await whole.produceBlock(...more);
     const { height } = node.blockchain.tip();
     for (const tx of transactionsAt(node.blockchain.view, height)) byType.set(tx.type, tx);
   }

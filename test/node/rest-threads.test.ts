@@ -11,8 +11,8 @@ import { base58 } from '../../src/base/base58.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { createHttpThreads } from '../../src/cli/http-threads.ts';
 import type { NodePorts } from '../../src/node/node-ports.ts';
+import { signedBytes } from '../../src/tx/assemble.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
-import { signedBytes } from '../../src/tx/seal.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { wholeNode } from './in-process.ts';
 

@@ -171,12 +171,12 @@ const seams: Readonly<Record<string, Seam>> = {
         clock,
         log: quiet,
         connectedMiners: () => 0,
-        isShutOut: () => false,
+        isRemovedFromNetwork: () => false,
         chain: {
           tip: () => ({ height: 1, timestamp: now }),
           nextSlot: (from: number) => ({ from: from - 10_000, until: from + 10_000 }),
           isUsed: (slot: { from: number }) => made > 0 && slot.from < now,
-          async forge() {
+          async produceBlock() {
             charge.pass();
             made++;
           },

@@ -16,7 +16,7 @@ const impure = /^src\/(adapters|cli)\//;
 const anyAllowed = [
   'src/codec/struct.ts',
   'src/node/config/setting.ts',
-  'src/tx/plan.ts',
+  'src/tx/compiled-layout.ts',
   'src/tx/transaction.ts',
 ];
 

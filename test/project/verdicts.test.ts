@@ -2,9 +2,9 @@
 // from a thread, and who may leave signatures out. The types forbid the rest (at the end).
 import t from 'tap';
 import ts from 'typescript';
-import { PoolEntry } from '../../src/mempool/entry.ts';
+import { PoolEntry } from '../../src/mempool/entries/entry.ts';
+import { NOTHING_SPENT } from '../../src/mempool/entries/spending.ts';
 import type { PackStep } from '../../src/mempool/packer.ts';
-import { NOTHING_SPENT } from '../../src/mempool/spending.ts';
 import { UNJUDGED } from '../../src/tx/judge-proofs.ts';
 import { type Findings, ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
 import type { TxType } from '../../src/tx/transaction.ts';
@@ -16,15 +16,19 @@ const sources = files('src');
 /** Name → the files that may use it, beside the one that declares it. */
 const users: Readonly<Record<string, readonly string[]>> = {
   // What threads of this process say.
-  readVerdicts: ['src/api/broadcast-ahead.ts'],
-  writeVerdicts: ['src/api/broadcast-ahead.ts'],
+  readVerdicts: ['src/api/broadcast-offload.ts'],
+  writeVerdicts: ['src/api/broadcast-offload.ts'],
   // The one judge, and the one pipeline.
   judgeProofs: ['src/tx/pipeline.ts'],
   UNJUDGED: ['src/tx/pipeline.ts'],
   // Questions about the state alone, and blocks that this node has verified before.
-  applyUnjudged: ['src/chain/block-draft.ts', 'src/mempool/trial.ts'],
-  tryUnjudged: ['src/mempool/admission.ts', 'src/mempool/pool-chain.ts', 'src/mempool/trial.ts'],
-  replay: ['src/chain/block-applier.ts', 'src/chain/block-draft.ts'],
+  applyUnjudged: ['src/chain/apply/block-draft.ts', 'src/mempool/admission/trial.ts'],
+  tryUnjudged: [
+    'src/mempool/admission/admission.ts',
+    'src/mempool/pool-chain.ts',
+    'src/mempool/admission/trial.ts',
+  ],
+  replay: ['src/chain/apply/block-applier.ts', 'src/chain/apply/block-draft.ts'],
   // No part of the node takes the word of a file: it is for measurements and tests.
   replayBlocks: [],
 };
@@ -35,11 +39,11 @@ const declaredIn: Readonly<Record<string, string>> = {
   judgeProofs: 'src/tx/judge-proofs.ts',
   UNJUDGED: 'src/tx/judge-proofs.ts',
   applyUnjudged: 'src/tx/pipeline.ts',
-  replayBlocks: 'src/chain/import-blocks.ts',
+  replayBlocks: 'src/chain/import/import-blocks.ts',
 };
 
 /** The functions that verify signatures for others: on threads, or at once. */
-const VERIFIERS = 'src/adapters/signature-pool.ts';
+const VERIFIERS = 'src/adapters/verify/signature-pool.ts';
 
 const TX = { def: transfer as unknown as TxType, timestamp: 1, bytes: new Uint8Array(3) };
 const TEXTS = { key: 'id', sender: 'a', bytesHash: undefined };

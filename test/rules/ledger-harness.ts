@@ -9,12 +9,13 @@ import { accountOf } from '../../src/ledger/accounts.ts';
 import { assetBalance } from '../../src/ledger/assets.ts';
 import { recordHistory } from '../../src/ledger/balance-history.ts';
 import { type Committer, createCommitter } from '../../src/ledger/commit.ts';
-import { createHead, type Head } from '../../src/ledger/head.ts';
+import { type CommittedView, createCommittedView } from '../../src/ledger/committed-view.ts';
 import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
 import type { Role } from '../../src/ledger/roles.ts';
 import { stateHashes, tables, undo } from '../../src/ledger/tables.ts';
 import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import { buildTx } from '../../src/tx/assemble.ts';
 import {
   applyTransaction,
   applyUnjudged,
@@ -31,7 +32,6 @@ import {
 } from '../../src/tx/rules/block-fees.ts';
 import type { ChainRules, FeeSettings } from '../../src/tx/rules/chain-rules.ts';
 import type { ScriptRuns } from '../../src/tx/scripts/script-runs.ts';
-import { buildTx } from '../../src/tx/seal.ts';
 import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
 import { genesis } from '../../src/tx/types/001-genesis.ts';
 import { genesisPermit } from '../../src/tx/types/101-genesis-permit.ts';
@@ -96,7 +96,7 @@ export interface Genesis {
 
 export interface Harness {
   readonly rules: ChainRules;
-  readonly head: Head;
+  readonly head: CommittedView;
   readonly committer: Committer;
   /** The block in the making: its time is that of the last one plus ten seconds. */
   readonly draft: KeyedOverlay;
@@ -145,7 +145,7 @@ const miner = actor(200);
 export async function createHarness(options: Genesis): Promise<Harness> {
   const rules = { ...defaultRules, ...options.rules };
   const store = createMemoryStore();
-  const head = createHead(store, scheme);
+  const head = createCommittedView(store, scheme);
   const committer = createCommitter({
     store,
     head,

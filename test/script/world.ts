@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import type { Store } from '../../src/base/ports.ts';
-import { candidateUnder } from '../../src/chain/stored-blocks.ts';
+import { candidateUnder } from '../../src/chain/store/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
-import { createHead } from '../../src/ledger/head.ts';
+import { createCommittedView } from '../../src/ledger/committed-view.ts';
 import type { Table } from '../../src/ledger/table.ts';
 import { aliases, data, tables, transactionIds, transactions } from '../../src/ledger/tables.ts';
 import type { Environment } from '../../src/script/environment.ts';
@@ -91,7 +91,7 @@ export async function worldIn(store: Store): Promise<Environment> {
       row(transactions, [5, index], tx.bytes),
     ]),
   ]);
-  const view = createHead(store, scheme);
+  const view = createCommittedView(store, scheme);
   return environmentOf(
     { view, height: 100, find: (id) => candidateUnder(view, id) },
     'account',

@@ -8,12 +8,12 @@ import { equal, latin1 } from '../../src/base/bytes.ts';
 
 import { decodeBlock } from '../../src/block/block.ts';
 import { type Header, headerHash } from '../../src/block/header.ts';
-import { initialBalance } from '../../src/chain/audit.ts';
-import { createEquivocations } from '../../src/chain/equivocation.ts';
-import { finalProofWrite } from '../../src/chain/final-floor.ts';
-import { ForkChoice } from '../../src/chain/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/invalid-blocks.ts';
-import { blockAt, confirmedHeight, headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { finalProofWrite } from '../../src/chain/finality/final-floor.ts';
+import { createEquivocations } from '../../src/chain/fork/equivocation.ts';
+import { ForkChoice } from '../../src/chain/fork/fork-choice.ts';
+import { createInvalidBlocks } from '../../src/chain/fork/invalid-blocks.ts';
+import { initialBalance } from '../../src/chain/store/audit.ts';
+import { blockAt, confirmedHeight, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { isFromFuture } from '../../src/consensus/consensus.ts';
 import { executedBy } from '../../src/ledger/contracts.ts';
 import { brokenInvariants } from '../../src/ledger/invariants.ts';

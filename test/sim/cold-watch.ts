@@ -5,7 +5,7 @@
  */
 import { latin1 } from '../../src/base/bytes.ts';
 import { blockId } from '../../src/block/block.ts';
-import { blockAt } from '../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { family, scheme } from '../chain/chain-harness.ts';

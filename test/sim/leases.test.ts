@@ -1,7 +1,7 @@
 // Leased stake and the blocks that it earns, over as many blocks as the generating balance looks back.
 
 import t from 'tap';
-import { findTransaction } from '../../src/chain/stored-blocks.ts';
+import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
 import { generatingBalance } from '../../src/ledger/balance-history.ts';
 import { lease } from '../../src/tx/types/008-lease.ts';
 import { FUNDS, signed } from '../chain/chain-harness.ts';

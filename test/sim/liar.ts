@@ -5,11 +5,7 @@
 
 import { fromLatin1, latin1 } from '../../src/base/bytes.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import {
-  blockProtocols,
-  encodeHead,
-  encodeIds,
-} from '../../src/network/messages/block-messages.ts';
+import { blockProtocols, encodeIds, encodeTip } from '../../src/network/messages/block-messages.ts';
 import {
   decodeTxHashes,
   encodeTxHashes,
@@ -113,7 +109,7 @@ function lie(session: Session, dice: Dice, forged: Forged): void {
   if (kind < 5) {
     const height = 1 + dice.below(2_000);
     const score = BigInt(height) * 10n ** 18n;
-    const head = encodeHead({ height, id: dice.bytes(64), score }, scheme);
+    const head = encodeTip({ height, id: dice.bytes(64), score }, scheme);
     session.notify(blockProtocols.head, head);
   } else if (kind < 7) {
     const hashes = Array.from({ length: 1 + dice.below(500) }, () => dice.bytes(32));

@@ -12,7 +12,7 @@ import type { Block } from '../../src/block/block.ts';
 import { headerHash } from '../../src/block/header.ts';
 import { encodeNote, FIRST_NOTE } from '../../src/finality/note-file.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
-import { readRecord } from '../../src/miner/turn-records.ts';
+import { readRecord } from '../../src/miner/slot-records.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
 import { notePath } from '../../src/node/open-finality.ts';

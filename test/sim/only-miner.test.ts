@@ -3,7 +3,7 @@
 // next life of the miner too, and the chain goes on.
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
-import { headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { LENGTH_MS, memberOf } from './settings.ts';

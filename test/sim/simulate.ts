@@ -2,7 +2,7 @@
  * One simulation: nodes that make blocks, users that send transactions, and faults, all from one
  * seed. Ends with a time without faults, within which all nodes must agree.
  */
-import { transactionsAt } from '../../src/chain/stored-blocks.ts';
+import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { isParticipant } from '../../src/ledger/participants.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';

@@ -3,8 +3,8 @@
 // miner but the withholding one is marked.
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
-import { consensusView } from '../../src/chain/consensus-view.ts';
-import { headerRowAt } from '../../src/chain/stored-blocks.ts';
+import { consensusView } from '../../src/chain/apply/consensus-view.ts';
+import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { LENGTH_MS, memberOf } from './settings.ts';

@@ -3,7 +3,7 @@
  * others that is a miner that missed its turn and comes too late.
  */
 
-import { consensusView } from '../../src/chain/consensus-view.ts';
+import { consensusView } from '../../src/chain/apply/consensus-view.ts';
 import { isBanned } from '../../src/consensus/ban-history.ts';
 import type { Cluster } from './cluster.ts';
 import type { SimNode } from './node.ts';

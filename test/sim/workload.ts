@@ -12,7 +12,7 @@ import {
   sign,
 } from '../generators/actions.ts';
 import { faults } from '../generators/faults.ts';
-import { type Known, outsized } from '../generators/outsized.ts';
+import { type ExtremesOf, outsized } from '../generators/outsized.ts';
 import { Rng } from '../generators/random.ts';
 import { asSent } from './contracts.ts';
 import { ScriptLoad } from './script-load.ts';
@@ -36,7 +36,7 @@ export function createWorkload(seed: number): Workload {
   const rng = new Rng(seed);
   const scene = newScene(rng);
   scene.generator = miners[0]!;
-  const known: Known = new Map();
+  const known: ExtremesOf = new Map();
   const scripts = new ScriptLoad(new Rng(rng.u32()), scene);
   const good = Object.values(actions);
   const ofContracts = [103, 104, 104, 104, 104, 106, 107].map((type) => actions[type]!);

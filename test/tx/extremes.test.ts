@@ -11,8 +11,8 @@ import { parse, stringify } from '../../src/base/json.ts';
 import { decodeBlock, sealBlock } from '../../src/block/block.ts';
 import { CodecError, Writer } from '../../src/codec/codec.ts';
 import { decodeTxList, encodeTxList } from '../../src/network/messages/block-messages.ts';
+import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
-import { planOf } from '../../src/tx/plan.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import type { Layout, Tx, TxType } from '../../src/tx/transaction.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
@@ -88,7 +88,7 @@ function travel(tx: Tx): string | undefined {
 
 /** The bytes of the transaction with one field grown by one, whatever its codec says. */
 function* grown(tx: Tx): Generator<Uint8Array> {
-  const { names, wires } = planOf(tx.def, tx.layout);
+  const { names, wires } = compiledLayoutOf(tx.def, tx.layout);
   for (const [grownAt, grownName] of names.entries()) {
     const value = oneMore(tx.fields[grownName]);
     if (value === undefined) continue;

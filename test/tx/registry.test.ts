@@ -1,7 +1,7 @@
 /** The declarations themselves: complete, unambiguous, and each backed by an outside vector. */
 import t from 'tap';
+import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import { transactionSchemas } from '../../src/tx/json/transaction-schemas.ts';
-import { planOf } from '../../src/tx/plan.ts';
 import { allTypes, defOf } from '../../src/tx/registry.ts';
 import { accepted } from './vectors.ts';
 
@@ -78,7 +78,8 @@ t.test('fields', (t) => {
       const mayMiss = 'absent' in codec || codec.optional === true;
       if (missing) t.ok(mayMiss, `${def.key}.${name} has a value where it is absent`);
     }
-    for (const layout of def.layouts) t.ok(planOf(def, layout), 'all its fields are declared');
+    for (const layout of def.layouts)
+      t.ok(compiledLayoutOf(def, layout), 'all its fields are declared');
     t.ok(def.doc.endsWith('.'));
   }
   t.end();

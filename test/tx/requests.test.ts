@@ -155,7 +155,7 @@ t.test('sign', (t) => {
   const sender = scheme.addressToText(own.address);
   const request = { type: 4, version: 2, sender, recipient: to, amount: 1, password: 'x' };
   const draft = unsignedFromJson(request, scheme, defaults);
-  const tx = draft.seal([family.sign(own.privateKey, draft.message, random)]);
+  const tx = draft.assemble([family.sign(own.privateKey, draft.message, random)]);
   t.equal(tx.fee, 4321n, 'fee of the node');
   t.equal(tx.timestamp, NOW, 'time of the node');
   t.same(signedBytes(tx), draft.message);
@@ -164,7 +164,7 @@ t.test('sign', (t) => {
 
   const old = unsignedFromJson({ ...request, version: undefined, fee: 5 }, scheme, defaults);
   t.equal(old.layout.frame, 'signedFirst', 'version 1 where none is named');
-  t.equal(old.seal([new Uint8Array(64)]).fee, 5n);
+  t.equal(old.assemble([new Uint8Array(64)]).fee, 5n);
 
   t.equal(
     code(() => unsignedFromJson({ ...request, sender: 'xyz' }, scheme, defaults)),
@@ -223,7 +223,7 @@ t.test('sign for an author', (t) => {
   const draft = unsignedFromJson({ ...request, author: to }, scheme, defaults);
   t.same(draft.fields['authorPublicKey'], other.publicKey);
   t.same(draft.signer, other.address);
-  t.match(txToJson(draft.seal([]), scheme), { author: to, sender });
+  t.match(txToJson(draft.assemble([]), scheme), { author: to, sender });
   t.end();
 });
 

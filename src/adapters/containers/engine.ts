@@ -40,9 +40,9 @@ export interface Engine {
   /** Undefined where there is no image of this name or id. */
   image(name: string): Promise<ImageInfo | undefined>;
   /** Progress of the pull as JSON lines. */
-  pull(name: ImageToPull, auth: string | undefined, signal: AbortSignal): Pieces;
+  pull(name: ImageToPull, auth: string | undefined, signal: AbortSignal): ByteChunks;
   /** Builds an image from a tar archive with a Dockerfile. Progress as JSON lines. */
-  build(archive: AsyncIterable<Uint8Array>, signal: AbortSignal): Pieces;
+  build(archive: AsyncIterable<Uint8Array>, signal: AbortSignal): ByteChunks;
   tag(imageId: string, name: string, tag: string): Promise<void>;
   /** Takes the name from an image, and removes it where that was the last; not one that is used. */
   removeImage(name: string): Promise<'gone' | 'used'>;
@@ -54,13 +54,13 @@ export interface Engine {
   /** Undefined while it runs or where it is unknown. */
   end(id: string): Promise<ContainerEnd | undefined>;
   /** The last lines of its output, as frames. */
-  logs(id: string, signal: AbortSignal): Pieces;
+  logs(id: string, signal: AbortSignal): ByteChunks;
   kill(id: string): Promise<void>;
   /** Kills it first where it runs. A container that is not there is no error. */
   remove(id: string): Promise<void>;
   exec(id: string, command: ExecCommand, signal: AbortSignal): Promise<string>;
   /** Output as frames. */
-  startExec(execId: string, signal: AbortSignal): Pieces;
+  startExec(execId: string, signal: AbortSignal): ByteChunks;
   exitCode(execId: string, signal: AbortSignal): Promise<number>;
   /** Names of all containers, the stopped ones too, or of all networks, that have the label. */
   withLabel(what: 'containers' | 'networks', label: string): Promise<string[]>;
@@ -72,7 +72,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-type Pieces = Promise<AsyncIterable<Uint8Array>>;
+type ByteChunks = Promise<AsyncIterable<Uint8Array>>;
 
 export interface ImageToPull {
   readonly fromImage: string;

@@ -1,6 +1,6 @@
 /**
  * A thread that holds connections of clients: it reads requests, applies the rules of access, and
- * refuses what is too much. What needs no state is done by others beside it (ahead-threads.ts); all
+ * refuses what is too much. What needs no state is done by others beside it (offload-threads.ts); all
  * else it passes on to the main thread.
  *
  * Invariants: every request that was passed on is answered once; an answer that the main thread
@@ -10,11 +10,11 @@ import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import { measureLoopDelay } from '../loop-delay.ts';
-import type { AheadResult } from './ahead-messages.ts';
 import type { Door } from './app.ts';
 import { sharedTally } from './body-tally.ts';
 import { countEnd } from './ended-threads.ts';
 import { loadNative, type NativeApp } from './native.ts';
+import type { OffloadResult } from './offload-messages.ts';
 import { Outbox } from './outbox.ts';
 import { Server } from './server.ts';
 import type { FromThread, HttpThreadData, RouteFacts, ToThread } from './thread-messages.ts';
@@ -24,7 +24,7 @@ export interface ThreadParts {
   /** The rule of this name; undefined where every request passes. */
   readonly admit: (access: string) => ((request: HttpRequest) => HttpReply | undefined) | undefined;
   /** The parts of routes that need no state, by their names; each copies the body at once. */
-  readonly works: Readonly<Record<string, (body: Uint8Array) => Promise<AheadResult>>>;
+  readonly works: Readonly<Record<string, (body: Uint8Array) => Promise<OffloadResult>>>;
   /** Called at the end, when nothing waits for a result any more. */
   readonly end?: () => void;
 }
@@ -57,7 +57,7 @@ export function serveConnections(
   function routeOf(facts: RouteFacts, index: number): HttpRoute {
     const work = facts.work === undefined ? undefined : parts.works[facts.work];
     assert(facts.work === undefined || work !== undefined, `no work ${facts.work}`);
-    async function ahead(request: HttpRequest, result: Promise<AheadResult>): Promise<HttpReply> {
+    async function offload(request: HttpRequest, result: Promise<OffloadResult>) {
       const done = await result;
       if ('whole' in done) return passOn(index, facts, request, done.whole);
       if ('message' in done) return outbox.finish(index, done);
@@ -69,7 +69,7 @@ export function serveConnections(
       admit: facts.access === undefined ? undefined : parts.admit(facts.access),
       handle(request, body) {
         const hasWork = work !== undefined && body !== undefined && body.length > 0;
-        return hasWork ? ahead(request, work(body)) : passOn(index, facts, request, body);
+        return hasWork ? offload(request, work(body)) : passOn(index, facts, request, body);
       },
     };
   }

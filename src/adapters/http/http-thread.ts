@@ -9,9 +9,9 @@ import type { LoopDelay } from '../../base/ports.ts';
 import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
 import { threadFlags } from '../thread-flags.ts';
 import { handled } from './handled.ts';
-import type { Line } from './line.ts';
 import { readPrepared } from './prepared-batch.ts';
 import { FAILED } from './reply.ts';
+import type { RequestQueue } from './request-queue.ts';
 import type {
   Batch,
   Call,
@@ -36,7 +36,7 @@ const NO_DELAY: LoopDelay = { p50: 0, p99: 0, max: 0 };
 
 export class HttpThread {
   private readonly routes: readonly HttpRoute[];
-  private readonly line: Line;
+  private readonly line: RequestQueue;
   private readonly events: HttpThreadEvents;
   private readonly worker: Worker;
   private readonly ended: Promise<void>;
@@ -54,7 +54,7 @@ export class HttpThread {
     workerUrl: URL,
     data: HttpThreadData,
     routes: readonly HttpRoute[],
-    line: Line,
+    line: RequestQueue,
     events: HttpThreadEvents,
   ) {
     this.routes = routes;
@@ -158,7 +158,7 @@ export class HttpThread {
         this.gather();
       }
     };
-    void this.routes[route]!.ahead!.finish(message).then(finished, () => finished(FAILED));
+    void this.routes[route]!.offload!.finish(message).then(finished, () => finished(FAILED));
   }
 
   private call(call: Call): void {

@@ -13,8 +13,8 @@ import { type Bounds, bounds } from './bounds.ts';
 import { awaitEnds, sharedCount } from './ended-threads.ts';
 import { freePort } from './free-port.ts';
 import { HttpThread } from './http-thread.ts';
-import { Line } from './line.ts';
 import { native } from './listener.ts';
+import { RequestQueue } from './request-queue.ts';
 import type { HttpThreadData, RouteFacts } from './thread-messages.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
@@ -54,7 +54,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
           onDeath(cause);
         },
       };
-      const line = new Line();
+      const line = new RequestQueue();
       const threads = Array.from(
         { length: count },
         () => new HttpThread(workerUrl, data, routes, line, events),
@@ -105,10 +105,10 @@ const threadData = (
   program: options.forThreads,
 });
 
-function factsOf({ ahead, ...route }: HttpRoute): RouteFacts {
+function factsOf({ offload, ...route }: HttpRoute): RouteFacts {
   const { method, pattern, maxBody, mayWait = false, keep, access } = route;
   assert(route.admit === undefined || access !== undefined, `${pattern}: a rule without a name`);
-  return { method, pattern, maxBody, mayWait, keep, access, work: ahead?.work };
+  return { method, pattern, maxBody, mayWait, keep, access, work: offload?.work };
 }
 
 /** What one of so many threads may have; connections are spread evenly over them. */

@@ -3,7 +3,7 @@
  * silent connection makes room for a newer one.
  */
 import type { Libp2pOptions } from 'libp2p';
-import { createStrangers } from '../../base/strangers.ts';
+import { createUnauthenticatedConnections } from '../../base/unauthenticated-connections.ts';
 
 type Gater = NonNullable<Libp2pOptions['connectionGater']>;
 type Socket = Parameters<NonNullable<Gater['denyInboundConnection']>>[0];
@@ -29,7 +29,7 @@ export interface Arrivals {
 }
 
 export function createArrivals(isKept: (host: string) => boolean): Arrivals {
-  const pending = createStrangers<Socket>({
+  const pending = createUnauthenticatedConnections<Socket>({
     ofOneHost: PENDING_OF_ONE_HOST,
     inAll: PENDING_MAX,
     isKept,

@@ -1,6 +1,6 @@
 /**
  * A damaged file of a store, set aside so that a new store can be filled from its readable part
- * (chain/rebuild.ts). It keeps its name until the new store is complete, however often the process
+ * (chain/store/rebuild.ts). It keeps its name until the new store is complete, however often the process
  * ends.
  */
 import {

@@ -1,13 +1,13 @@
 /** Features and leases. */
 
-import { activationStatus } from '../../chain/feature-activation.ts';
-import { findTransaction } from '../../chain/stored-blocks.ts';
+import { activationStatus } from '../../chain/features/feature-activation.ts';
+import { findTransaction } from '../../chain/store/stored-blocks.ts';
 import { activeLeasesOf } from '../../ledger/leases.ts';
 import { print, printed } from '../answer.ts';
 import { Int32 } from '../body.ts';
+import { listOf, mapped, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf, mapped } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
@@ -47,9 +47,9 @@ const active = route({
   doc: 'Leases in force that an address gave or received, newest first.',
   params: { address: params.address },
   reply: Type.Array(Transaction),
-  cost: { inTurns: true, rows: limits.listRows },
+  cost: { streamed: true, rows: limits.listRows },
   handle: ({ params: { address } }) =>
-    inTurns((services) =>
+    streamed((services) =>
       listOf(leasesOf(address.bytes, services), (item) => confirmedJson(item, services)),
     ),
 });

@@ -7,9 +7,9 @@ import { generatingBalance, minimumInSteps } from '../../ledger/balance-history.
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { printed } from '../answer.ts';
 import { Int64, json, optionalJson } from '../body.ts';
+import { listOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { AddressList, Balance as BalanceShape } from '../shapes.ts';
@@ -29,7 +29,7 @@ const present = (view: LedgerView, address: params.Address, of: Balance) =>
   printed(balanceText(address.text, 0, of(accountOf(view, address.bytes))));
 
 const lowest = ({ bytes, text }: params.Address, confirmations: number, of: Balance) =>
-  inTurns(function* ({ view, height }) {
+  streamed(function* ({ view, height }) {
     const balance = yield* minimumInSteps(view, bytes, height(), confirmations, of);
     yield balanceText(text, confirmations, balance);
   });
@@ -65,7 +65,7 @@ const balanceConfirmed = route({
   access: 'public',
   group,
   doc: 'The lowest balance over the last blocks.',
-  cost: { inTurns: true, rows: limits.confirmations + 1 },
+  cost: { streamed: true, rows: limits.confirmations + 1 },
   params: { address: params.address, confirmations },
   reply: BalanceShape,
   handle: ({ params: { address, confirmations } }, { view }) =>
@@ -89,7 +89,7 @@ const effectiveConfirmed = route({
   access: 'public',
   group,
   doc: 'The lowest effective balance over the last blocks.',
-  cost: { inTurns: true, rows: limits.confirmations + 1 },
+  cost: { streamed: true, rows: limits.confirmations + 1 },
   params: { address: params.address, confirmations },
   reply: BalanceShape,
   handle: ({ params: { address, confirmations } }, { view }) =>
@@ -132,7 +132,7 @@ function detailsOfMany(texts: readonly string[], { scheme }: Services) {
       bad.push({ address: text, ...error.body });
     }
   }
-  return inTurns((services) =>
+  return streamed((services) =>
     listOf<params.Address | Record<string, unknown>>([...good, ...bad], (one) =>
       'bytes' in one ? detailsOf(one as params.Address, services) : one,
     ),
@@ -141,7 +141,7 @@ function detailsOfMany(texts: readonly string[], { scheme }: Services) {
 
 /** Rows read for the balance of an account, and for that of its last thousand blocks. */
 const ACCOUNT_ROWS = 1010;
-const detailsCost = { inTurns: true, rows: limits.addresses * ACCOUNT_ROWS };
+const detailsCost = { streamed: true, rows: limits.addresses * ACCOUNT_ROWS };
 
 // A setting decides the kind of the reply, so the schema lists both kinds.
 const AnyDetails = Type.Unsafe<unknown>({ anyOf: [Type.Array(Details), Details] });

@@ -11,9 +11,9 @@ import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
 import { Int32, Int64, json, list } from '../body.ts';
 import { EntryShape, entriesPage, entryJson } from '../data-entries.ts';
+import { endingWith, listOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { endingWith, inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
@@ -30,8 +30,8 @@ const all = route({
   group,
   doc: 'Addresses whose keys are in the keystore.',
   reply: Type.Array(Type.String()),
-  cost: { inTurns: true },
-  handle: () => inTurns(({ keystore }) => listOf(keystore.addresses(), String)),
+  cost: { streamed: true },
+  handle: () => streamed(({ keystore }) => listOf(keystore.addresses(), String)),
 });
 
 const seq = route({
@@ -124,11 +124,11 @@ const validateMany = route({
   access: 'public',
   group,
   doc: 'The same for a list.',
-  cost: { inTurns: true, rows: limits.addresses },
+  cost: { streamed: true, rows: limits.addresses },
   body: json(Type.Object({ addressesOrAliases: list(Type.String(), limits.addresses) })),
   reply: Type.Object({ validations: Type.Array(Validity) }),
   handle: ({ body: { addressesOrAliases } }) =>
-    inTurns((services) =>
+    streamed((services) =>
       endingWith(
         {},
         'validations',
@@ -171,7 +171,7 @@ const data = route({
   access: 'public',
   group,
   doc: 'Data entries of an account in the order of their keys.',
-  cost: { inTurns: true, rows: limits.entryRows },
+  cost: { streamed: true, rows: limits.entryRows },
   params: { address: params.address },
   query: {
     offset: params.optional(params.nonNegative('Entries to skip.'), 0),
@@ -179,7 +179,7 @@ const data = route({
   },
   reply: Type.Array(EntryShape),
   handle: ({ params: { address }, query }) =>
-    inTurns(({ view }) => {
+    streamed(({ view }) => {
       const rows = dataEntries(view, address.bytes, limits.entryRows);
       return listOf(entriesPage(rows, query), entryJson);
     }),

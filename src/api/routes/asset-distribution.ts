@@ -6,9 +6,9 @@ import { everHolders, type Holder } from '../../ledger/balance-history.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { Int64 } from '../body.ts';
 import { isId } from '../by-id.ts';
+import { endingWith, mapped, objectOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { endingWith, inTurns, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { Type } from '../type.ts';
@@ -39,11 +39,11 @@ const distribution = route({
   access: 'public',
   group,
   doc: 'The holders of an asset and their balances.',
-  cost: { inTurns: true, rows: limits.entryRows },
+  cost: { streamed: true, rows: limits.entryRows },
   params: { assetId: assetOfDistribution },
   reply: Amounts,
   handle: ({ params: { assetId } }) =>
-    inTurns((services) => {
+    streamed((services) => {
       const { view } = services;
       return byAddress(isId(assetId) ? holdersOf(view, assetId, limits.entryRows) : [], services);
     }),
@@ -67,7 +67,7 @@ const distributionAt = route({
   access: 'public',
   group,
   doc: 'The holders of an asset and their balances at a past height, page by page.',
-  cost: { inTurns: true, rows: limits.listRows },
+  cost: { streamed: true, rows: limits.listRows },
   params: {
     assetId: assetOfDistribution,
     height: counted('A height below the current one.', (value) =>
@@ -90,7 +90,7 @@ const distributionAt = route({
     if (height >= top) {
       throw apiError('Invalid', `Height should be less than current height ${top}`);
     }
-    return inTurns(function* (of) {
+    return streamed(function* (of) {
       const { hasNext, last, items } = yield* pageAt(of.view, assetId, height, limit, after?.bytes);
       const lastItem = last === undefined ? null : of.scheme.addressToText(last);
       yield* endingWith({ hasNext, lastItem }, 'items', byAddress(items, of));

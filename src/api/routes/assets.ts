@@ -5,14 +5,14 @@ import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { integer } from '../../base/json.ts';
-import { findTransaction } from '../../chain/stored-blocks.ts';
+import { findTransaction } from '../../chain/store/stored-blocks.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
 import { type Asset, assetBalance, assetOf, assetsOf } from '../../ledger/assets.ts';
 import { Int32, Int64, json } from '../body.ts';
 import { assetById, isId } from '../by-id.ts';
+import { endingWith, listOf, mapped, objectOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { endingWith, inTurns, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
@@ -96,9 +96,9 @@ const balances = route({
     after: params.optional(assetOfPage, undefined),
   },
   reply: Type.Object({ address: Type.String(), balances: Type.Array(Holding) }),
-  cost: { inTurns: true, rows: limits.listRows },
+  cost: { streamed: true, rows: limits.listRows },
   handle: ({ params: { address }, query: page }) =>
-    inTurns((services) =>
+    streamed((services) =>
       endingWith({ address: address.text }, 'balances', holdingsOf(address.bytes, services, page)),
     ),
 });
@@ -124,7 +124,7 @@ const balancesOfMany = route({
   access: 'public',
   group,
   doc: 'All assets of up to 1000 addresses, by address.',
-  cost: { inTurns: true, rows: limits.listRows },
+  cost: { streamed: true, rows: limits.listRows },
   body: json(AddressList),
   reply: Type.Record(Type.String(), Type.Array(Holding)),
   handle({ body: { addresses } }, services) {
@@ -135,7 +135,7 @@ const balancesOfMany = route({
         return [text, bytes];
       }),
     );
-    return inTurns((of) =>
+    return streamed((of) =>
       objectOf(mapped(read, ([text, bytes]) => [text, holdingsOf(bytes, of)] as const)),
     );
   },

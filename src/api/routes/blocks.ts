@@ -3,15 +3,15 @@
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { TRANSACTIONS_MAX } from '../../block/block.ts';
-import { headerRowAt, type Part } from '../../chain/stored-blocks.ts';
+import { headerRowAt, type Part } from '../../chain/store/stored-blocks.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { printed } from '../answer.ts';
-import { Block, blockPieces, Header, headerText, type PlacedHeader } from '../block-json.ts';
+import { Block, blockChunks, Header, headerText, type PlacedHeader } from '../block-json.ts';
 import { Int32 } from '../body.ts';
 import { heightById } from '../by-id.ts';
+import { joined, mapped, type StreamedAnswer, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, joined, type LongAnswer, mapped } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { Type } from '../type.ts';
@@ -21,8 +21,8 @@ const NO_BLOCK = JSON.stringify({ status: 'error', details: 'No block for this h
 const NO_CHILD = JSON.stringify({ status: 'error', details: 'No child blocks' });
 
 /** The rows of one block: its transactions, and the state of a lease for each. */
-const blockCost = { inTurns: true, rows: limits.listRows };
-const blocksCost = { inTurns: true, rows: limits.entryRows };
+const blockCost = { streamed: true, rows: limits.listRows };
+const blocksCost = { streamed: true, rows: limits.entryRows };
 
 const from = params.positive('First height.');
 const to = params.positive('Last height, at most 99 above the first.');
@@ -45,10 +45,10 @@ function headerAt(view: LedgerView, height: number): PlacedHeader | undefined {
 const block = (
   find: (services: Services) => number,
   { extended = false, absent = NO_BLOCK, part = undefined as Part | undefined } = {},
-): LongAnswer =>
-  inTurns((services) => {
+): StreamedAnswer =>
+  streamed((services) => {
     const placed = headerAt(services.view, find(services));
-    return placed === undefined ? [absent] : blockPieces(placed, services, extended, part);
+    return placed === undefined ? [absent] : blockChunks(placed, services, extended, part);
   });
 
 const header = (height: number, services: Services) =>
@@ -150,11 +150,11 @@ function* headersOf(from: number, to: number, state: ChainView): Generator<Place
   for (let height = from; height <= top; height++) yield headerAt(state.view, height)!;
 }
 
-function manyBlocks(from: number, to: number, extended: boolean): LongAnswer {
+function manyBlocks(from: number, to: number, extended: boolean): StreamedAnswer {
   checkRange(from, to);
-  return inTurns((services) =>
+  return streamed((services) =>
     joined(
-      mapped(headersOf(from, to, services), (placed) => blockPieces(placed, services, extended)),
+      mapped(headersOf(from, to, services), (placed) => blockChunks(placed, services, extended)),
     ),
   );
 }
@@ -233,10 +233,10 @@ const ofGenerator = route({
     const bare = address.replace(/^address:/, '');
     const isTheirs = ({ header }: PlacedHeader) =>
       scheme.addressToText(scheme.addressOf(header.generator)) === bare;
-    return inTurns((services) =>
+    return streamed((services) =>
       joined(
         mapped(headersOf(from, to, services), (placed) =>
-          isTheirs(placed) ? blockPieces(placed, services, false) : undefined,
+          isTheirs(placed) ? blockChunks(placed, services, false) : undefined,
         ),
       ),
     );

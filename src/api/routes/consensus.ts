@@ -3,14 +3,14 @@
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HeaderRow } from '../../block/header-row.ts';
-import { bannedMiners } from '../../chain/banned-miners.ts';
-import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { bannedMiners } from '../../chain/fork/banned-miners.ts';
+import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { generatingBalance } from '../../ledger/balance-history.ts';
 import { minersInSteps } from '../../ledger/miner-queue.ts';
 import { Int32, Int64 } from '../body.ts';
+import { listOf, objectOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { Type } from '../type.ts';
@@ -71,7 +71,7 @@ const settings = route({
   },
 });
 
-const listCost = { inTurns: true, rows: limits.listRows };
+const listCost = { streamed: true, rows: limits.listRows };
 
 const addressList = (addresses: Iterable<Uint8Array | undefined>, { scheme }: Services) =>
   listOf(addresses, scheme.addressToText);
@@ -95,7 +95,7 @@ const minersAtHeight = route({
   handle({ params: { height } }, services) {
     requireKind('poa', services);
     const { timestamp } = rowAt(height, services).header;
-    return inTurns(function* (of) {
+    return streamed(function* (of) {
       const miners = yield* minersInSteps(of.view, timestamp);
       yield* objectOf([
         ['miners', addressList(miners, of)],
@@ -115,7 +115,7 @@ const miners = route({
   reply: Type.Object({ miners: Type.Array(Type.String()), timestamp: Int64 }),
   cost: listCost,
   handle: ({ params: { timestamp } }) =>
-    inTurns(function* (of) {
+    streamed(function* (of) {
       const miners = yield* minersInSteps(of.view, params.timeOf(timestamp));
       yield* objectOf([
         ['miners', addressList(miners, of)],
@@ -136,7 +136,7 @@ const banned = route({
   handle({ params: { height } }, services) {
     requireKind('poa', services);
     rowAt(height, services);
-    return inTurns((of) => {
+    return streamed((of) => {
       const banned = bannedMiners(of.view, height, of.consensus.banDurationBlocks);
       return objectOf([
         ['bannedMiners', addressList(banned, of)],

@@ -2,13 +2,13 @@
 
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
-import { transactionsOfContract } from '../../chain/stored-blocks.ts';
+import { transactionsOfContract } from '../../chain/store/stored-blocks.ts';
 import { CALL, CHANGE } from '../../ledger/tables.ts';
 import { existingContract, transactionById } from '../by-id.ts';
 import { StatusShape, statusJson } from '../contract-statuses.ts';
+import { listOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 import { Type } from '../type.ts';
@@ -21,12 +21,12 @@ const versions = route({
   access: 'public',
   group,
   doc: 'What made, changed and ended a contract, newest first, at most 100 transactions.',
-  cost: { inTurns: true },
+  cost: { streamed: true },
   params: { contractId: params.contractId },
   reply: Type.Array(Transaction),
   handle({ params: { contractId } }, services) {
     existingContract(services.view, contractId);
-    return inTurns((of) =>
+    return streamed((of) =>
       listOf(transactionsOfContract(of.view, contractId, CHANGE, limits.contractHistory), (found) =>
         confirmedJson(found, of),
       ),
@@ -40,7 +40,7 @@ const calls = route({
   access: 'public',
   group,
   doc: 'Results of the calls of a contract, newest first, at most 100.',
-  cost: { inTurns: true },
+  cost: { streamed: true },
   params: { contractId: params.contractId },
   query: {
     limit: params.optional(params.positive('The most results to list.'), limits.contractHistory),
@@ -52,7 +52,7 @@ const calls = route({
     const most = Math.min(limit, limits.contractHistory);
     const isKnown = after === undefined || transactionById(services.view, after) !== undefined;
     if (!isKnown) throw apiError('ExecutedNotFound', base58.encode(after));
-    return inTurns((of) => {
+    return streamed((of) => {
       const below = after && transactionById(of.view, after);
       const found = transactionsOfContract(of.view, contractId, CALL, most, below);
       return listOf(found, (one) => confirmedJson(one, of));

@@ -2,7 +2,7 @@
 
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
-import { findTransaction } from '../../chain/stored-blocks.ts';
+import { findTransaction } from '../../chain/store/stored-blocks.ts';
 import {
   allContracts,
   type Contract,
@@ -14,10 +14,17 @@ import { Int32, json, list } from '../body.ts';
 import { existingContract, isId } from '../by-id.ts';
 import { StatusShape, statusJson } from '../contract-statuses.ts';
 import { type EntriesQuery, EntryShape, entriesPage, entryJson } from '../data-entries.ts';
+import {
+  listOf,
+  mapped,
+  objectOf,
+  type StreamedAnswer,
+  streamed,
+  textsOf,
+} from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import { matchedEntries } from '../matched-entries.ts';
 import * as params from '../params.ts';
-import { inTurns, type LongAnswer, listOf, mapped, objectOf, textsOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
@@ -54,7 +61,7 @@ async function matchingEntries(
   { matches, ...query }: EntriesQuery & { readonly matches: string },
   client: string,
   { keyFilters, snapshot }: Services,
-): Promise<LongAnswer> {
+): Promise<StreamedAnswer> {
   const accepts = await keyFilters.open(matches, client);
   const texts = await keyFilters.inTurn(client, async () => {
     const frozen = snapshot(limits.entryRows);
@@ -65,7 +72,7 @@ async function matchingEntries(
       frozen.release();
     }
   });
-  return inTurns(() => textsOf(texts));
+  return streamed(() => textsOf(texts));
 }
 
 const all = route({
@@ -75,8 +82,8 @@ const all = route({
   group,
   doc: 'All contracts.',
   reply: Type.Array(ContractShape),
-  cost: { inTurns: true, rows: limits.listRows },
-  handle: () => inTurns(({ view }) => listOf(allContracts(view, limits.entryRows), recordJson)),
+  cost: { streamed: true, rows: limits.listRows },
+  handle: () => streamed(({ view }) => listOf(allContracts(view, limits.entryRows), recordJson)),
 });
 
 const statesOfMany = route({
@@ -85,7 +92,7 @@ const statesOfMany = route({
   access: 'public',
   group,
   doc: 'States of up to 100 contracts, by id.',
-  cost: { inTurns: true, rows: limits.entryRows },
+  cost: { streamed: true, rows: limits.entryRows },
   body: json(Type.Object({ contracts: list(Type.String(), limits.contractIds) })),
   reply: Type.Record(Type.String(), Type.Array(EntryShape)),
   handle({ body }, services) {
@@ -94,7 +101,7 @@ const statesOfMany = route({
       existingContract(services.view, id);
       return [text, id] as const;
     });
-    return inTurns((of) =>
+    return streamed((of) =>
       objectOf(mapped(ids, ([text, id]) => [text, entriesOf(id, ALL, of)] as const)),
     );
   },
@@ -150,7 +157,7 @@ const state = route({
   access: 'public',
   group,
   doc: 'State of a contract in the order of its keys.',
-  cost: { inTurns: true, rows: limits.entryRows },
+  cost: { streamed: true, rows: limits.entryRows },
   params: { contractId: params.contractId },
   query: {
     offset: params.optional(params.nonNegative('Entries to skip.'), 0),
@@ -161,7 +168,7 @@ const state = route({
   handle({ params: { contractId }, query: { offset, limit, matches }, http }, services) {
     existingContract(services.view, contractId);
     const query = { offset, limit };
-    if (matches === undefined) return inTurns((of) => entriesOf(contractId, query, of));
+    if (matches === undefined) return streamed((of) => entriesOf(contractId, query, of));
     return matchingEntries(contractId, { ...query, matches }, http.remoteAddress(), services);
   },
 });

@@ -3,7 +3,7 @@
  * serves clients well. The answer is 200, or 503 with the reasons.
  */
 
-import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { answer } from '../answer.ts';
 import { Int32, Int64 } from '../body.ts';
 import * as params from '../params.ts';

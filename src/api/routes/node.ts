@@ -2,7 +2,7 @@
 
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
-import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { allTypes } from '../../tx/registry.ts';
 import { Int32, Int64 } from '../body.ts';
 import { isoDate } from '../iso-date.ts';

@@ -5,10 +5,10 @@ import { apiError } from '../../base/errors.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { participantOf, participantsInOrder } from '../../ledger/participants.ts';
 import { badField, Int64, json } from '../body.ts';
+import { listOf, objectOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
 import { hostText, knownJson, sessionJson } from '../peer-json.ts';
-import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { PeersPort, Services } from '../services.ts';
 import { Type } from '../type.ts';
@@ -189,9 +189,9 @@ const allowedNodes = route({
     allowedNodes: Type.Array(Type.Object({ address: Type.String(), publicKey: Type.String() })),
     timestamp: Int64,
   }),
-  cost: { inTurns: true, rows: limits.listRows },
+  cost: { streamed: true, rows: limits.listRows },
   handle: () =>
-    inTurns(function* ({ view, scheme, clock }) {
+    streamed(function* ({ view, scheme, clock }) {
       const nodes = yield* participantsInOrder(view);
       const shown = listOf(nodes, ([address, { publicKey }]) => ({
         address: scheme.addressToText(address),

@@ -4,9 +4,9 @@ import { assert } from '../../base/assert.ts';
 import { rolesAt } from '../../ledger/permissions.ts';
 import { roleName } from '../../ledger/roles.ts';
 import { Int64, json } from '../body.ts';
+import { listOf, objectOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView } from '../services.ts';
 import { AddressList } from '../shapes.ts';
@@ -59,7 +59,7 @@ const ofMany = route({
   access: 'public',
   group,
   doc: 'Roles of several addresses in force at a time, in the order of the request.',
-  cost: { inTurns: true, rows: limits.listRows },
+  cost: { streamed: true, rows: limits.listRows },
   body: json(Type.Object({ ...AddressList.properties, timestamp: Int64 })),
   reply: Type.Object({
     addressToRoles: Type.Array(Type.Object({ address: Type.String(), roles: Type.Array(Role) })),
@@ -67,7 +67,7 @@ const ofMany = route({
   }),
   handle({ body: { addresses, timestamp } }, services) {
     const read = addresses.map((text) => params.readAddress(text, services.scheme));
-    return inTurns((of) => {
+    return streamed((of) => {
       const show = ({ text, bytes }: params.Address) => ({
         address: text,
         roles: rolesJson(bytes, params.timeOf(timestamp), of),

@@ -21,9 +21,9 @@ import { txToJson } from '../../tx/json/encode.ts';
 import { Answer, JSON_TYPE, print } from '../answer.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../body.ts';
 import { policyById } from '../by-id.ts';
+import { joined, listOf, mapped, objectOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, joined, listOf, mapped, objectOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { Transaction } from '../shapes.ts';
@@ -43,7 +43,7 @@ function* members(id: Uint8Array, kind: MemberKind, { view, scheme }: Services) 
   yield* listOf(yield* membersOf(view, id, kind), scheme.addressToText);
 }
 
-const membersCost = { inTurns: true, rows: limits.listRows };
+const membersCost = { streamed: true, rows: limits.listRows };
 
 const PolicyShape = Type.Object({
   policyId: Type.String(),
@@ -54,7 +54,7 @@ const PolicyShape = Type.Object({
   policyOwners: Strings,
 });
 
-const policyPieces = (id: Uint8Array, { name, description }: Policy, services: Services) =>
+const policyChunks = (id: Uint8Array, { name, description }: Policy, services: Services) =>
   objectOf([
     ['policyId', [print(base58.encode(id))]],
     ['policyName', [print(name)]],
@@ -71,12 +71,12 @@ const list = route({
   group,
   doc: 'All policies.',
   reply: Type.Array(PolicyShape),
-  cost: { inTurns: true, rows: limits.listRows },
+  cost: { streamed: true, rows: limits.listRows },
   handle: () =>
-    inTurns((services) =>
+    streamed((services) =>
       joined(
         mapped(allPolicies(services.view, limits.entryRows), ([id, policy]) =>
-          policyPieces(id, policy, services),
+          policyChunks(id, policy, services),
         ),
       ),
     ),
@@ -93,7 +93,7 @@ const one = route({
   cost: membersCost,
   handle({ params: { policyId } }, services) {
     const policy = found(policyId, services);
-    return inTurns((of) => policyPieces(policyId, policy, of));
+    return streamed((of) => policyChunks(policyId, policy, of));
   },
 });
 
@@ -108,7 +108,7 @@ const recipients = route({
   cost: membersCost,
   handle({ params: { policyId } }, services) {
     found(policyId, services);
-    return inTurns((of) => members(policyId, RECIPIENT, of));
+    return streamed((of) => members(policyId, RECIPIENT, of));
   },
 });
 
@@ -123,7 +123,7 @@ const owners = route({
   cost: membersCost,
   handle({ params: { policyId } }, services) {
     found(policyId, services);
-    return inTurns((of) => members(policyId, OWNER, of));
+    return streamed((of) => members(policyId, OWNER, of));
   },
 });
 
@@ -134,12 +134,14 @@ const hashes = route({
   access: 'public',
   group,
   doc: 'Hashes of the data of a policy, as recorded on the chain.',
-  cost: { inTurns: true, rows: limits.entryRows },
+  cost: { streamed: true, rows: limits.entryRows },
   params: { policyId: params.policyId },
   reply: Strings,
   handle({ params: { policyId } }, services) {
     found(policyId, services);
-    return inTurns(({ view }) => listOf(hashesOf(view, policyId, limits.entryRows), base58.encode));
+    return streamed(({ view }) =>
+      listOf(hashesOf(view, policyId, limits.entryRows), base58.encode),
+    );
   },
 });
 
@@ -198,7 +200,7 @@ interface Place {
   readonly policyId?: Uint8Array;
 }
 
-/** A JSON text, or the bare Base64 for clients that request it (decision 36). */
+/** A JSON text, or the bare Base64 for clients that request it (decision 36: getData). */
 async function dataAt({ hash, policyId }: Place, http: HttpRequest, services: Services) {
   const isBare = services.settings.sdkCompatible || /^\s*text\/plain/.test(http.header('accept'));
   const { pieces, length } = await storage(services).data(hash, policyId);
@@ -213,7 +215,7 @@ const getData = route({
   access: 'privacyKey',
   group,
   doc: 'Private data as Base64.',
-  cost: { inTurns: true, bytesOut: limits.dataAnswer },
+  cost: { streamed: true, bytesOut: limits.dataAnswer },
   params: { hash: dataHash },
   reply: Type.String(),
   handle: ({ params: at, http }, services) => dataAt(at, http, services),
@@ -226,7 +228,7 @@ const getDataOf = route({
   access: 'privacyKey',
   group,
   doc: 'Private data of one policy as Base64.',
-  cost: { inTurns: true, bytesOut: limits.dataAnswer },
+  cost: { streamed: true, bytesOut: limits.dataAnswer },
   params: { policyId: params.policyId, hash: dataHash },
   reply: Type.String(),
   handle: ({ params: at, http }, services) => dataAt(at, http, services),

@@ -5,9 +5,10 @@ import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { transactionsOf } from '../../chain/stored-blocks.ts';
+import { transactionsOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { aliasesOf } from '../../ledger/aliases.ts';
+import { signedBytes } from '../../tx/assemble.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import {
   broadcastFromJson,
@@ -15,18 +16,17 @@ import {
   txToJson,
   unsignedFromJson,
 } from '../../tx/json/encode.ts';
-import { signedBytes } from '../../tx/seal.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeTx } from '../../tx/tx-bytes.ts';
 import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
 import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { type Answer, details, print, printed } from '../answer.ts';
 import { badField, Int32, Int64, jsonObject } from '../body.ts';
-import { BROADCAST, readPrepared, signedBody } from '../broadcast-ahead.ts';
+import { BROADCAST, readPrepared, signedBody } from '../broadcast-offload.ts';
 import { contractById, transactionById } from '../by-id.ts';
+import { listOf, streamed } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
 import * as params from '../params.ts';
-import { inTurns, listOf } from '../pieces.ts';
 import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type ConfirmedTx, confirmedJson, extendedText, Transaction } from '../shapes.ts';
@@ -70,7 +70,7 @@ const ofAddress = route({
   access: 'public',
   group,
   doc: 'Transactions that involve an address, newest first: an array inside an array.',
-  cost: { inTurns: true, rows: limits.listRows },
+  cost: { streamed: true, rows: limits.listRows },
   params: { address: params.address, limit: listLimit },
   query: {
     after: params.optional(
@@ -86,7 +86,7 @@ const ofAddress = route({
     if (limit > most) throw apiError('TooBigSequence', `limit ${limit} is over ${most}`);
     const isKnown = after === undefined || transactionById(services.view, after) !== undefined;
     if (!isKnown) return UNKNOWN;
-    return inTurns(function* (of) {
+    return streamed(function* (of) {
       const below = after && transactionById(of.view, after);
       const found = limit === 0 ? [] : transactionsOf(of.view, address.bytes, limit, below);
       yield '[';
@@ -121,10 +121,10 @@ const unconfirmed = route({
   group,
   doc: 'All transactions of the pool.',
   reply: Type.Array(Transaction),
-  cost: { inTurns: true },
+  cost: { streamed: true },
   async handle(_request, { pool: { whenRead } }) {
     await whenRead();
-    return inTurns(({ pool, scheme }) => listOf(pool.list(), (tx) => txToJson(tx, scheme)));
+    return streamed(({ pool, scheme }) => listOf(pool.list(), (tx) => txToJson(tx, scheme)));
   },
 });
 
@@ -209,7 +209,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');
   }
-  return draft.seal([await keystore.sign(draft.signer, password ?? undefined, draft.message)]);
+  return draft.assemble([await keystore.sign(draft.signer, password ?? undefined, draft.message)]);
 }
 
 /** Where a request may mean two layouts, the one whose signature is valid; the first if none is. */
@@ -286,7 +286,7 @@ const broadcast = route({
     await requireData(tx, services);
     return await submit(tx, services);
   },
-  ahead: {
+  offload: {
     work: BROADCAST,
     async finish(message, { pool, scheme }) {
       pool.admit?.();
@@ -305,7 +305,10 @@ const broadcast = route({
   },
 });
 
-/** Throws ApiError unless this node has the data whose hash a type 114 contains (decision 30). */
+/**
+ * Throws ApiError unless this node has the data whose hash a type 114 contains (decision 30:
+ * broadcast of a type 114).
+ */
 async function requireData({ type, version, fields }: Tx, { privacy }: Services): Promise<void> {
   if (type !== policyDataHash.type) return;
   const item = { policyId: fields['policyId'], hash: fields['dataHash'] };

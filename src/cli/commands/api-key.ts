@@ -1,7 +1,7 @@
 /** `platform-node api-key hash` (node.md#tools, ApiKeyHash). */
 import type { Command } from 'commander';
-import { CliError } from '../exit.ts';
-import { printJson } from '../output.ts';
+import { CliError } from '../terminal/exit.ts';
+import { printJson } from '../terminal/output.ts';
 
 interface Flags {
   json?: true;
@@ -47,7 +47,7 @@ interface KeySource {
 async function keyFrom(source: string, flags: Flags): Promise<KeySource> {
   const platformCrypto = flags.nationalCrypto !== true;
   if (source === '-') {
-    const { readLines } = await import('../lines.ts');
+    const { readLines } = await import('../terminal/lines.ts');
     for await (const line of readLines('-')) return { key: line, platformCrypto, out: flags.out };
     throw new CliError('No API key on stdin');
   }

@@ -1,6 +1,6 @@
 /** `platform-node completion bash|zsh|fish`: scripts generated from the registered commands. */
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../exit.ts';
+import { CliError, EXIT } from '../terminal/exit.ts';
 
 export function register(command: Command, whole: () => Promise<Command>): void {
   command

@@ -1,7 +1,7 @@
 /** `platform-node config check|show|explain|schema|example`. */
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../exit.ts';
-import { printJson, say, warn } from '../output.ts';
+import { CliError, EXIT } from '../terminal/exit.ts';
+import { printJson, say, warn } from '../terminal/output.ts';
 
 interface Flags {
   set?: string[];

@@ -1,8 +1,8 @@
 /** `platform-node doctor`: finds problems that keep a node from working well. */
 import type { Command } from 'commander';
-import { EXIT } from '../exit.ts';
 import type { Finding } from '../health-checks.ts';
-import { colour, printJson } from '../output.ts';
+import { EXIT } from '../terminal/exit.ts';
+import { colour, printJson } from '../terminal/output.ts';
 import { setOption } from './config.ts';
 
 export function register(command: Command): void {

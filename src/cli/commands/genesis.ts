@@ -1,8 +1,8 @@
 /** `platform-node genesis sign|show|verify` (blocks.md#signing). */
 import type { Command } from 'commander';
 import type { Config } from '../../node/config/settings.ts';
-import { CliError } from '../exit.ts';
-import { printJson, say, warn } from '../output.ts';
+import { CliError } from '../terminal/exit.ts';
+import { printJson, say, warn } from '../terminal/output.ts';
 import { setOption } from './config.ts';
 
 interface Flags {

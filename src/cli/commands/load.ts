@@ -53,7 +53,7 @@ export function register(command: Command): void {
     .option('--ndjson', 'also print a line every second')
     .addHelpText('after', HELP)
     .action(async (flags: Flags) => {
-      const { positive } = await import('../documents.ts');
+      const { positive } = await import('../terminal/documents.ts');
       const { load, TRANSFERS_IN_MEMORY_MAX } = await import('../load/load.ts');
       const number = (text: string | undefined, name: string, max: number) =>
         text === undefined ? undefined : positive(text, name, max);

@@ -8,11 +8,11 @@ export function register(command: Command): void {
     .addOption(setOption())
     .action(async (path: string | undefined, options: { set?: string[] }) => {
       const { loadConfig } = await import('../config-file.ts');
-      const { warn } = await import('../output.ts');
+      const { warn } = await import('../terminal/output.ts');
       const { config, warnings, origins } = await loadConfig(path, options);
       for (const warning of warnings) warn(warning);
       const { runNode } = await import('../run-node.ts');
-      const { sayStarted, settingsScreen } = await import('../start-screen.ts');
+      const { sayStarted, settingsScreen } = await import('../terminal/start-screen.ts');
       if (process.stderr.isTTY === true) process.stderr.write(settingsScreen(config, origins));
       endWithParent();
       const node = await runNode(config);

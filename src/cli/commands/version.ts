@@ -1,7 +1,7 @@
 /** `platform-node version`. */
 import type { Command } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { printJson } from '../output.ts';
+import { printJson } from '../terminal/output.ts';
 
 export const version: string = packageJson.version;
 

@@ -11,10 +11,10 @@ import { isObject } from '../../base/json.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { massTransfer, TRANSFERS_MAX } from '../../tx/types/011-mass-transfer.ts';
+import { confirmed } from '../commands/tx/tx-send.ts';
 import type { Cryptography } from '../cryptography.ts';
-import { CliError } from '../exit.ts';
-import { say } from '../output.ts';
-import { confirmed } from '../tx-send.ts';
+import { CliError } from '../terminal/exit.ts';
+import { say } from '../terminal/output.ts';
 import { massTransferOf, type Sender } from './transfers.ts';
 
 export function senderOf(phrase: string, nonce: number, { family, scheme }: Cryptography): Sender {

@@ -1,7 +1,7 @@
 /** Signed transfers of a load, and the mass transfers that fund their senders. */
 import type { ChainScheme } from '../../codec/codec.ts';
-import { type Plan, planOf } from '../../tx/plan.ts';
-import { messageOf, seal } from '../../tx/seal.ts';
+import { assemble, messageOf } from '../../tx/assemble.ts';
+import { type CompiledLayout, compiledLayoutOf } from '../../tx/compiled-layout.ts';
 import type { Fields, Tx, Values } from '../../tx/transaction.ts';
 import { transfer } from '../../tx/types/004-transfer.ts';
 import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
@@ -29,8 +29,11 @@ export interface MassTransferOptions {
 
 const NO_ATTACHMENT = new Uint8Array(0);
 /** All nodes of the family take this version, which has a list of proofs. */
-const transferPlan = planOf(transfer, transfer.layouts.find(({ version }) => version === 2)!);
-const massTransferPlan = planOf(massTransfer, massTransfer.layouts[0]!);
+const transferPlan = compiledLayoutOf(
+  transfer,
+  transfer.layouts.find(({ version }) => version === 2)!,
+);
+const massTransferPlan = compiledLayoutOf(massTransfer, massTransfer.layouts[0]!);
 
 /** The n-th transfer of all: senders take turns. */
 export function nthTransfer(
@@ -78,11 +81,11 @@ export function massTransferOf(
 
 /** Signs values that the caller knows to be those of the plan. */
 export function signed(
-  plan: Plan,
+  plan: CompiledLayout,
   values: Readonly<Record<string, unknown>>,
   { sign }: Pick<Sender, 'sign'>,
   scheme: ChainScheme,
 ): Tx {
   const typed = values as Values<Fields>;
-  return seal(plan, typed, [sign(messageOf(plan, typed, scheme))], scheme);
+  return assemble(plan, typed, [sign(messageOf(plan, typed, scheme))], scheme);
 }

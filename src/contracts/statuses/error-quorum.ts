@@ -12,7 +12,7 @@ import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports.ts';
 import { statusLimits as limits } from '../../base/status-limits.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { PoolEntry } from '../../mempool/entry.ts';
+import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import type { StatusIndex } from './status-index.ts';
 import { sweepEvery } from './sweep-every.ts';

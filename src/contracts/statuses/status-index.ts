@@ -48,7 +48,7 @@ export const TAKEN_MAX = 50;
 const NONE: readonly StatusMark[] = [];
 
 /** The records of one sender, the oldest first; removed ones stay in the list for a while. */
-class Line {
+class SenderRecords {
   /** Public key. */
   readonly sender: string;
   private list: StatusMark[] = [];
@@ -87,7 +87,7 @@ class Line {
   }
 }
 
-/** Removed records that a line may hold beside as many as are kept. */
+/** Removed records that the list of a sender may hold beside as many as are kept. */
 const SPARE = 1_000;
 
 interface Failures {
@@ -101,7 +101,7 @@ export class StatusIndex {
   /** The oldest first. */
   private readonly byTransaction = new Map<string, readonly StatusMark[]>();
   private readonly byContract = new Map<string, Failures>();
-  private readonly lines = new Map<string, Line>();
+  private readonly bySender = new Map<string, SenderRecords>();
   /** Transactions with a refusal. */
   private readonly refused = new Set<string>();
   private count = 0;
@@ -149,28 +149,30 @@ export class StatusIndex {
 
   /** The senders of records that were taken from then on, in seconds since 1970. */
   heardSince(time: number): readonly string[] {
-    return [...this.lines.values()].filter((of) => of.heardAt >= time).map(({ sender }) => sender);
+    return [...this.bySender.values()]
+      .filter((of) => of.heardAt >= time)
+      .map(({ sender }) => sender);
   }
 
   /** Returns the records that make room. */
   add(facts: StatusFacts): readonly StatusMark[] {
     const { txId, hash, status, isRefusal, bytes, takenAt } = facts;
-    const line = this.lines.get(facts.sender) ?? new Line(facts.sender);
-    this.lines.set(line.sender, line);
+    const records = this.bySender.get(facts.sender) ?? new SenderRecords(facts.sender);
+    this.bySender.set(records.sender, records);
     const failures = this.failuresFor(facts);
     const said = this.saidBefore(facts);
     // Texts that many records share are held once.
     const mark: StatusMark = {
       txId,
       hash,
-      sender: line.sender,
+      sender: records.sender,
       status,
       isRefusal,
       contractId: failures?.contractId,
       bytes,
       takenAt,
       isKept: true,
-      taken: this.takenOf(txId, line.sender, status) + 1,
+      taken: this.takenOf(txId, records.sender, status) + 1,
       saidFrom: said?.saidFrom ?? takenAt,
       repeats: said === undefined ? 0 : said.repeats + 1,
     };
@@ -178,7 +180,7 @@ export class StatusIndex {
     this.byTransaction.set(txId, before === undefined ? [mark] : [...before, mark]);
     failures?.marks.add(mark);
     if (isRefusal) this.refused.add(txId);
-    line.push(mark);
+    records.push(mark);
     this.count += 1;
     this.bytes += bytes;
     const same = this.of(txId).filter((one) => one.sender === mark.sender && one.status === status);
@@ -191,8 +193,8 @@ export class StatusIndex {
   expire(now: number, most: number): readonly StatusMark[] {
     const gone: StatusMark[] = [];
     const before = (now - this.limits.keepMs) / 1000;
-    for (const line of this.lines.values()) {
-      for (let mark = line.oldest(); mark !== undefined; mark = line.oldest()) {
+    for (const records of this.bySender.values()) {
+      for (let mark = records.oldest(); mark !== undefined; mark = records.oldest()) {
         if (gone.length >= most || mark.takenAt >= before) break;
         this.remove(mark);
         gone.push(mark);
@@ -224,9 +226,9 @@ export class StatusIndex {
     const gone: StatusMark[] = [];
     while (this.count > recordsMax || this.bytes > bytesMax) {
       const size = this.count > recordsMax ? countOf : bytesOf;
-      let longest: Line | undefined;
-      for (const line of this.lines.values()) {
-        if (longest === undefined || size(line) > size(longest)) longest = line;
+      let longest: SenderRecords | undefined;
+      for (const records of this.bySender.values()) {
+        if (longest === undefined || size(records) > size(longest)) longest = records;
       }
       const mark = longest?.oldest();
       if (mark === undefined) break;
@@ -248,11 +250,11 @@ export class StatusIndex {
     const failures = contractId === undefined ? undefined : this.byContract.get(contractId);
     failures?.marks.delete(mark);
     if (failures?.marks.size === 0) this.byContract.delete(failures.contractId);
-    const line = this.lines.get(sender);
-    line?.removed(mark);
-    if (line?.count === 0) this.lines.delete(sender);
+    const records = this.bySender.get(sender);
+    records?.removed(mark);
+    if (records?.count === 0) this.bySender.delete(sender);
   }
 }
 
-const countOf = ({ count }: Line): number => count;
-const bytesOf = ({ bytes }: Line): number => bytes;
+const countOf = ({ count }: SenderRecords): number => count;
+const bytesOf = ({ bytes }: SenderRecords): number => bytes;

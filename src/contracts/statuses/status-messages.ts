@@ -19,7 +19,7 @@ export const statusBudget: PeerBudget = peerBudget({
   elements: RECORDS_MAX,
   rows: 10 * RECORDS_MAX,
   bytesOut: 0,
-  inTurns: true,
+  streamed: true,
   concurrent: 0,
   pace: { messages: 50, bytes: 512 * KIB },
 });

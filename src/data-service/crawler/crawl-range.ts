@@ -13,7 +13,7 @@ import type { NodeReader } from './node-reader.ts';
 import {
   BATCH_BYTES,
   type Batch,
-  type Known,
+  type KnownRows,
   nothingKnown,
   prepareBatch,
   readCursor,
@@ -103,7 +103,7 @@ export async function crawlRange(
   }
 }
 
-const sizeOf = ({ aliases, lessees, users, marked }: Known): number =>
+const sizeOf = ({ aliases, lessees, users, marked }: KnownRows): number =>
   aliases.size + lessees.size + users.size + marked.size;
 
 async function write(batch: Batch, replaced: Tip | undefined, deps: CrawlRangeDeps) {

@@ -4,8 +4,8 @@
  */
 import { latin1, utf8 } from '../../base/bytes.ts';
 import { type BanHistory, isBanned, NO_BANS } from '../../consensus/ban-history.ts';
+import { type MinerRotation, minerAfter } from '../../consensus/miner-rotation.ts';
 import { applyBans, type BanSettings } from '../../consensus/poa-bans.ts';
-import { minerAfter, type Turns } from '../../consensus/poa-queue.ts';
 
 export interface MinedBlock {
   readonly height: number;
@@ -62,15 +62,17 @@ export function marksOf(
   const { height, timestamp } = block;
   const { histories, lastBlocks } = state;
   const skipped = Math.max(0, block.skipped - parent.skipped);
-  const turns = skipped === 0 ? NOBODY : turnsAfter(parent, timestamp, ops, state, settings);
+  const rotation = skipped === 0 ? NOBODY : rotationAfter(parent, timestamp, ops, state, settings);
   const kept = block.kept.map(utf8);
   const applied = { height, timestamp, generator: utf8(block.generator), skipped, kept };
-  const changes = applyBans(applied, turns, settings, (address) => histories.get(latin1(address)));
+  const changes = applyBans(applied, rotation, settings, (address) =>
+    histories.get(latin1(address)),
+  );
   for (const { address, history } of changes) histories.set(latin1(address), history ?? NO_BANS);
   lastBlocks.set(block.generator, height);
   // The parent of the second block is the genesis, whose time says nothing about miners.
   if (height === 2) return [];
-  return [...missedTurns(turns, skipped, block.kept)].map(([address, missed]) => {
+  return [...missedTurns(rotation, skipped, block.kept)].map(([address, missed]) => {
     const { warnings, bans } = histories.get(address) ?? NO_BANS;
     const isNow = bans[0]?.height === height;
     const mark = isNow ? MARKS.ban : warnings[0] === timestamp ? MARKS.warning : MARKS.none;
@@ -79,25 +81,29 @@ export function marksOf(
   });
 }
 
-const NOBODY: Turns = { queue: [], last: undefined, banned: [], pardonFrom: Infinity };
+const NOBODY: MinerRotation = { queue: [], last: undefined, banned: [], pardonFrom: Infinity };
 
-function missedTurns(turns: Turns, skipped: number, kept: readonly string[]): Map<string, number> {
+function missedTurns(
+  rotation: MinerRotation,
+  skipped: number,
+  kept: readonly string[],
+): Map<string, number> {
   const counts = new Map<string, number>();
   for (let round = 0; round < Math.min(skipped, ROUNDS_MAX); round++) {
-    const miner = minerAfter(turns, round);
+    const miner = minerAfter(rotation, round);
     if (miner === undefined || kept.includes(latin1(miner))) continue;
     counts.set(latin1(miner), (counts.get(latin1(miner)) ?? 0) + 1);
   }
   return counts;
 }
 
-function turnsAfter(
+function rotationAfter(
   parent: MinedBlock,
   timestamp: number,
   ops: readonly MinerOp[],
   { histories, lastBlocks }: MinerState,
   { banDurationBlocks }: BanSettings,
-): Turns {
+): MinerRotation {
   const queue = queueAt(timestamp, parent.height, ops);
   const heights = queue.map((address) => lastBlocks.get(address) ?? 0);
   const highest = Math.max(0, ...heights);

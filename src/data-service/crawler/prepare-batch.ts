@@ -39,7 +39,7 @@ export interface Batch {
  * store has above `since` counts only if it is listed here: a batch that removes a left branch may
  * be under way.
  */
-export interface Known {
+export interface KnownRows {
   readonly since: Cursor;
   readonly aliases: Aliases;
   /** Id of a lease → its recipient. */
@@ -49,7 +49,7 @@ export interface Known {
   readonly marked: Set<string>;
 }
 
-export const nothingKnown = (since: Cursor): Known => ({
+export const nothingKnown = (since: Cursor): KnownRows => ({
   since,
   aliases: new Map(),
   lessees: new Map(),
@@ -84,7 +84,7 @@ export async function prepareBatch(
   db: Queries,
   waiting: readonly ChainBlock[],
   after: Cursor,
-  known: Known,
+  known: KnownRows,
 ): Promise<Batch> {
   await learnLessees(db, waiting, known);
   await learnAliases(db, waiting, known);
@@ -108,7 +108,7 @@ export async function prepareBatch(
 }
 
 /** Those that no earlier batch has marked; this one does. */
-function unmarked(names: Iterable<string>, { marked }: Known): string[] {
+function unmarked(names: Iterable<string>, { marked }: KnownRows): string[] {
   const found = [...names].filter((name) => !marked.has(name));
   for (const name of found) marked.add(name);
   return found;
@@ -133,7 +133,7 @@ function piecesOf(lines: readonly string[]): Uint8Array[] {
 async function learnLessees(
   db: Queries,
   blocks: readonly ChainBlock[],
-  { lessees }: Known,
+  { lessees }: KnownRows,
 ): Promise<void> {
   const ids = [...leasesEnded(blocks, lessees)].filter((id) => !lessees.has(id));
   if (ids.length === 0) return;
@@ -147,7 +147,7 @@ async function learnLessees(
 async function learnAliases(
   db: Queries,
   blocks: readonly ChainBlock[],
-  { aliases, lessees, since }: Known,
+  { aliases, lessees, since }: KnownRows,
 ): Promise<void> {
   const names = [...aliasesNamed(blocks, lessees)].filter((name) => !aliases.has(name));
   if (names.length === 0) return;
@@ -163,7 +163,12 @@ async function learnAliases(
 }
 
 /** In the order in which the chain names them: their ordinals are the same after every crawl. */
-async function addUsers(db: Queries, rows: Rows, nextUser: number, known: Known): Promise<number> {
+async function addUsers(
+  db: Queries,
+  rows: Rows,
+  nextUser: number,
+  known: KnownRows,
+): Promise<number> {
   const { users } = rows;
   const unknown = [...users.keys()].filter((address) => !known.users.has(address));
   if (unknown.length > 0 && known.since.height > 0) {

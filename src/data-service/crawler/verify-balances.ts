@@ -106,10 +106,10 @@ async function compare(
     (await node.height()) === last.height &&
     (await node.signatureAt(last.height)) === last.signature;
   if (!isSame) return undefined;
-  const unsettled = await concernedBy(later, tip, db);
+  const candidates = await concernedBy(later, tip, db);
   const stored = await storedHoldings(db, addresses, tip);
   if (stored === undefined) return undefined;
-  const settled = [...stored].filter(([address]) => given.has(address) && !unsettled.has(address));
+  const settled = [...stored].filter(([address]) => given.has(address) && !candidates.has(address));
   return {
     compared: settled.length,
     different: settled

@@ -8,11 +8,11 @@
 import { fromLatin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import type { BytesIndex } from '../../mempool/bytes-index.ts';
+import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
 import type { Session } from '../sessions/session.ts';
-import { type Known, type PeerNumber, Spread } from './spread.ts';
+import { type PeerNumber, Spread, type SpreadRecord } from './spread.ts';
 
 export interface AnnouncerOptions {
   readonly batchMax: number;
@@ -54,7 +54,7 @@ export class Announcer {
   private readonly peers = new Map<Listener, Peer>();
   private readonly spread: Spread;
   /** New transactions to announce with the next batch. */
-  private fresh = new Set<Known>();
+  private fresh = new Set<SpreadRecord>();
   private cancelFlush: (() => void) | undefined;
   private cancelRetry: (() => void) | undefined;
   private cancelRebroadcast: (() => void) | undefined;

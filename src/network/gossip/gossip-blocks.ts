@@ -22,13 +22,13 @@ import type { Block } from '../../block/block.ts';
 import { encodeHeader, type Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { BlockEvent } from '../../chain/chain-head.ts';
-import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
-import type { LostBlocks } from '../../chain/lost-blocks.ts';
-import { heightOf } from '../../chain/stored-blocks.ts';
+import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
+import type { LostBlocks } from '../../chain/fork/lost-blocks.ts';
+import { heightOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
-import type { BytesIndex } from '../../mempool/bytes-index.ts';
+import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
 import { blockProtocols, compactHeaderBytes, decodeCompact } from '../messages/block-messages.ts';
 import { blockBudgets } from '../messages/message-budgets.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
@@ -67,7 +67,7 @@ export interface GossipBlocksDeps {
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
 /** Verdicts that may be others later. */
-const WITHOUT_VERDICT: ReadonlySet<Verdict['kind']> = new Set(['future', 'unknown-parent']);
+const WITHOUT_VERDICT: ReadonlySet<BranchOutcome['kind']> = new Set(['future', 'unknown-parent']);
 
 export class GossipBlocks {
   private readonly options: GossipBlocksOptions;

@@ -10,8 +10,8 @@ import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
-import type { BytesIndex } from '../../mempool/bytes-index.ts';
-import type { PoolEntry } from '../../mempool/entry.ts';
+import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
+import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import {

@@ -19,7 +19,7 @@ import {
 } from '../../block/block.ts';
 import { encodeHeader, type Header } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import type { BytesIndex } from '../../mempool/bytes-index.ts';
+import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
 import {
   blockProtocols,
   type CompactBlock,

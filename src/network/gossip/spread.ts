@@ -12,7 +12,7 @@ import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 /** A peer is known by a number, so that no record keeps a closed session in memory. */
 export type PeerNumber = number;
 
-export interface Known {
+export interface SpreadRecord {
   readonly hash: string;
   readonly holders: PeerNumber[];
   /** True while it is in the list of those that too few peers have. */
@@ -37,9 +37,9 @@ const SIFTED_AT = 1_000;
 
 export class Spread {
   private readonly options: SpreadOptions;
-  private readonly byHash = new BoundedCache<string, Known>(KNOWN_MAX);
+  private readonly byHash = new BoundedCache<string, SpreadRecord>(KNOWN_MAX);
   /** Those that too few peers have, and some that were delivered since the list was sifted. */
-  private listed: Known[] = [];
+  private listed: SpreadRecord[] = [];
   private siftAt = SIFTED_AT;
 
   constructor(options: SpreadOptions) {
@@ -47,7 +47,7 @@ export class Spread {
   }
 
   /** The record of a new transaction, which is undelivered until enough peers have it. */
-  begin(hash: string, now: number): Known {
+  begin(hash: string, now: number): SpreadRecord {
     const known = this.knownOf(hash);
     // V8 keeps a small integer in the object itself.
     known.since = Math.trunc(now);
@@ -85,7 +85,7 @@ export class Spread {
   }
 
   /** Those that wait in the pool and that too few peers have. */
-  undelivered(): readonly Known[] {
+  undelivered(): readonly SpreadRecord[] {
     this.sift();
     return this.listed;
   }
@@ -99,7 +99,7 @@ export class Spread {
     this.siftAt = Math.max(SIFTED_AT, 2 * this.listed.length);
   }
 
-  private knownOf(hash: string): Known {
+  private knownOf(hash: string): SpreadRecord {
     let known = this.byHash.get(hash);
     if (known === undefined) {
       known = { hash, holders: [], isListed: false, since: 0 };

@@ -19,12 +19,12 @@ import { unlessOurs } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import type { ScriptHistory } from '../../chain/script-history.ts';
-import { heightOf } from '../../chain/stored-blocks.ts';
+import type { ScriptHistory } from '../../chain/store/script-history.ts';
+import { heightOf } from '../../chain/store/stored-blocks.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { WrongProof } from '../../tx/wrong-proof.ts';
 import type { Session } from '../sessions/session.ts';
-import type { PeerHead, PeerHeads } from '../sync/peer-heads.ts';
+import type { PeerTip, PeerTips } from '../sync/peer-tips.ts';
 
 export interface SuspicionsOptions {
   /** How long the pool of a peer may keep a transaction that its head refuses. */
@@ -33,7 +33,7 @@ export interface SuspicionsOptions {
 
 export interface SuspicionsDeps {
   readonly blockchain: Pick<Blockchain, 'view' | 'listen'>;
-  readonly heads: Pick<PeerHeads, 'onHead'>;
+  readonly peerTips: Pick<PeerTips, 'onTip'>;
   readonly scripts: Pick<ScriptHistory, 'hadScript'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -92,14 +92,14 @@ export class Suspicions {
   }
 
   start(): void {
-    const { blockchain, heads } = this.deps;
+    const { blockchain, peerTips } = this.deps;
     // A head is often announced before its block arrives.
     this.forget = blockchain.listen({
       block: () => {
         for (const key of this.open) this.judge(key);
       },
     });
-    heads.onHead((head) => this.headAnnounced(head));
+    peerTips.onTip((head) => this.tipAnnounced(head));
   }
 
   note(session: Session, why: WrongProof): void {
@@ -136,7 +136,7 @@ export class Suspicions {
     this.forget?.();
   }
 
-  private headAnnounced({ session, id }: PeerHead): void {
+  private tipAnnounced({ session, id }: PeerTip): void {
     const key = latin1(session.owner);
     const at = this.deps.clock.monotonic();
     const before = this.announced.get(key);

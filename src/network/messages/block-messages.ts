@@ -14,7 +14,7 @@
  *   BlockTxs  u2 count | count × (i4 length | full bytes)                     answer
  *
  * The hash is over full bytes and not the transaction id, since the block's signature covers the
- * proofs, which the id does not (H-18).
+ * proofs, which the id does not (H-18: proofs are not part of the id).
  *
  * Invariants: decoding throws nothing but CodecError, allocates no more than the message has bytes
  * for, and gives views into it.
@@ -46,7 +46,7 @@ export const blockLimits = {
   blocksMax: 100,
   /** Blocks of one answer; the last may go beyond it. */
   answerBytes: 2 * MIB,
-  headBytesMax: 4 + BLOCK_ID_BYTES + SCORE_BYTES,
+  tipBytesMax: 4 + BLOCK_ID_BYTES + SCORE_BYTES,
   getIdsBytesMax: 2 + 100 * BLOCK_ID_BYTES,
   idsBytesMax: 1 + BLOCK_ID_BYTES + 2 + 101 * BLOCK_ID_BYTES,
   getBlocksBytesMax: 2 + 100 * BLOCK_ID_BYTES,
@@ -55,7 +55,7 @@ export const blockLimits = {
   headerBytesMax: 512,
 } as const;
 
-export interface Head {
+export interface TipMessage {
   readonly height: number;
   readonly id: Uint8Array;
   readonly score: bigint;
@@ -107,7 +107,7 @@ function readCount(src: Reader, min: number, max: number, bytesEach: number): nu
 
 const readList = <T>(count: number, read: () => T): T[] => Array.from({ length: count }, read);
 
-export const encodeHead = (head: Head, scheme: ChainScheme): Uint8Array =>
+export const encodeTip = (head: TipMessage, scheme: ChainScheme): Uint8Array =>
   built(scheme, (out) => {
     out.u32(head.height);
     out.bytes(head.id);
@@ -115,7 +115,7 @@ export const encodeHead = (head: Head, scheme: ChainScheme): Uint8Array =>
     out.i64(BigInt.asIntN(64, head.score));
   });
 
-export const decodeHead = (bytes: Uint8Array, scheme: ChainScheme): Head =>
+export const decodeTip = (bytes: Uint8Array, scheme: ChainScheme): TipMessage =>
   whole(bytes, scheme, (src) => {
     const height = src.u32();
     const id = src.bytes(BLOCK_ID_BYTES);

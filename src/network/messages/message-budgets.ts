@@ -25,7 +25,7 @@ export const votesBudget = peerBudget({
 
 export const budgets = {
   head: peerBudget({
-    bytesIn: blockLimits.headBytesMax,
+    bytesIn: blockLimits.tipBytesMax,
     rows: 0,
     bytesOut: 0,
     concurrent: 0,
@@ -78,7 +78,7 @@ export function blockBudgets(transactionBytesMax: number) {
       elements: blockLimits.blocksMax,
       rows: blockLimits.blocksMax + 65_535,
       bytesOut: blockLimits.answerBytes + blockBytes,
-      inTurns: true,
+      streamed: true,
       concurrent: 4,
       pace: { messages: 200, bytes: SYNC_BYTES },
     }),
@@ -87,7 +87,7 @@ export function blockBudgets(transactionBytesMax: number) {
       elements: 65_535,
       rows: 65_535,
       bytesOut: blockBytes,
-      inTurns: true,
+      streamed: true,
       concurrent: 2,
       pace: { messages: 50, bytes: 8 * MIB },
     }),

@@ -53,9 +53,9 @@ export async function initialSync(
   const { clock, log } = ports;
   if (peers.length === 0) throw unregistered(NO_PEERS, ports);
   const until = clock.monotonic() + TOTAL_MS;
-  const strangers = new Set<string>();
+  const unauthenticated = new Set<string>();
   for (;;) {
-    const open = peers.filter((peer) => !strangers.has(addressText(peer)));
+    const open = peers.filter((peer) => !unauthenticated.has(addressText(peer)));
     const keys: Uint8Array[] = [];
     await Promise.all(
       open.map(async (peer) => {
@@ -65,16 +65,16 @@ export async function initialSync(
         } catch (cause) {
           log.warn('identity.failed', { place, why: (cause as Error).message });
           if (cause instanceof IdentityRefused && cause.refusal === 'not-registered') {
-            strangers.add(place);
+            unauthenticated.add(place);
           }
         }
       }),
     );
     if (keys.length > 0) return keys;
-    if (strangers.size === peers.length) throw unregistered(NOT_REGISTERED, ports);
+    if (unauthenticated.size === peers.length) throw unregistered(NOT_REGISTERED, ports);
     if (clock.monotonic() + AGAIN_MS >= until) {
       // Those that answered know nothing of the owner; the others were silent.
-      if (strangers.size > 0) throw unregistered(NOT_REGISTERED, ports);
+      if (unauthenticated.size > 0) throw unregistered(NOT_REGISTERED, ports);
       throw new InitialSyncError(FAILED);
     }
     await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve));

@@ -32,7 +32,7 @@ export interface Culprit {
   readonly configured: boolean;
 }
 
-export type Verdict = 'noted' | 'close' | 'limited' | 'blacklisted';
+export type PenaltyOutcome = 'noted' | 'close' | 'limited' | 'blacklisted';
 
 export interface BlacklistEntry {
   readonly host: string;
@@ -83,7 +83,7 @@ export class Penalties {
   private readonly offences = new Map<string, number[]>();
   private readonly entries = new Map<string, BlacklistEntry>();
   private readonly limits: HostLimits;
-  private readonly listeners: ((offence: Offence, verdict: Verdict) => void)[] = [];
+  private readonly listeners: ((offence: Offence, verdict: PenaltyOutcome) => void)[] = [];
 
   constructor(options: PenaltyOptions, clock: Clock) {
     this.options = options;
@@ -91,7 +91,7 @@ export class Penalties {
     this.limits = new HostLimits(options.blacklistMs, clock);
   }
 
-  offend(culprit: Culprit, offence: Offence, detail: string): Verdict {
+  offend(culprit: Culprit, offence: Offence, detail: string): PenaltyOutcome {
     const verdict = this.judge(culprit, offence, detail);
     this.tell(offence, verdict);
     return verdict;
@@ -114,7 +114,7 @@ export class Penalties {
   }
 
   /** `action` is called for every offence. */
-  onOffence(action: (offence: Offence, verdict: Verdict) => void): void {
+  onOffence(action: (offence: Offence, verdict: PenaltyOutcome) => void): void {
     this.listeners.push(action);
   }
 
@@ -178,7 +178,7 @@ export class Penalties {
     return [...this.entries.values()];
   }
 
-  private judge(culprit: Culprit, offence: Offence, detail: string): Verdict {
+  private judge(culprit: Culprit, offence: Offence, detail: string): PenaltyOutcome {
     const { times, closes, slow } = WEIGHTS[offence];
     if (this.count(culprit, offence) < times) return closes ? 'close' : 'noted';
     return this.blacklist(culprit, `${offence}: ${detail}`, slow === true)
@@ -186,7 +186,7 @@ export class Penalties {
       : 'close';
   }
 
-  private tell(offence: Offence, verdict: Verdict): void {
+  private tell(offence: Offence, verdict: PenaltyOutcome): void {
     for (const listener of this.listeners) listener(offence, verdict);
   }
 }

@@ -3,11 +3,14 @@
  *
  * Invariants: a connection that others opened gets one handshake and must begin it in time; whether
  * a connection becomes a session is decided once; until then a few of its streams wait and the rest
- * are refused. Those that others opened have a limited number of places (base/strangers.ts).
+ * are refused. Those that others opened have a limited number of places (base/unauthenticated-connections.ts).
  */
 import type { PeerConnection } from '../../base/network.ts';
 import type { Clock } from '../../base/ports.ts';
-import { createStrangers, type Strangers } from '../../base/strangers.ts';
+import {
+  createUnauthenticatedConnections,
+  type UnauthenticatedConnections,
+} from '../../base/unauthenticated-connections.ts';
 
 export interface UnprovedOptions {
   /** Silence after which an incoming connection ends. */
@@ -35,27 +38,27 @@ export const EARLY_STREAMS_MAX = 16;
 export class UnprovedConnections<Session> {
   private readonly clock: Clock;
   private readonly handshakeMs: number;
-  private readonly strangers: Strangers<PeerConnection>;
+  private readonly unauthenticated: UnauthenticatedConnections<PeerConnection>;
   private readonly known = new WeakMap<PeerConnection, Unproved<Session>>();
 
   constructor({ handshakeMs, isKept }: UnprovedOptions, clock: Clock) {
     this.clock = clock;
     this.handshakeMs = handshakeMs;
     const [ofOneHost, inAll] = [STRANGERS_OF_ONE_HOST, STRANGERS_MAX];
-    this.strangers = createStrangers({ ofOneHost, inAll, isKept });
+    this.unauthenticated = createUnauthenticatedConnections({ ofOneHost, inAll, isKept });
   }
 
   /** An incoming connection. */
   arrive(connection: PeerConnection): void {
     const unproved = this.of(connection);
     unproved.isSilent = true;
-    this.strangers.add(connection, connection.remoteHost, () => connection.abort());
+    this.unauthenticated.add(connection, connection.remoteHost, () => connection.abort());
     const cancel = this.clock.after(this.handshakeMs, () => {
       if (unproved.isSilent) connection.abort();
     });
     connection.onClose(() => {
       cancel();
-      this.strangers.remove(connection);
+      this.unauthenticated.remove(connection);
     });
   }
 
@@ -70,7 +73,7 @@ export class UnprovedConnections<Session> {
   succeed(connection: PeerConnection, session: Session): void {
     const unproved = this.of(connection);
     unproved.isSession = true;
-    this.strangers.remove(connection);
+    this.unauthenticated.remove(connection);
     unproved.outcome.resolve(session);
   }
 

@@ -8,11 +8,11 @@
 import { equal } from '../../base/bytes.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import { blockId } from '../../block/block.ts';
-import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
-import type { CheckedBlock } from '../../chain/verify-block.ts';
+import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
+import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
 import type { Session } from '../sessions/session.ts';
 import { Blamed, GivenUp } from './given-up.ts';
-import type { PeerHeads } from './peer-heads.ts';
+import type { PeerTips } from './peer-tips.ts';
 import type { StallWatch } from './stall-detector.ts';
 
 /** A block on its way into the chain, and its sender. */
@@ -22,7 +22,7 @@ export interface Fetched extends CheckedBlock {
 
 export interface BranchPorts {
   readonly adopt: ForkChoice['adopt'];
-  readonly heads: Pick<PeerHeads, 'ignore'>;
+  readonly peerTips: Pick<PeerTips, 'ignore'>;
   readonly watch: Pick<StallWatch, 'adopted' | 'unusable'>;
   readonly isOutdated: () => boolean;
 }
@@ -56,7 +56,7 @@ export class Branch {
     this.blocks = [];
   }
 
-  private requireAdopted(verdict: Verdict): void {
+  private requireAdopted(verdict: BranchOutcome): void {
     switch (verdict.kind) {
       case 'adopted':
       case 'known':
@@ -64,7 +64,7 @@ export class Branch {
       case 'invalid': {
         const { id, error, isForged } = verdict;
         if (!isForged && this.ports.isOutdated()) {
-          this.ports.heads.ignore(this.followed);
+          this.ports.peerTips.ignore(this.followed);
           throw new GivenUp(error.message, 'later');
         }
         // A forgery says nothing about the chain; a signed block that breaks a rule is part of it.
@@ -74,10 +74,10 @@ export class Branch {
         throw new Blamed(error, culprit);
       }
       case 'too-deep':
-        this.ports.heads.ignore(this.followed);
+        this.ports.peerTips.ignore(this.followed);
         throw new GivenUp('a fork deeper than max-rollback', 'later');
       case 'below-final':
-        this.ports.heads.ignore(this.followed);
+        this.ports.peerTips.ignore(this.followed);
         throw new GivenUp('a fork below the final block', 'later');
       default:
         // The block may become valid later, or our own head has moved meanwhile.

@@ -12,10 +12,10 @@ import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import { GivenUp } from './given-up.ts';
-import type { PeerHeads } from './peer-heads.ts';
+import type { PeerTips } from './peer-tips.ts';
 
 export interface AskPorts {
-  readonly heads: Pick<PeerHeads, 'best' | 'defer' | 'markSlow'>;
+  readonly peerTips: Pick<PeerTips, 'best' | 'defer' | 'markSlow'>;
   readonly sessions: Pick<Sessions, 'of'>;
   readonly clock: Clock;
 }
@@ -34,7 +34,7 @@ const SLOW_MS = 4_000;
 const WAS_SLOW_MS = 60_000;
 const WERE_SLOW_MAX = 1_000;
 
-export function createAskPeer(timeoutMs: number, { heads, sessions, clock }: AskPorts): AskPeer {
+export function createAskPeer(timeoutMs: number, { peerTips, sessions, clock }: AskPorts): AskPeer {
   /** By owner. */
   const wereSlow = new ExpiringSet(WERE_SLOW_MAX, WAS_SLOW_MS, clock);
   return (session, protocol, message, left) => {
@@ -48,17 +48,17 @@ export function createAskPeer(timeoutMs: number, { heads, sessions, clock }: Ask
     left.addEventListener('abort', leave);
     let cancel = clock.after(SLOW_MS, whenSlow);
     function whenSlow(): void {
-      heads.markSlow(session, true);
+      peerTips.markSlow(session, true);
       wereSlow.add(latin1(session.owner));
       cancel = clock.after(SLOW_MS, whenSlow);
-      const other = heads.best();
+      const other = peerTips.best();
       if (other === undefined || wereSlow.has(latin1(other.session.owner))) return;
       elsewhere('others may be faster');
     }
     function over(): void {
       cancel();
       left.removeEventListener('abort', leave);
-      heads.markSlow(session, false);
+      peerTips.markSlow(session, false);
     }
     function failed(error: unknown): void {
       over();
@@ -70,7 +70,7 @@ export function createAskPeer(timeoutMs: number, { heads, sessions, clock }: Ask
       // A broken or dead connection is no offence.
       if (error instanceof SilentLine) session.close(why);
       const isOpen = sessions.of(session.owner) === session;
-      if (isOpen) heads.defer(session);
+      if (isOpen) peerTips.defer(session);
       const isOffence = isOpen && error instanceof Misconduct;
       if (isOffence) session.offend('unanswered-request', error);
       // An open session without an offence would be asked again at once.

@@ -8,12 +8,12 @@
  */
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
+import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
 import { createAskPeer } from './ask-peer.ts';
 import { type Arrived, BlockFetcher } from './fetch-blocks.ts';
-import type { PeerHead, PeerHeads } from './peer-heads.ts';
+import type { PeerTip, PeerTips } from './peer-tips.ts';
 import { unknownIds } from './unknown-ids.ts';
 
 export interface DownloadOptions {
@@ -30,7 +30,7 @@ export interface DownloadPorts {
   readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly invalid: InvalidBlocks;
-  readonly heads: PeerHeads;
+  readonly peerTips: PeerTips;
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,7 +41,7 @@ export interface Download {
    * Blocks of the peer's chain that are not in ours, in order. Throws GivenUp. Once `left` is
    * aborted, no more requests are sent and pending ones end.
    */
-  blocks(target: PeerHead, left: AbortSignal): AsyncGenerator<Arrived>;
+  blocks(target: PeerTip, left: AbortSignal): AsyncGenerator<Arrived>;
   stop(): void;
 }
 
@@ -56,7 +56,7 @@ export function createDownload(options: DownloadOptions, ports: DownloadPorts): 
   /** The average size of the last blocks. */
   let blockBytes = CHUNK_BYTES / options.batch;
 
-  async function* blocks(target: PeerHead, left: AbortSignal): AsyncGenerator<Arrived> {
+  async function* blocks(target: PeerTip, left: AbortSignal): AsyncGenerator<Arrived> {
     const plan = chunks(target, left);
     const started: Promise<Arrived[]>[] = [];
     let isPlanned = false;
@@ -73,7 +73,7 @@ export function createDownload(options: DownloadOptions, ports: DownloadPorts): 
   }
 
   /** The ids of unknown blocks, cut for the requests. */
-  async function* chunks(target: PeerHead, left: AbortSignal): AsyncGenerator<Uint8Array[]> {
+  async function* chunks(target: PeerTip, left: AbortSignal): AsyncGenerator<Uint8Array[]> {
     for await (const ids of unknownIds(target, options.rollbackMax, left, { ...ports, ask })) {
       options.onPlanned(ids.length);
       for (let from = 0; from < ids.length; ) {
@@ -89,7 +89,7 @@ export function createDownload(options: DownloadOptions, ports: DownloadPorts): 
 
   async function fetch(
     ids: readonly Uint8Array[],
-    target: PeerHead,
+    target: PeerTip,
     left: AbortSignal,
   ): Promise<Arrived[]> {
     const arrived = await fetcher.fetch(ids, target, left);

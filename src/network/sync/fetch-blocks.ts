@@ -11,11 +11,11 @@ import { blockProtocols, decodeBlocks, encodeIdList } from '../messages/block-me
 import type { Session } from '../sessions/session.ts';
 import type { AskPeer } from './ask-peer.ts';
 import { Blamed, GivenUp, read } from './given-up.ts';
-import type { PeerHead, PeerHeads } from './peer-heads.ts';
+import type { PeerTip, PeerTips } from './peer-tips.ts';
 
 export interface FetchBlocksPorts {
   readonly scheme: ChainScheme;
-  readonly heads: Pick<PeerHeads, 'holders' | 'ignore' | 'rollsBack'>;
+  readonly peerTips: Pick<PeerTips, 'holders' | 'ignore' | 'rollsBack'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly ask: AskPeer;
@@ -40,8 +40,8 @@ export class BlockFetcher {
   }
 
   /** All of these, in order. Rejects with GivenUp. */
-  async fetch(ids: readonly Uint8Array[], target: PeerHead, left: AbortSignal): Promise<Arrived[]> {
-    const { heads, log } = this.ports;
+  async fetch(ids: readonly Uint8Array[], target: PeerTip, left: AbortSignal): Promise<Arrived[]> {
+    const { peerTips, log } = this.ports;
     const blocks: Arrived[] = [];
     const asked = new Set<Session>();
     while (blocks.length < ids.length) {
@@ -55,12 +55,12 @@ export class BlockFetcher {
         if (!(error instanceof GivenUp) || helper === undefined || left.aborted) throw error;
         if (error instanceof Blamed && source === target.session) throw error;
         log.debug('sync.helper-failed', { peer: source.nodeName, why: error.message });
-        if (error instanceof Blamed) heads.ignore(source);
+        if (error instanceof Blamed) peerTips.ignore(source);
       }
       if (this.stopped) throw new GivenUp('the node stops', 'later');
       if (helper === undefined && blocks.length === before) {
         const what = misconduct('blocks without their bodies');
-        throw (await heads.rollsBack(target))
+        throw (await peerTips.rollsBack(target))
           ? new GivenUp(what.message, 'elsewhere')
           : new Blamed(what);
       }
@@ -73,8 +73,8 @@ export class BlockFetcher {
   }
 
   /** Undefined when all have been asked. */
-  private nextHelper(target: PeerHead, asked: ReadonlySet<Session>): Session | undefined {
-    const helpers = this.ports.heads.holders(target.score).filter((one) => !asked.has(one));
+  private nextHelper(target: PeerTip, asked: ReadonlySet<Session>): Session | undefined {
+    const helpers = this.ports.peerTips.holders(target.score).filter((one) => !asked.has(one));
     return helpers[this.turn++ % Math.max(1, helpers.length)];
   }
 

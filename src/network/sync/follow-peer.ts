@@ -8,15 +8,15 @@
 import { Refusal } from '../../base/errors.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log } from '../../base/ports.ts';
+import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import type { ForkChoice, Verdict } from '../../chain/fork-choice.ts';
-import type { CheckedBlock } from '../../chain/verify-block.ts';
+import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
 import { BRANCH_BLOCKS_MAX, Branch, type Fetched } from './adopt-branch.ts';
 import { createDownload, type Download } from './download.ts';
 import { Blamed, GivenUp, read } from './given-up.ts';
-import type { PeerHead, PeerHeads } from './peer-heads.ts';
+import type { PeerTip, PeerTips } from './peer-tips.ts';
 import { portionsOf, withLead } from './portions.ts';
 import { createStallDetector, IDLE_MS_MAX, type StallWatch } from './stall-detector.ts';
 
@@ -32,7 +32,7 @@ export interface FollowPorts {
   readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly forkChoice: ForkChoice;
-  readonly heads: PeerHeads;
+  readonly peerTips: PeerTips;
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly log: Log;
@@ -68,18 +68,18 @@ export class PeerFollower {
   }
 
   /** Resolves when all of the peer's chain is taken. Rejects with GivenUp. */
-  async follow(target: PeerHead): Promise<void> {
-    const { heads } = this.ports;
+  async follow(target: PeerTip): Promise<void> {
+    const { peerTips } = this.ports;
     this.reset();
     const leaving = new AbortController();
     const watch = this.stalls.watch(target.session.owner, () => {
-      heads.ignore(target.session);
+      peerTips.ignore(target.session);
       leaving.abort(`no block that could be adopted in ${IDLE_MS_MAX / 1000} s`);
     });
     try {
       await this.take(target, watch, leaving.signal);
     } catch (error) {
-      if (error instanceof GivenUp && heads.hasRolledBack(target)) watch.rolledBack();
+      if (error instanceof GivenUp && peerTips.hasRolledBack(target)) watch.rolledBack();
       throw error;
     } finally {
       watch.end();
@@ -97,21 +97,21 @@ export class PeerFollower {
     this.download.stop();
   }
 
-  private async take(target: PeerHead, watch: StallWatch, left: AbortSignal): Promise<void> {
-    const { blockchain, heads } = this.ports;
+  private async take(target: PeerTip, watch: StallWatch, left: AbortSignal): Promise<void> {
+    const { blockchain, peerTips } = this.ports;
     const isOutdated = (): boolean => this.isOutdated();
     const isTie = target.score === blockchain.tip().score;
     const adopt = (blocks: readonly CheckedBlock[]) => this.adopt(blocks);
-    const branch = new Branch(target.session, { adopt, heads, watch, isOutdated });
+    const branch = new Branch(target.session, { adopt, peerTips, watch, isOutdated });
     const portions = portionsOf(this.checkedBlocks(target, left));
     for await (const portion of withLead(portions, PORTIONS_AHEAD)) {
       await branch.extend(portion);
       this.missing = Math.max(0, this.missing - portion.length);
     }
-    if (isTie || branch.isLate) heads.markLost(target);
+    if (isTie || branch.isLate) peerTips.markLost(target);
     else if (blockchain.tip().score < target.score) {
       const what = misconduct('a score without the blocks for it');
-      throw (await heads.rollsBack(target))
+      throw (await peerTips.rollsBack(target))
         ? new GivenUp(what.message, 'elsewhere')
         : new Blamed(what);
     }
@@ -123,14 +123,14 @@ export class PeerFollower {
     return isOutdated(blockchain.tip().height + BRANCH_BLOCKS_MAX);
   }
 
-  private async adopt(branch: readonly CheckedBlock[]): Promise<Verdict> {
+  private async adopt(branch: readonly CheckedBlock[]): Promise<BranchOutcome> {
     const verdict = await this.ports.forkChoice.adopt(branch);
     if (this.stopped) throw new GivenUp('the node stops', 'later');
     return verdict;
   }
 
   /** The blocks in order, with their signatures being checked. */
-  private async *checkedBlocks(target: PeerHead, left: AbortSignal): AsyncGenerator<Fetched> {
+  private async *checkedBlocks(target: PeerTip, left: AbortSignal): AsyncGenerator<Fetched> {
     for await (const { block, session } of this.download.blocks(target, left)) {
       const { forkChoice } = this.ports;
       const checked = await forkChoice.check(block).catch((error) => {

@@ -11,21 +11,21 @@ import { unlessOurs } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import { headerRowAt } from '../../chain/stored-blocks.ts';
+import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import type { Tip } from '../../chain/tip.ts';
 import { isFromFuture } from '../../consensus/consensus.ts';
-import type { PeerHeads } from './peer-heads.ts';
+import type { PeerTips } from './peer-tips.ts';
 
 export interface RollbackPorts {
   readonly blockchain: Blockchain;
-  readonly heads: PeerHeads;
+  readonly peerTips: PeerTips;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Checks the end of the chain whenever a peer announces its head. */
 export function rollBackFutureBlocks(ownPublicKey: Uint8Array, ports: RollbackPorts): void {
-  const { blockchain, heads, clock, log } = ports;
+  const { blockchain, peerTips, clock, log } = ports;
 
   const isEarly = ({ header }: Pick<Tip, 'header'>): boolean =>
     isFromFuture(header.timestamp, clock.now()) && equal(header.generator, ownPublicKey);
@@ -48,7 +48,7 @@ export function rollBackFutureBlocks(ownPublicKey: Uint8Array, ports: RollbackPo
     });
   }
 
-  heads.onHead(() => {
+  peerTips.onTip(() => {
     if (!isEarly(blockchain.tip())) return;
     rollBack().catch(unlessOurs((error) => log.error('sync.failed', { why: String(error) })));
   });

@@ -13,9 +13,9 @@ import {
   headerRowAt,
   heightOf,
   transactionBytes,
-} from '../../chain/stored-blocks.ts';
+} from '../../chain/store/stored-blocks.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import type { KeyedView } from '../../ledger/head.ts';
+import type { KeyedView } from '../../ledger/committed-view.ts';
 import { blockLimits, type Ids } from '../messages/block-messages.ts';
 
 /** Blocks of the last rounds that peers may still ask parts of. */

@@ -1,5 +1,5 @@
 /**
- * Which peer to follow, and when (network.md#sync): the one with the best chain (peer-heads.ts), whose
+ * Which peer to follow, and when (network.md#sync): the one with the best chain (peer-tips.ts), whose
  * blocks are taken over by follow-peer.ts.
  *
  * Invariants: one run at a time; a peer that does not answer is followed after all others for five
@@ -14,7 +14,7 @@ import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { Session } from '../sessions/session.ts';
 import { type FollowOptions, type FollowPorts, PeerFollower } from './follow-peer.ts';
 import { Blamed, GivenUp } from './given-up.ts';
-import type { PeerHead } from './peer-heads.ts';
+import type { PeerTip } from './peer-tips.ts';
 
 export const SYNC_STATES = ['idle', 'following', 'far-behind'] as const;
 export type SyncState = (typeof SYNC_STATES)[number];
@@ -51,11 +51,11 @@ export class Sync {
   }
 
   start(): void {
-    const { heads, blockchain } = this.deps;
-    heads.onHead(({ height, score }) => {
+    const { peerTips, blockchain } = this.deps;
+    peerTips.onTip(({ height, score }) => {
       const tip = blockchain.tip();
       if (this.running !== undefined) return;
-      if (score < tip.score && heads.best() === undefined) return;
+      if (score < tip.score && peerTips.best() === undefined) return;
       if (height > tip.height + 1) this.wake();
       else this.wakeLater();
     });
@@ -91,8 +91,8 @@ export class Sync {
 
   /** Looks for a better chain now. */
   wake(): void {
-    const { heads, clock, log } = this.deps;
-    if (this.stopped || this.running !== undefined || heads.best() === undefined) return;
+    const { peerTips, clock, log } = this.deps;
+    if (this.stopped || this.running !== undefined || peerTips.best() === undefined) return;
     const rest = this.restUntil - clock.monotonic();
     if (rest > 0) {
       this.wakeLater(rest);
@@ -112,14 +112,14 @@ export class Sync {
       .then(() => {
         this.running = undefined;
         this.follower.reset();
-        if (!this.stopped && heads.best() !== undefined) this.wakeLater(RETRY_MS);
+        if (!this.stopped && peerTips.best() !== undefined) this.wakeLater(RETRY_MS);
       });
   }
 
-  private nextTarget(setAside: Iterable<Session> = []): PeerHead | undefined {
-    const { heads, sessions } = this.deps;
+  private nextTarget(setAside: Iterable<Session> = []): PeerTip | undefined {
+    const { peerTips, sessions } = this.deps;
     const resting = sessions.all().filter(({ owner }) => this.resting.has(latin1(owner)));
-    return heads.best(new Set([...setAside, ...resting]));
+    return peerTips.best(new Set([...setAside, ...resting]));
   }
 
   private async run(): Promise<void> {
@@ -146,7 +146,7 @@ export class Sync {
   }
 
   private blame(culprit: Session, evidence: Evidence): void {
-    this.deps.heads.ignore(culprit);
+    this.deps.peerTips.ignore(culprit);
     // What was an offence of its own has closed the session already.
     if (this.isOpen(culprit)) culprit.offend('unanswered-request', evidence);
   }

@@ -3,31 +3,31 @@ import { equal } from '../../base/bytes.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import type { Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
-import type { InvalidBlocks } from '../../chain/invalid-blocks.ts';
-import { headerRowAt, heightOf } from '../../chain/stored-blocks.ts';
+import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';
+import { headerRowAt, heightOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { blockProtocols, decodeIds, encodeIdList } from '../messages/block-messages.ts';
 import type { AskPeer } from './ask-peer.ts';
 import { Blamed, GivenUp, read } from './given-up.ts';
-import type { PeerHead, PeerHeads } from './peer-heads.ts';
+import type { PeerTip, PeerTips } from './peer-tips.ts';
 
 export interface UnknownIdsPorts {
   readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly invalid: InvalidBlocks;
-  readonly heads: Pick<PeerHeads, 'ignore'>;
+  readonly peerTips: Pick<PeerTips, 'ignore'>;
   readonly log: Log;
   readonly ask: AskPeer;
 }
 
 /** Throws GivenUp. */
 export async function* unknownIds(
-  target: PeerHead,
+  target: PeerTip,
   rollbackMax: number,
   left: AbortSignal,
   ports: UnknownIdsPorts,
 ): AsyncGenerator<Uint8Array[]> {
-  const { scheme, blockchain, invalid, heads, log, ask } = ports;
+  const { scheme, blockchain, invalid, peerTips, log, ask } = ports;
   const { session } = target;
   let known = newestIds(blockchain, rollbackMax);
   for (let isFirst = true; ; isFirst = false) {
@@ -41,7 +41,7 @@ export async function* unknownIds(
         max: rollbackMax,
         why: 'a peer with a better score shares none of the newest blocks',
       });
-      heads.ignore(session);
+      peerTips.ignore(session);
       throw new GivenUp('no common block', 'later');
     }
     if (!known.some((id) => equal(id, ids.common))) {

@@ -1,8 +1,8 @@
 /**
- * Checks of several settings together (node.md#configuration, decision 46): errors, and warnings
- * for combinations that are legal but seldom intended.
+ * Checks of several settings together (node.md#configuration, decision 46: spellings of the
+ * configuration): errors, and warnings for combinations that are legal but seldom intended.
  */
-import { majorityOf } from '../../chain/counted-miners.ts';
+import { majorityOf } from '../../chain/apply/counted-miners.ts';
 import type { Problem } from './problems.ts';
 import type { Config, GenesisConfig } from './settings.ts';
 

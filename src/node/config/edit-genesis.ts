@@ -4,7 +4,7 @@
  * Invariants: outside these three values no byte changes; comments, indentation, line ends and the
  * delimiter style stay; a missing key is added beside its siblings in their style.
  */
-import { type Entry, mapText, type TextMap } from './text-map.ts';
+import { mapText, type TextEntry, type TextMap } from './text-map.ts';
 
 export interface SignedGenesis {
   readonly signature: string;
@@ -51,7 +51,7 @@ function putValue(text: string, map: TextMap, key: string, value: string): strin
   return sibling === undefined ? undefined : insertBefore(text, sibling, key, value);
 }
 
-function insertBefore(text: string, sibling: Entry, key: string, value: string): string {
+function insertBefore(text: string, sibling: TextEntry, key: string, value: string): string {
   const { keyStart, keyEnd, valueStart } = sibling;
   // `genesis.initial-balance = …` keeps its prefix: genesis.signature = …
   const written = text.slice(keyStart, keyEnd).trimEnd();

@@ -1,13 +1,14 @@
 /**
- * The genesis section: its rules (blocks.md#signing step 1, H-1, H-2) and the canonical form of the
- * settings that all nodes of a network share (network.md#handshake, H-4).
+ * The genesis section: its rules (blocks.md#signing step 1, H-1: order of the genesis lists, H-2:
+ * who must be in a genesis) and the canonical form of the settings that all nodes of a network
+ * share (network.md#handshake, H-4: constants of the network).
  */
 import { Base58Error, base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { GenesisSettings } from '../../block/genesis.ts';
-import type { SharedSettings } from '../../chain/origin.ts';
+import type { SharedSettings } from '../../chain/store/network-identity.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { canonicalJson, type NetworkSettings } from '../../consensus/settings-hash.ts';
 import { ROLES } from '../../tx/fields/permission.ts';
@@ -161,7 +162,7 @@ export const sharedSettings = (config: Config): SharedSettings =>
 
 /**
  * The settings that must be equal on all nodes: the input of the settings hash
- * (network.md#handshake, H-4).
+ * (network.md#handshake, H-4: constants of the network).
  */
 export function networkSettings(config: Config): NetworkSettings {
   const under = (prefix: string): JsonObject =>

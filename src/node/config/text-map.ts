@@ -8,7 +8,7 @@
  */
 
 /** One `key = value` of the text. */
-export interface Entry {
+export interface TextEntry {
   /** Full path; elements of lists count from 0. */
   readonly path: readonly string[];
   readonly keyStart: number;
@@ -21,7 +21,7 @@ export interface Entry {
 }
 
 export interface TextMap {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly TextEntry[];
   /** Set if the brackets do not match. */
   readonly problem: { readonly line: number; readonly message: string } | undefined;
 }
@@ -41,7 +41,7 @@ const SCALAR =
 const INCLUDE = /(?:include|require)[\s(][^\n]*/y;
 
 export function mapText(text: string): TextMap {
-  const entries: Entry[] = [];
+  const entries: TextEntry[] = [];
   const levels: Level[] = [{ path: [], kind: 'root', at: 0, index: 0 }];
   let at = 0;
   let problem: TextMap['problem'];
@@ -104,6 +104,6 @@ export const lineAt = (text: string, offset: number): number =>
   text.slice(0, offset).split('\n').length;
 
 /** The last entry for a path given as `a.b.c`, whose value counts. */
-export function findEntry(map: TextMap, path: string): Entry | undefined {
+export function findEntry(map: TextMap, path: string): TextEntry | undefined {
   return map.entries.findLast((entry) => entry.path.join('.') === path);
 }

@@ -2,15 +2,15 @@
 import { integer } from '../../base/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { base58 } from '../../codec/text.ts';
-import { type Plan, planOf } from '../plan.ts';
-import { isSigned } from '../seal.ts';
+import { isSigned } from '../assemble.ts';
+import { type CompiledLayout, compiledLayoutOf } from '../compiled-layout.ts';
 import type { Tx } from '../transaction.ts';
 
 const NONE: Readonly<Record<string, string>> = {};
 
 /** All members that belong to the transaction itself; `height` and the like are not among them. */
 export function txToJson(tx: Tx, scheme: ChainScheme): Record<string, unknown> {
-  const plan = planOf(tx.def, tx.layout);
+  const compiled = compiledLayoutOf(tx.def, tx.layout);
   const json: Record<string, unknown> = { type: tx.type, id: base58.encode(tx.id) };
   if (tx.sender.length > 0) {
     json['sender'] = scheme.addressToText(tx.sender);
@@ -20,7 +20,7 @@ export function txToJson(tx: Tx, scheme: ChainScheme): Record<string, unknown> {
   json['timestamp'] = tx.timestamp;
   addProofs(json, tx);
   if (tx.def.versionless !== true) json['version'] = tx.version;
-  addOwnFields(json, tx, plan, scheme);
+  addOwnFields(json, tx, compiled, scheme);
   for (const [member, key] of Object.entries(tx.def.accounts ?? NONE)) {
     json[member] = scheme.addressToText(scheme.addressOf(tx.fields[key] as Uint8Array));
   }
@@ -43,10 +43,10 @@ function addProofs(json: Record<string, unknown>, tx: Tx): void {
 function addOwnFields(
   json: Record<string, unknown>,
   tx: Tx,
-  plan: Plan,
+  compiled: CompiledLayout,
   scheme: ChainScheme,
 ): void {
-  const { ownNames, ownCodecs } = plan;
+  const { ownNames, ownCodecs } = compiled;
   for (let i = 0; i < ownNames.length; i++) {
     const name = ownNames[i]!;
     const codec = ownCodecs[i]!;

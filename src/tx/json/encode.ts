@@ -8,9 +8,9 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import { mismatch } from '../../codec/primitives.ts';
 import { malformed } from '../../codec/refusal.ts';
 import { base58 } from '../../codec/text.ts';
-import type { Plan } from '../plan.ts';
+import { assemble, messageOf } from '../assemble.ts';
+import type { CompiledLayout } from '../compiled-layout.ts';
 import { types } from '../registry.ts';
-import { messageOf, seal } from '../seal.ts';
 import type { Fields, Layout, Tx, TxType, Values } from '../transaction.ts';
 import {
   accountNamed,
@@ -29,7 +29,7 @@ export { txToJson } from './described.ts';
 /** Any signed transaction, internal types included. Throws ApiError. */
 export function txFromJson(json: unknown, scheme: ChainScheme): Tx {
   const reading = readRequest(types, json, 'broadcast');
-  return readTransaction(reading.plans[0], reading.json, scheme);
+  return readTransaction(reading.layouts[0], reading.json, scheme);
 }
 
 /**
@@ -39,25 +39,25 @@ export function txFromJson(json: unknown, scheme: ChainScheme): Tx {
  */
 export function broadcastFromJson(json: unknown, scheme: ChainScheme): readonly [Tx, ...Tx[]] {
   const reading = readRequest(types, json, 'broadcast');
-  guardBroadcast(reading.plans[0]);
+  guardBroadcast(reading.layouts[0]);
   return candidates(reading, scheme);
 }
 
-function candidates({ json, plans }: Reading, scheme: ChainScheme): readonly [Tx, ...Tx[]] {
-  const [first, ...others] = plans;
+function candidates({ json, layouts }: Reading, scheme: ChainScheme): readonly [Tx, ...Tx[]] {
+  const [first, ...others] = layouts;
   return [
     readTransaction(first, json, scheme),
-    ...others.map((plan) => readTransaction(plan, json, scheme)),
+    ...others.map((compiled) => readTransaction(compiled, json, scheme)),
   ];
 }
 
 /** The transaction of a calculateFee body; it has no proofs, and may lack fee and time. */
 export function forFeeFromJson(json: unknown, scheme: ChainScheme): Tx {
   const reading = readRequest(types, json, 'oldest');
-  const plan = reading.plans[0];
+  const compiled = reading.layouts[0];
   const { timestamp } = reading.json;
   const full = { ...reading.json, fee: 0, timestamp: timestamp ?? 0 };
-  const tx = unproven(plan, valuesFrom(plan, full, scheme), scheme);
+  const tx = unproven(compiled, valuesFrom(compiled, full, scheme), scheme);
   guardAccounts(tx, withoutUnnamedKeys(json as JsonObject, tx, scheme), scheme);
   return tx;
 }
@@ -102,7 +102,7 @@ export interface Draft {
   readonly signer: Uint8Array;
   /** The bytes to sign. */
   readonly message: Uint8Array;
-  seal(proofs: readonly Uint8Array[]): Tx;
+  assemble(proofs: readonly Uint8Array[]): Tx;
 }
 
 /**
@@ -114,8 +114,8 @@ export function unsignedFromJson(
   defaults: SignDefaults,
 ): Draft {
   const reading = readRequest(types, json, 'oldest');
-  const plan = reading.plans[0];
-  guardSign(plan);
+  const compiled = reading.layouts[0];
+  guardSign(compiled);
   const sender = accountOf(reading.json, 'sender', scheme);
   const request: JsonObject = {
     ...reading.json,
@@ -123,7 +123,7 @@ export function unsignedFromJson(
     fee: reading.json['fee'] ?? 0,
   };
   const stranger = new Uint8Array(scheme.publicKeySize);
-  const shape = valuesFrom(plan, withKeys(plan, request, stranger), scheme);
+  const shape = valuesFrom(compiled, withKeys(compiled, request, stranger), scheme);
   const { contractId } = shape;
   if (contractId instanceof Uint8Array) {
     request['contractVersion'] ??= defaults.contractVersionOf?.(contractId);
@@ -135,24 +135,28 @@ export function unsignedFromJson(
     return key;
   };
   const senderPublicKey = keyOf(sender);
-  const author = authorOf(plan, request, shape, scheme);
+  const author = authorOf(compiled, request, shape, scheme);
   const authorPublicKey = author === undefined ? undefined : keyOf(author);
-  let fields = valuesFrom(plan, withKeys(plan, request, senderPublicKey, authorPublicKey), scheme);
-  const priced = unproven(plan, fields, scheme);
+  let fields = valuesFrom(
+    compiled,
+    withKeys(compiled, request, senderPublicKey, authorPublicKey),
+    scheme,
+  );
+  const priced = unproven(compiled, fields, scheme);
   guardAccounts(priced, request, scheme);
   defaults.guardNamed?.(priced);
   if (reading.json['fee'] === undefined || reading.json['fee'] === null) {
     fields = { ...fields, fee: defaults.feeOf(priced) };
   }
   return {
-    def: plan.def,
-    layout: plan.layout,
+    def: compiled.def,
+    layout: compiled.layout,
     fields,
     sender: priced.sender,
     senderPublicKey,
     signer: author ?? priced.sender,
-    message: messageOf(plan, fields, scheme),
-    seal: (proofs) => seal(plan, fields, proofs, scheme),
+    message: messageOf(compiled, fields, scheme),
+    assemble: (proofs) => assemble(compiled, fields, proofs, scheme),
   };
 }
 
@@ -161,7 +165,7 @@ export function unsignedFromJson(
  * names none. Throws ApiError where the two are of different accounts.
  */
 function authorOf(
-  { def }: Plan,
+  { def }: CompiledLayout,
   request: JsonObject,
   shape: Values<Fields>,
   scheme: ChainScheme,
@@ -174,7 +178,7 @@ function authorOf(
 
 /** The request in the form of a broadcast body, with its keys filled in. */
 function withKeys(
-  { def }: Plan,
+  { def }: CompiledLayout,
   request: JsonObject,
   sender: Uint8Array,
   author?: Uint8Array,
@@ -191,6 +195,6 @@ function accountOf(json: JsonObject, name: string, scheme: ChainScheme): Uint8Ar
   return scheme.addressFromText(text);
 }
 
-function unproven(plan: Plan, fields: Values<Fields>, scheme: ChainScheme): Tx {
-  return seal(plan, fields, placeholderProofs(plan), scheme);
+function unproven(compiled: CompiledLayout, fields: Values<Fields>, scheme: ChainScheme): Tx {
+  return assemble(compiled, fields, placeholderProofs(compiled), scheme);
 }

@@ -8,10 +8,10 @@ import { equal } from '../../base/bytes.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, Reader } from '../../codec/codec.ts';
 import { base58 } from '../../codec/text.ts';
+import { isSigned } from '../assemble.ts';
+import type { CompiledLayout } from '../compiled-layout.ts';
 import { proofs } from '../fields/proofs.ts';
-import type { Plan } from '../plan.ts';
-import { planOfBytes } from '../registry.ts';
-import { isSigned } from '../seal.ts';
+import { layoutOfBytes } from '../registry.ts';
 
 export interface PrintedTx {
   readonly type: number;
@@ -37,19 +37,19 @@ export function printTx(
   scheme: ChainScheme,
   asked?: KnownId,
 ): PrintedTx | undefined {
-  const plan = planOfBytes(bytes);
-  return plan && printerOf(plan)?.(bytes, scheme, asked);
+  const compiled = layoutOfBytes(bytes);
+  return compiled && printerOf(compiled)?.(bytes, scheme, asked);
 }
 
 type Printer = (bytes: Uint8Array, scheme: ChainScheme, asked: KnownId | undefined) => PrintedTx;
 
-const printers = new WeakMap<Plan, Printer | 'none'>();
+const printers = new WeakMap<CompiledLayout, Printer | 'none'>();
 
-function printerOf(plan: Plan): Printer | undefined {
-  let printer = printers.get(plan);
+function printerOf(compiled: CompiledLayout): Printer | undefined {
+  let printer = printers.get(compiled);
   if (printer === undefined) {
-    printer = isPlain(plan) ? printerFor(plan) : 'none';
-    printers.set(plan, printer);
+    printer = isPlain(compiled) ? printerFor(compiled) : 'none';
+    printers.set(compiled, printer);
   }
   return printer === 'none' ? undefined : printer;
 }
@@ -58,7 +58,7 @@ const COMMON = ['senderPublicKey', 'fee', 'timestamp'];
 /** Members that do not come from fields; a field of the same name would replace them. */
 const TAKEN = new Set(['type', 'id', 'sender', 'proofs', 'signature', 'version', ...COMMON]);
 
-function isPlain({ def, layout, names, ownNames, ownCodecs }: Plan): boolean {
+function isPlain({ def, layout, names, ownNames, ownCodecs }: CompiledLayout): boolean {
   const hasOwnRules =
     def.id !== undefined ||
     def.sender !== undefined ||
@@ -73,8 +73,8 @@ function isPlain({ def, layout, names, ownNames, ownCodecs }: Plan): boolean {
   );
 }
 
-function printerFor(plan: Plan): Printer {
-  const { def, layout, names, wires, ownNames } = plan;
+function printerFor(compiled: CompiledLayout): Printer {
+  const { def, layout, names, wires, ownNames } = compiled;
   const { frame } = layout;
   const [, feeAt, timestampAt] = COMMON.map((name) => names.indexOf(name));
   const fields = names.map((name, i) => textOf(wires[i]!, def.fields[name]!));
@@ -118,7 +118,7 @@ function printerFor(plan: Plan): Printer {
   };
 }
 
-type AnyCodec = Plan['wires'][number];
+type AnyCodec = CompiledLayout['wires'][number];
 
 /** `wire` reads the bytes of a layout; `shown` has the JSON form of the field. */
 function textOf(wire: AnyCodec, shown: AnyCodec): (src: Reader) => string {

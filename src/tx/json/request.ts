@@ -13,10 +13,10 @@ import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { integerFromJson, mismatch } from '../../codec/primitives.ts';
 import { malformed, refusalOf, refusalOfAll } from '../../codec/refusal.ts';
 import { shown } from '../../codec/text.ts';
+import { assemble, isSigned } from '../assemble.ts';
+import { type CompiledLayout, compiledLayoutOf, withAbsent } from '../compiled-layout.ts';
 import { badType } from '../decoder.ts';
 import { proofs as proofsCodec, signature as signatureCodec } from '../fields/proofs.ts';
-import { type Plan, planOf, withAbsent } from '../plan.ts';
-import { isSigned, seal } from '../seal.ts';
 import { requireSize } from '../size.ts';
 import type { Fields, Tx, TxType, Values } from '../transaction.ts';
 
@@ -30,7 +30,7 @@ export type DefaultVersion = 'broadcast' | 'oldest';
 export interface Reading {
   readonly json: JsonObject;
   /** The likeliest layout first; more than one only for type 14. */
-  readonly plans: readonly [Plan, ...Plan[]];
+  readonly layouts: readonly [CompiledLayout, ...CompiledLayout[]];
 }
 
 /** Finds type and version. Throws ApiError. */
@@ -50,8 +50,8 @@ export function readRequest(
   }
   const spelled = def.normalize === undefined ? json : def.normalize(json);
   const chosen = def.candidates === undefined ? layouts : def.candidates(spelled, layouts);
-  const [first, ...others] = chosen.map((layout) => planOf(def, layout));
-  return { json: spelled, plans: [first!, ...others] };
+  const [first, ...others] = chosen.map((layout) => compiledLayoutOf(def, layout));
+  return { json: spelled, layouts: [first!, ...others] };
 }
 
 function typeOf(json: JsonObject, path: string): number {
@@ -85,21 +85,21 @@ function smallInteger(json: unknown, path: string): number {
 
 /** The transaction that the request means under one layout. Throws ApiError. */
 export function readTransaction(
-  plan: Plan,
+  compiled: CompiledLayout,
   json: JsonObject,
   scheme: ChainScheme,
   path = 'obj',
 ): Tx {
   try {
-    const values = readValues(plan, json, scheme, path);
-    const tx = seal(plan, values, readProofs(plan, json, scheme, path), scheme);
+    const values = readValues(compiled, json, scheme, path);
+    const tx = assemble(compiled, values, readProofs(compiled, json, scheme, path), scheme);
     guardSender(tx, json, scheme);
     guardAccounts(tx, json, scheme, path);
     return tx;
   } catch (cause) {
     if (!(cause instanceof CodecError)) throw cause;
-    const errors = everyError(plan, json, scheme, path);
-    attempt(errors, () => readProofs(plan, json, scheme, path));
+    const errors = everyError(compiled, json, scheme, path);
+    attempt(errors, () => readProofs(compiled, json, scheme, path));
     throw refusalOfAll([cause, ...errors]);
   }
 }
@@ -109,14 +109,14 @@ export function readTransaction(
  * lists are too long for any transaction, before their items are read.
  */
 export function readValues(
-  plan: Plan,
+  compiled: CompiledLayout,
   json: JsonObject,
   scheme: ChainScheme,
   path = 'obj',
 ): Values<Fields> {
   const values: Record<string, unknown> = {};
-  const { jsonNames, jsonCodecs } = plan;
-  requireRoom(plan, json);
+  const { jsonNames, jsonCodecs } = compiled;
+  requireRoom(compiled, json);
   for (let i = 0; i < jsonNames.length; i++) {
     const name = jsonNames[i]!;
     const codec = jsonCodecs[i]!;
@@ -124,10 +124,10 @@ export function readValues(
       ? codec.fromJson(json, path, scheme)
       : codec.fromJson(json[name], `${path}.${name}`, scheme);
   }
-  return withAbsent(plan, values) as Values<Fields>;
+  return withAbsent(compiled, values) as Values<Fields>;
 }
 
-function requireRoom({ def, jsonNames, jsonCodecs }: Plan, json: JsonObject): void {
+function requireRoom({ def, jsonNames, jsonCodecs }: CompiledLayout, json: JsonObject): void {
   let least = 0;
   for (let i = 0; i < jsonNames.length; i++) {
     const { itemBytesMin } = jsonCodecs[i]!;
@@ -139,12 +139,12 @@ function requireRoom({ def, jsonNames, jsonCodecs }: Plan, json: JsonObject): vo
 }
 
 function readProofs(
-  plan: Plan,
+  compiled: CompiledLayout,
   json: JsonObject,
   scheme: ChainScheme,
   path: string,
 ): readonly Uint8Array[] {
-  const { frame } = plan.layout;
+  const { frame } = compiled.layout;
   if (frame === 'genesis') return [];
   const { proofs, signature } = json;
   const hasSignature = signature !== undefined && signature !== null;
@@ -160,21 +160,30 @@ function readProofs(
 }
 
 /** Like `readValues`, but throws the ApiError for the request as a whole. */
-export function valuesFrom(plan: Plan, json: JsonObject, scheme: ChainScheme): Values<Fields> {
+export function valuesFrom(
+  compiled: CompiledLayout,
+  json: JsonObject,
+  scheme: ChainScheme,
+): Values<Fields> {
   try {
-    return readValues(plan, json, scheme);
+    return readValues(compiled, json, scheme);
   } catch (cause) {
     if (!(cause instanceof CodecError)) throw cause;
-    throw refusalOfAll([cause, ...everyError(plan, json, scheme, 'obj')]);
+    throw refusalOfAll([cause, ...everyError(compiled, json, scheme, 'obj')]);
   }
 }
 
 /** Reads on after the first error, because a wrong shape anywhere comes before a broken rule. */
-function everyError(plan: Plan, json: JsonObject, scheme: ChainScheme, path: string): CodecError[] {
+function everyError(
+  compiled: CompiledLayout,
+  json: JsonObject,
+  scheme: ChainScheme,
+  path: string,
+): CodecError[] {
   const errors: CodecError[] = [];
-  for (let i = 0; i < plan.jsonNames.length; i++) {
-    const name = plan.jsonNames[i]!;
-    const codec = plan.jsonCodecs[i]!;
+  for (let i = 0; i < compiled.jsonNames.length; i++) {
+    const name = compiled.jsonNames[i]!;
+    const codec = compiled.jsonCodecs[i]!;
     attempt(errors, () =>
       codec.flat
         ? codec.fromJson(json, path, scheme)
@@ -236,7 +245,7 @@ export function accountNamed(
 }
 
 /** Refuses types that clients may not submit (transactions.md#broadcasting). */
-export function guardBroadcast({ def, layout }: Plan): void {
+export function guardBroadcast({ def, layout }: CompiledLayout): void {
   if (def.internal !== true) return;
   const { version } = layout;
   if (def.madeByMiner === true) {
@@ -247,12 +256,12 @@ export function guardBroadcast({ def, layout }: Plan): void {
 }
 
 /** Refuses types that the keystore does not sign (transactions.md#signing). */
-export function guardSign({ def }: Plan): void {
+export function guardSign({ def }: CompiledLayout): void {
   if (def.internal === true || def.signable === false)
     throw apiError('Invalid', 'UnsupportedTransactionType');
 }
 
 /** Stands for proofs that do not exist yet; the size of a body does not depend on them. */
-export function placeholderProofs(plan: Plan): readonly Uint8Array[] {
-  return isSigned(plan.layout.frame) ? [new Uint8Array(SIGNATURE_BYTES)] : [];
+export function placeholderProofs(compiled: CompiledLayout): readonly Uint8Array[] {
+  return isSigned(compiled.layout.frame) ? [new Uint8Array(SIGNATURE_BYTES)] : [];
 }

@@ -5,10 +5,10 @@
 import type { Codec, JsonSchema } from '../../codec/codec.ts';
 import { nullable } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
+import { isSigned } from '../assemble.ts';
+import { type CompiledLayout, compiledLayoutOf } from '../compiled-layout.ts';
 import { proofs } from '../fields/proofs.ts';
-import { type Plan, planOf } from '../plan.ts';
 import { allTypes } from '../registry.ts';
-import { isSigned } from '../seal.ts';
 import { guardBroadcast, guardSign } from './request.ts';
 
 type Properties = Record<string, JsonSchema>;
@@ -29,19 +29,19 @@ export function transactionSchemas(): Record<string, JsonSchema> {
     SignedTransaction: [],
     UnsignedTransaction: [],
   };
-  const add = (union: string, name: string, plan: Plan, members: Members): void => {
-    schemas[name] = { type: 'object', description: plan.def.doc, ...members };
+  const add = (union: string, name: string, compiled: CompiledLayout, members: Members): void => {
+    schemas[name] = { type: 'object', description: compiled.def.doc, ...members };
     unions[union]!.push({ $ref: `#/components/schemas/${name}` });
   };
   for (const def of allTypes) {
     for (const layout of def.layouts) {
-      const plan = planOf(def, layout);
-      const name = componentName(plan);
-      add('Transaction', name, plan, answer(plan));
-      if (passes(() => guardBroadcast(plan)))
-        add('SignedTransaction', `Signed${name}`, plan, signed(plan));
-      if (passes(() => guardSign(plan)))
-        add('UnsignedTransaction', `Unsigned${name}`, plan, unsigned(plan));
+      const compiled = compiledLayoutOf(def, layout);
+      const name = componentName(compiled);
+      add('Transaction', name, compiled, answer(compiled));
+      if (passes(() => guardBroadcast(compiled)))
+        add('SignedTransaction', `Signed${name}`, compiled, signed(compiled));
+      if (passes(() => guardSign(compiled)))
+        add('UnsignedTransaction', `Unsigned${name}`, compiled, unsigned(compiled));
     }
   }
   // `anyOf` and not `oneOf`: the two layouts of sponsorship (14) look the same in answers.
@@ -50,7 +50,7 @@ export function transactionSchemas(): Record<string, JsonSchema> {
 }
 
 /** `TransferV2`; for a version with two layouts the name contains the variant. */
-function componentName({ def, layout }: Plan): string {
+function componentName({ def, layout }: CompiledLayout): string {
   const bare = def.name.replace(/Transaction$/, '');
   if (def.versionless === true) return bare;
   const isAmbiguous = def.layouts.filter(({ version }) => version === layout.version).length > 1;
@@ -67,8 +67,8 @@ function passes(guard: () => void): boolean {
   }
 }
 
-function answer(plan: Plan): Members {
-  const { def, layout } = plan;
+function answer(compiled: CompiledLayout): Members {
+  const { def, layout } = compiled;
   const isGenesis = layout.frame === 'genesis';
   const evidence: Properties =
     isGenesis || isSigned(layout.frame) ? { signature: base58.schema } : {};
@@ -81,16 +81,16 @@ function answer(plan: Plan): Members {
     fee: { type: 'integer', format: 'int64' },
     ...evidence,
     ...(isGenesis ? {} : { proofs: proofs.schema }),
-    ...fieldProperties(plan),
-    ...accountProperties(plan),
+    ...fieldProperties(compiled),
+    ...accountProperties(compiled),
     ...def.derivedSchema,
   };
   const required = Object.keys(properties);
   return { properties: { ...properties, height: { type: 'integer' } }, required };
 }
 
-function signed(plan: Plan): Members {
-  const { def, layout } = plan;
+function signed(compiled: CompiledLayout): Members {
+  const { def, layout } = compiled;
   const evidence: Properties = isSigned(layout.frame)
     ? { signature: base58.schema }
     : { proofs: proofs.schema };
@@ -98,20 +98,20 @@ function signed(plan: Plan): Members {
     properties: {
       type: { const: def.type },
       version: { const: layout.version },
-      ...fieldProperties(plan),
-      ...accountProperties(plan),
+      ...fieldProperties(compiled),
+      ...accountProperties(compiled),
       ...evidence,
     },
-    required: ['type', ...requiredFields(plan), ...Object.keys(evidence)],
+    required: ['type', ...requiredFields(compiled), ...Object.keys(evidence)],
   };
 }
 
 /** The node fills these in: it knows the key and the time, and calculates the fee. */
 const FILLED_IN = new Set(['senderPublicKey', 'authorPublicKey', 'timestamp', 'fee']);
 
-function unsigned(plan: Plan): Members {
-  const { def, layout } = plan;
-  const { senderPublicKey: _key, ...fields } = fieldProperties(plan);
+function unsigned(compiled: CompiledLayout): Members {
+  const { def, layout } = compiled;
+  const { senderPublicKey: _key, ...fields } = fieldProperties(compiled);
   return {
     properties: {
       type: { const: def.type },
@@ -119,28 +119,32 @@ function unsigned(plan: Plan): Members {
       sender: address,
       password,
       ...fields,
-      ...accountProperties(plan),
+      ...accountProperties(compiled),
     },
-    required: ['type', 'sender', ...requiredFields(plan).filter((name) => !FILLED_IN.has(name))],
+    required: [
+      'type',
+      'sender',
+      ...requiredFields(compiled).filter((name) => !FILLED_IN.has(name)),
+    ],
   };
 }
 
-const accountProperties = ({ def }: Plan): Properties =>
+const accountProperties = ({ def }: CompiledLayout): Properties =>
   Object.fromEntries(Object.keys(def.accounts ?? {}).map((member) => [member, address]));
 
-function fieldProperties(plan: Plan): Properties {
+function fieldProperties(compiled: CompiledLayout): Properties {
   const properties: Properties = {};
-  plan.jsonNames.forEach((name, i) => {
-    const codec = plan.jsonCodecs[i]!;
+  compiled.jsonNames.forEach((name, i) => {
+    const codec = compiled.jsonCodecs[i]!;
     if (codec.flat) Object.assign(properties, codec.schema['properties']);
     else properties[name] = codec.schema;
   });
   return properties;
 }
 
-function requiredFields(plan: Plan): string[] {
-  return plan.jsonNames.filter((_, i) => {
-    const codec: Codec<unknown> = plan.jsonCodecs[i]!;
+function requiredFields(compiled: CompiledLayout): string[] {
+  return compiled.jsonNames.filter((_, i) => {
+    const codec: Codec<unknown> = compiled.jsonCodecs[i]!;
     return codec.optional !== true && codec.flat !== true;
   });
 }

@@ -5,9 +5,9 @@
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Context } from '../../script/tree.ts';
 import { BUY, type CaseObject, caseObject, SELL } from '../../script/values.ts';
+import { signedBytes } from '../assemble.ts';
 import type { Order } from '../fields/order.ts';
 import { PROOFS_MAX } from '../fields/proofs.ts';
-import { signedBytes } from '../seal.ts';
 import type { ScriptFields, Tx } from '../transaction.ts';
 import { addressRecord, optional } from './record-values.ts';
 

@@ -46,7 +46,7 @@ const nested: Codec<Tx> = {
   fromJson(json, path, scheme) {
     try {
       const reading = readRequest(executableTypes, json, 'broadcast', path);
-      return readTransaction(reading.plans[0], reading.json, scheme, path);
+      return readTransaction(reading.layouts[0], reading.json, scheme, path);
     } catch (cause) {
       if (cause instanceof Refusal) throw new CodecError(path, cause.message, cause);
       throw cause;

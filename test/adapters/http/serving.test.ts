@@ -3,7 +3,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { Line } from '../../../src/adapters/http/line.ts';
+import { RequestQueue } from '../../../src/adapters/http/request-queue.ts';
 import type { HttpReply, HttpRoute } from '../../../src/base/http.ts';
 import { http } from '../../http-listener.ts';
 import { ask, exchange } from './raw-socket.ts';
@@ -95,7 +95,7 @@ t.test('a request without a body does not wait behind those with one', async (t)
 });
 
 t.test('nor does one that a thread has passed on', async (t) => {
-  const line = new Line();
+  const line = new RequestQueue();
   const order: string[] = [];
   for (let i = 0; i < 10; i++) {
     line.add(() => {

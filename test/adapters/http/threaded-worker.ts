@@ -1,11 +1,11 @@
 // A thread of the tests of the server: its rules of access, and threads for one part of a route.
 import { parentPort, workerData } from 'node:worker_threads';
-import { AheadThreads } from '../../../src/adapters/http/ahead-threads.ts';
 import { serveConnections } from '../../../src/adapters/http/connection-thread.ts';
+import { OffloadThreads } from '../../../src/adapters/http/offload-threads.ts';
 import { rules } from './rules.ts';
 
-const ahead = new AheadThreads({
-  workerUrl: new URL('ahead-worker.ts', import.meta.url),
+const offload = new OffloadThreads({
+  workerUrl: new URL('offload-worker.ts', import.meta.url),
   workerData: undefined,
   threadsMax: 1,
   onDeath(cause) {
@@ -22,8 +22,8 @@ serveConnections(parentPort!, workerData, {
       if (asked === 'hold all') {
         for (const end = performance.now() + 600; performance.now() < end; );
       }
-      return ahead.run(body);
+      return offload.run(body);
     },
   },
-  end: () => ahead.end(),
+  end: () => offload.end(),
 });

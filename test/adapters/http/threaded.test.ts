@@ -65,7 +65,7 @@ function routesFor(seen: unknown[]): HttpRoute[] {
     post('/half', {
       handle: async (_request, body) => ok(['whole', Buffer.from(body ?? []).toString()]),
       answered: (status) => void seen.push(status),
-      ahead: {
+      offload: {
         work: 'half',
         async finish(message) {
           const asked = Buffer.from(message).toString();

@@ -26,7 +26,7 @@ async function served(t: Scope): Promise<Served> {
   const rest = restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey);
   async function mine(...txs: readonly Tx[]): Promise<void> {
     await whole.clock.advance(ROUND_MS);
-    await whole.forge(...txs);
+    await whole.produceBlock(...txs);
   }
   return {
     ...whole,

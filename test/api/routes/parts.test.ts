@@ -1,6 +1,6 @@
 /** The transactions of a block, and the assets of an address, part by part as in one piece. */
 import t from 'tap';
-import { transactionBytesAt } from '../../../src/chain/stored-blocks.ts';
+import { transactionBytesAt } from '../../../src/chain/store/stored-blocks.ts';
 import { assetsOf } from '../../../src/ledger/assets.ts';
 import { wholeNode } from '../../node/in-process.ts';
 

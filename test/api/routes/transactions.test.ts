@@ -13,7 +13,7 @@ t.test('a call without a contract version gets the present one when signed', asy
     const image = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
     const tx = txToJson(whole.make(owner, { ...image, ...fields }), whole.scheme);
     await whole.clock.advance(ROUND_MS);
-    await whole.forge(whole.make(owner, { type: 105, tx, results: [], fee: 0 }));
+    await whole.produceBlock(whole.make(owner, { type: 105, tx, results: [], fee: 0 }));
     return String(tx['id']);
   }
   const contractId = await execute({ type: 103, contractName: 'sum', params: [] });

@@ -64,7 +64,7 @@ export async function ground(t: Scope, set: readonly string[] = []): Promise<Gro
   const targetPubKey = base58.encode(removed.publicKey);
   await whole.send(owner, { type: 111, targetPubKey, nodeName: 'n', opType: 'remove' });
   await whole.clock.advance(ROUND_MS);
-  await whole.forge();
+  await whole.produceBlock();
   // A role is in force after the time of its transaction.
   await whole.clock.advance(1_000);
   return { ...whole, miner, otherMiner, member, stranger, removed };

@@ -11,7 +11,7 @@ import { systemClock } from '../../../src/adapters/system.ts';
 import { encodeHex } from '../../../src/base/hex.ts';
 import { decodeBlock } from '../../../src/block/block.ts';
 import type { Blockchain } from '../../../src/chain/blockchain.ts';
-import { blockAt } from '../../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
 import { loadConfig } from '../../../src/cli/config-file.ts';
 import { genesisBlock } from '../../../src/cli/genesis-block.ts';
 import type { ChainScheme } from '../../../src/codec/codec.ts';

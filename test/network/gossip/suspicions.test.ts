@@ -5,7 +5,7 @@ import type { ChainListener } from '../../../src/chain/chain-head.ts';
 import { heights } from '../../../src/ledger/tables.ts';
 import { Suspicions, WRONG_PROOFS_MAX } from '../../../src/network/gossip/suspicions.ts';
 import type { Session } from '../../../src/network/sessions/session.ts';
-import type { PeerHead } from '../../../src/network/sync/peer-heads.ts';
+import type { PeerTip } from '../../../src/network/sync/peer-tips.ts';
 import { WrongProof } from '../../../src/tx/wrong-proof.ts';
 import { quiet } from '../../chain/chain-harness.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
@@ -25,7 +25,7 @@ function scene() {
   const isIll = { value: false };
   const chain = new Set([latin1(OURS), latin1(id(9))]);
   const scripts = new Set([latin1(scripted)]);
-  let onHead: (head: PeerHead) => void = () => {};
+  let onTip: (head: PeerTip) => void = () => {};
   const listeners: ChainListener[] = [];
   const blockchain = {
     view: {
@@ -41,7 +41,7 @@ function scene() {
     { keptMs: KEPT_MS },
     {
       blockchain: blockchain as never,
-      heads: { onHead: (action) => (onHead = action) },
+      peerTips: { onTip: (action) => (onTip = action) },
       scripts: {
         async hadScript(account) {
           if (isIll.value) throw new Error('the row is damaged');
@@ -69,7 +69,7 @@ function scene() {
     sessionOf,
     scripts,
     head(of: Uint8Array, session = peer) {
-      onHead({ session, id: of, height: 5, score: 5n });
+      onTip({ session, id: of, height: 5, score: 5n });
       return clock.advance(0);
     },
     /** It has been on our chain for so long that its pool holds nothing of another one. */

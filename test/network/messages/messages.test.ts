@@ -22,7 +22,7 @@ const bodies = [rng.bytes(120), undefined, rng.bytes(40)];
 
 type Decode = (bytes: Uint8Array) => unknown;
 const messages: readonly (readonly [name: string, Uint8Array, Decode, value: unknown])[] = [
-  ['Head', blocks.encodeHead(head, scheme), (b) => blocks.decodeHead(b, scheme), head],
+  ['Head', blocks.encodeTip(head, scheme), (b) => blocks.decodeTip(b, scheme), head],
   ['Ids', blocks.encodeIds(answer, scheme), (b) => blocks.decodeIds(b, scheme), answer],
   ['NoCommon', blocks.encodeIds(undefined, scheme), (b) => blocks.decodeIds(b, scheme), undefined],
   [

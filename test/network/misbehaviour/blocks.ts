@@ -1,7 +1,7 @@
 /** Misbehaviours with blocks: wrong ones, several, unfinished and old ones. */
 
 import { decodeBlock } from '../../../src/block/block.ts';
-import { headerRowAt } from '../../../src/chain/stored-blocks.ts';
+import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
 import {
   blockProtocols,
   encodeBlocks,

@@ -3,7 +3,7 @@
 import { compare } from '../../../src/base/bytes.ts';
 import { type Block, blockId } from '../../../src/block/block.ts';
 import type { Header } from '../../../src/block/header.ts';
-import { headerRowAt } from '../../../src/chain/stored-blocks.ts';
+import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
 import {
   blockProtocols,
   type CompactTx,

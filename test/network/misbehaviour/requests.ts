@@ -4,8 +4,8 @@
 import {
   blockProtocols,
   encodeBlockTxsRequest,
-  encodeHead,
   encodeIdList,
+  encodeTip,
 } from '../../../src/network/messages/block-messages.ts';
 import { encodePeers, PEERS } from '../../../src/network/messages/peer-messages.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
@@ -88,7 +88,7 @@ export const aboutRequests: readonly Row[] = [
     name: 'the end of its chain eighty times a second',
     act({ mav, node }) {
       for (let i = 0; i < 500; i++)
-        mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), scheme));
+        mav.notifyAll(blockProtocols.head, encodeTip(tipOf(node), scheme));
     },
     blame: offence('flood', 'blacklisted'),
   },

@@ -4,7 +4,7 @@
  * blamed another, and each maverick has been treated as its row requires.
  */
 import type { Test } from 'tap';
-import { blockProtocols, encodeHead } from '../../../src/network/messages/block-messages.ts';
+import { blockProtocols, encodeTip } from '../../../src/network/messages/block-messages.ts';
 import { scheme } from '../../chain/chain-harness.ts';
 import { Rng } from '../../generators/random.ts';
 import { agree, type Cluster, type ClusterNode, cluster, tipOf } from '../cluster.ts';
@@ -67,7 +67,7 @@ async function play(t: Test, rows: readonly Row[]): Promise<number> {
       const isTurn = turnOf(node, mav, now) !== undefined && timestamp !== player.lastTurn;
       if (isTurn) player.lastTurn = timestamp;
       // It pretends to follow the chain; who says nothing at all might be behind a dead line.
-      mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), scheme));
+      mav.notifyAll(blockProtocols.head, encodeTip(tipOf(node), scheme));
       await row.act({ at, nodes, node, mav, second, now, rng, isTurn, overheard });
     }
   }

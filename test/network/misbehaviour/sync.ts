@@ -1,13 +1,13 @@
 /** Misbehaviours of a peer that claims a better chain. */
 import { equal } from '../../../src/base/bytes.ts';
 import type { Block } from '../../../src/block/block.ts';
-import { blockAt } from '../../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
 import {
   blockProtocols,
   decodeIdList,
   encodeBlocks,
-  encodeHead,
   encodeIds,
+  encodeTip,
 } from '../../../src/network/messages/block-messages.ts';
 import { scheme } from '../../chain/chain-harness.ts';
 import { GENESIS_TIME, tipOf } from '../cluster.ts';
@@ -17,7 +17,7 @@ import { offence, type Row, randomId, type Scene } from './row.ts';
 function lie({ mav, node, rng }: Scene): void {
   const { height, score } = tipOf(node);
   const head = { height: height + 50, id: randomId(rng), score: score + 10n ** 20n };
-  mav.notifyAll(blockProtocols.head, encodeHead(head, scheme));
+  mav.notifyAll(blockProtocols.head, encodeTip(head, scheme));
 }
 
 export const aboutSync: readonly Row[] = [
@@ -101,7 +101,7 @@ export const aboutSync: readonly Row[] = [
     act(scene) {
       const { mav, node } = scene;
       mav.answers.set(blockProtocols.ids, async (message) => {
-        mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), scheme));
+        mav.notifyAll(blockProtocols.head, encodeTip(tipOf(node), scheme));
         const common = decodeIdList(message, scheme)[0]!;
         await new Promise<void>((resolve) => void scene.at.clock.after(1_000, resolve));
         return encodeIds({ common, next: [tipOf(node).id] }, scheme);

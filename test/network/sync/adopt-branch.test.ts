@@ -2,7 +2,7 @@
 // lacks rules that others have.
 import t from 'tap';
 import { apiError } from '../../../src/base/errors.ts';
-import type { Verdict } from '../../../src/chain/fork-choice.ts';
+import type { BranchOutcome } from '../../../src/chain/fork/fork-choice.ts';
 import type { Session } from '../../../src/network/sessions/session.ts';
 import { Branch } from '../../../src/network/sync/adopt-branch.ts';
 import { genesis } from '../../chain/chain-harness.ts';
@@ -14,10 +14,10 @@ async function given(isOutdated: boolean, isForged: boolean) {
   const ignored: Session[] = [];
   const session = { offend: (offence: string) => void offences.push(offence) } as never as Session;
   const error = apiError('Invalid', 'a rule is broken');
-  const invalid: Verdict = { kind: 'invalid', id, error, isForged };
+  const invalid: BranchOutcome = { kind: 'invalid', id, error, isForged };
   const branch = new Branch(session, {
     adopt: async () => invalid,
-    heads: { ignore: (of) => void ignored.push(of) },
+    peerTips: { ignore: (of) => void ignored.push(of) },
     watch: { adopted: () => {}, unusable: () => {} },
     isOutdated: () => isOutdated,
   });

@@ -8,7 +8,7 @@ import { NoAnswer, RequestRefused, SilentLine } from '../../../src/network/sessi
 import type { Session } from '../../../src/network/sessions/session.ts';
 import { createAskPeer } from '../../../src/network/sync/ask-peer.ts';
 import { GivenUp } from '../../../src/network/sync/given-up.ts';
-import type { PeerHead } from '../../../src/network/sync/peer-heads.ts';
+import type { PeerTip } from '../../../src/network/sync/peer-tips.ts';
 import { quiet } from '../../chain/chain-harness.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
@@ -34,12 +34,12 @@ function failing(error: unknown) {
 async function asked(error: unknown) {
   const { session, offences, closed, sessions } = failing(error);
   const deferred: Session[] = [];
-  const heads = {
+  const peerTips = {
     best: () => undefined,
     defer: (of: Session) => void deferred.push(of),
     markSlow: () => {},
   };
-  const ask = createAskPeer(1_000, { heads, sessions, clock: fakeClock(1) });
+  const ask = createAskPeer(1_000, { peerTips, sessions, clock: fakeClock(1) });
   const failure = await ask(session, 'ids/1', new Uint8Array(1), new AbortController().signal).then(
     () => undefined,
     (cause) => cause,
@@ -67,15 +67,15 @@ t.test('of two slow peers none is left for the other again and again', async (t)
     return { session: session as never as Session, answers };
   };
   const peers = [farAway('a'), farAway('bb')] as const;
-  const heads = {
+  const peerTips = {
     best: () =>
       peers
-        .map(({ session }) => ({ session }) as PeerHead)
+        .map(({ session }) => ({ session }) as PeerTip)
         .find(({ session }) => !slow.has(session)),
     defer: () => {},
     markSlow: (of: Session, isSlow: boolean) => void (isSlow ? slow.add(of) : slow.delete(of)),
   };
-  const ask = createAskPeer(60_000, { heads, sessions: { of: () => undefined }, clock });
+  const ask = createAskPeer(60_000, { peerTips, sessions: { of: () => undefined }, clock });
   const { signal } = new AbortController();
   const asking = (at: (typeof peers)[number]) => ask(at.session, 'ids/1', NOTHING, signal);
   const [one, other] = peers;

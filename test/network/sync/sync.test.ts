@@ -2,13 +2,13 @@
 import t from 'tap';
 import { equal } from '../../../src/base/bytes.ts';
 import type { Block } from '../../../src/block/block.ts';
-import { blockAt } from '../../../src/chain/stored-blocks.ts';
+import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
 import {
   blockProtocols,
   decodeIdList,
   encodeBlocks,
-  encodeHead,
   encodeIds,
+  encodeTip,
 } from '../../../src/network/messages/block-messages.ts';
 import {
   encodeTxHashes,
@@ -40,7 +40,7 @@ async function longChain(t: Parameters<typeof cluster>[0]) {
 
 /** The maverick claims the chain of a node, of which it may have the blocks. */
 function claim(mav: Maverick, node: ClusterNode): void {
-  mav.notifyAll(blockProtocols.head, encodeHead(tipOf(node), scheme));
+  mav.notifyAll(blockProtocols.head, encodeTip(tipOf(node), scheme));
 }
 
 /** The maverick tells the ids of that chain, and sends no block of it. */
@@ -85,7 +85,7 @@ t.test('scenario 103: a black hole with the best score', async (t) => {
         id: new Uint8Array(64).fill(9),
         score: score + 10n ** 20n,
       };
-      mav.notifyAll(blockProtocols.head, encodeHead(head, scheme));
+      mav.notifyAll(blockProtocols.head, encodeTip(head, scheme));
     };
     for (let i = 0; i < 15; i++) {
       lie();
@@ -117,7 +117,7 @@ t.test('a peer that has rolled back since it told the ids', async (t) => {
   let asked = 0;
   mav.answers.set(blockProtocols.blocks, async (message) => {
     asked++;
-    const head = encodeHead({ ...tipOf(late), height: 1, score: 0n }, scheme);
+    const head = encodeTip({ ...tipOf(late), height: 1, score: 0n }, scheme);
     // The notice arrives after the answer.
     if (announces) at.clock.after(2_000, () => mav.notifyAll(blockProtocols.head, head));
     return encodeBlocks(
@@ -149,7 +149,7 @@ async function grow(on: ClusterNode, members: readonly Member[], rounds: readonl
     const time = GENESIS_TIME + round * ROUND_MS + 10;
     const miner = members.find((one) => turnOf(on, one, time) !== undefined);
     if (miner === undefined) throw new Error(`nobody has round ${round}`);
-    await on.node.blockchain.forge(miner, time, async () => {});
+    await on.node.blockchain.produceBlock(miner, time, async () => {});
   }
 }
 
@@ -209,7 +209,7 @@ t.test('a chain that this node cannot take keeps it from no other', async (t) =>
   mav.pester([late]);
   for (let i = 0; i < 20; i++) {
     const score = tipOf(one).score + 10n ** 20n;
-    mav.notifyAll(blockProtocols.head, encodeHead({ height: 900, id, score }, scheme));
+    mav.notifyAll(blockProtocols.head, encodeTip({ height: 900, id, score }, scheme));
     await at.seconds(1);
   }
   t.ok(agree([one, two, late]), `${tipOf(late).height} of ${tipOf(one).height} blocks`);
@@ -248,7 +248,7 @@ t.test('correct but useless blocks, one in a few seconds', async (t) => {
   mav.pester([one]);
   const lie = async (): Promise<void> => {
     const score = tipOf(one).score + 10n ** 20n;
-    mav.notifyAll(blockProtocols.head, encodeHead({ height: 900, id: ids.at(-1)!, score }, scheme));
+    mav.notifyAll(blockProtocols.head, encodeTip({ height: 900, id: ids.at(-1)!, score }, scheme));
     await at.seconds(1);
   };
   const { height } = tipOf(one);
@@ -313,7 +313,7 @@ t.test('scenario 43: a branch of twenty blocks whose fifteenth is invalid', asyn
   await at.seconds(1);
   const score = tipOf(victim).score + 10n ** 20n;
   const head = { height: 21, id: ids.at(-1)!, score };
-  mav.notifyAll(blockProtocols.head, encodeHead(head, scheme));
+  mav.notifyAll(blockProtocols.head, encodeTip(head, scheme));
   await at.seconds(10);
   t.match(victim.log.of('block.refused'), [{ why: /negative/i }], 'the fifteenth is refused');
   t.same(tipOf(victim).id, id, 'the old chain stands');

@@ -1,7 +1,7 @@
 /** Runs in the copy, and prints as JSON how the node treats type 99. */
 import { equal } from '../../../src/base/bytes.ts';
 import { stringify } from '../../../src/base/json.ts';
-import { sendTypes } from '../../../src/cli/tx-fields.ts';
+import { sendTypes } from '../../../src/cli/commands/tx/tx-fields.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../../src/crypto/families.ts';
 import { allSettings } from '../../../src/node/config/settings.ts';
@@ -20,7 +20,7 @@ const draft = unsignedFromJson({ type: 99, version: 1, sender, text: 'hello' }, 
   timestamp: 1_600_000_000_000,
   feeOf: (tx) => tx.def.fee ?? 0n,
 });
-const signed = draft.seal([family.sign(keys.privateKey, draft.message, random)]);
+const signed = draft.assemble([family.sign(keys.privateKey, draft.message, random)]);
 const decoded = decodeTx(signed.bytes, scheme);
 const json = txToJson(decoded, scheme);
 const submitted = broadcastFromJson(JSON.parse(stringify(json)), scheme)[0];

@@ -1,6 +1,6 @@
 /** Entries and 64-bit integers, as values of the node and as fields of messages. */
 import type { DataEntry } from '../../../base/containers.ts';
-import type { Entry, Int64 } from './rpcs.ts';
+import type { GrpcEntry, Int64 } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
 
 export const toInt64 = (value: bigint): Int64 => ({
@@ -14,7 +14,7 @@ export const fromInt64 = ({ low, high }: Int64): bigint =>
 /** Exact up to 2^53, which covers every time and height. */
 export const numberOf = ({ low, high }: Int64): number => high * 2 ** 32 + (low >>> 0);
 
-export function toEntry(entry: DataEntry): Entry {
+export function toEntry(entry: DataEntry): GrpcEntry {
   const { key } = entry;
   if (entry.type === 'integer') return { key, intValue: toInt64(entry.value) };
   if (entry.type === 'boolean') return { key, boolValue: entry.value };
@@ -23,7 +23,7 @@ export function toEntry(entry: DataEntry): Entry {
 }
 
 /** Throws GrpcRefusal where an entry has no value. */
-export function fromEntry(entry: Entry): DataEntry {
+export function fromEntry(entry: GrpcEntry): DataEntry {
   const { key } = entry;
   // What the message leaves out stands in the prototype.
   if (Object.hasOwn(entry, 'stringValue'))

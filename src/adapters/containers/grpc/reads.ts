@@ -38,7 +38,7 @@ export const readHandlers: ReadHandlers = {
   // Contracts own nothing, so this says only how many decimals there are.
   async 'ContractService/GetContractBalances'({ assetsIds }, { reads, transaction }) {
     reads.spend(assetsIds.filter(({ value }) => value === '').length);
-    const assetsBalances = await reads.inTurns(assetsIds, ({ value }) =>
+    const assetsBalances = await reads.streamed(assetsIds, ({ value }) =>
       value === ''
         ? { assetId: undefined, amount: 0, decimals: NATIVE_DECIMALS }
         : {
@@ -83,7 +83,7 @@ export const readHandlers: ReadHandlers = {
 
   async 'PermissionService/GetPermissionsForAddresses'({ addresses, timestamp }, { reads }) {
     const at = numberOf(timestamp);
-    const addressToRoles = await reads.inTurns(addresses, (address) => ({
+    const addressToRoles = await reads.streamed(addresses, (address) => ({
       address,
       roles: reads.permissions(address, at).roles.map(toRole),
     }));

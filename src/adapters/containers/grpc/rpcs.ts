@@ -14,7 +14,7 @@ export interface Wrapped<T> {
   readonly value: T;
 }
 
-export interface Entry {
+export interface GrpcEntry {
   readonly key: string;
   readonly intValue?: Int64;
   readonly boolValue?: boolean;
@@ -28,7 +28,7 @@ export interface Role {
 }
 
 interface Entries {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly GrpcEntry[];
 }
 
 export interface TransactionMessage {
@@ -38,7 +38,7 @@ export interface TransactionMessage {
     readonly sender: string;
     readonly senderPublicKey: string;
     readonly contractId: string;
-    readonly params: readonly Entry[];
+    readonly params: readonly GrpcEntry[];
     readonly fee: Int64;
     readonly version: number;
     readonly proofs: Uint8Array;
@@ -74,7 +74,7 @@ export interface CommitRpcs {
   readonly 'ContractService/CommitExecutionSuccess': Rpc<
     {
       readonly txId: string;
-      readonly results: readonly Entry[];
+      readonly results: readonly GrpcEntry[];
       readonly assetOperations: readonly unknown[];
     },
     Nothing
@@ -99,7 +99,7 @@ export interface ReadRpcs {
   >;
   readonly 'ContractService/GetContractKey': Rpc<
     { readonly contractId: string; readonly key: string },
-    { readonly entry: Entry }
+    { readonly entry: GrpcEntry }
   >;
   readonly 'ContractService/GetContractBalances': Rpc<
     { readonly assetsIds: readonly Wrapped<string>[] },

@@ -135,7 +135,7 @@ const list = route({
   doc: 'Assets by the beginning of their id, by name and description; the newest first.',
   query,
   keep: KEPT,
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Type.Array(AssetIssue),
   async handle({ query: { search: text, index, limit, sort, extended }, http }, services) {
     const from = asked(http);
@@ -189,7 +189,7 @@ const count = route({
   group,
   doc: 'The number of assets that GET /assets lists on all its pages.',
   query: { search: params.search },
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Count,
   handle: ({ query: { search } }, services) => countAssets(search, services),
 });
@@ -202,7 +202,7 @@ const byId = route({
   doc: 'One asset.',
   params: { id: params.pathText('Id of the asset.') },
   query: { extended: params.extended },
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: AssetIssue,
   async handle({ params: { id }, query: { extended } }, services) {
     const tip = await tipOf(services);
@@ -231,7 +231,7 @@ const holders = route({
   doc: 'The largest holders of an asset; NATIVE for the native coin.',
   params: { id: params.pathText('Id of the asset, or NATIVE.') },
   query: { limit: params.limit },
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Type.Array(Holder),
   async handle({ params: { id }, query: { limit } }, services) {
     await requireIndexes(services);

@@ -40,7 +40,7 @@ const at = route({
       parse: params.height,
     },
   },
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Block,
   async handle({ params: { height } }, services) {
     const tip = await tipOf(services);
@@ -72,7 +72,7 @@ const list = route({
   doc: 'Blocks without their transactions; `index` is a height.',
   query: { index: params.index, limit: params.limit, sort: params.sort },
   keep: KEPT,
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Type.Array(BlockSummary),
   async handle({ query: { index, limit, sort }, http }, services) {
     const from = asked(http);

@@ -101,7 +101,7 @@ const stats = route({
       parse: (text: string) => params.wholeBetween(text, 1, BLOCKS_MAX),
     },
   },
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Stats,
   async handle({ query: { blocks } }, services) {
     await requireIndexes(services);

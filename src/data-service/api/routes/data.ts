@@ -74,7 +74,7 @@ const WINDOW = (order: string): string =>
      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
 
 const Ids = Type.Array(Type.Object({ id: Type.String() }));
-const cost = { inTurns: true } as const;
+const cost = { streamed: true } as const;
 const shared = { method: 'GET', access, group, query, keep: KEPT, cost } as const;
 
 const idsOfKey = route({

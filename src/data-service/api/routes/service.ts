@@ -33,7 +33,7 @@ const ready = route({
   access: 'public',
   group: 'health',
   doc: 'Whether the service answers from data that are up to date; 503 with the reasons otherwise. A node that does not answer, and a crawler that has ended, are reasons that leave the status 200.',
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Ready,
   unavailable: Ready,
   async handle(_request, services) {
@@ -83,7 +83,7 @@ const status = route({
   access: 'apiKey',
   group,
   doc: 'How far the data are, and what went wrong last.',
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Status,
   async handle(_request, services) {
     const tip = await tipOf({ ...services, strictLag: false });

@@ -24,7 +24,7 @@ const stream = route({
   query,
   check: checkFilter,
   keep: [LAST_ID],
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Type.String({
     description: 'Events: transactions; rollback, with the height that stays; end.',
   }),

@@ -76,7 +76,7 @@ const list = route({
   query: filterParams,
   check: checkFilter,
   keep: KEPT,
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Type.Array(Summary),
   handle: ({ query, http }, services) => page(query, asked(http), services),
 });
@@ -89,7 +89,7 @@ const listPosted = route({
   doc: 'The same as GET /transactions, with the parameters in a JSON body.',
   body: queryBody(filterParams, checkFilter),
   keep: KEPT,
-  cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
+  cost: { streamed: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Type.Array(Summary),
   handle: ({ body, http }, services) => page(body, asked(http, false), services),
 });
@@ -102,7 +102,7 @@ const counted = route({
   doc: 'The number of transactions that GET /transactions lists on all its pages.',
   query: countParams,
   check: checkFilter,
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Count,
   handle: ({ query }, services) => countTransactions(query, services),
 });
@@ -114,7 +114,7 @@ const countPosted = route({
   group,
   doc: 'The same as GET /transactions/count, with the parameters in a JSON body.',
   body: queryBody(countParams, checkFilter),
-  cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
+  cost: { streamed: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Count,
   handle: ({ body }, services) => countTransactions(body, services),
 });
@@ -127,7 +127,7 @@ const byId = route({
   doc: 'One transaction.',
   params: { id: params.pathText('Id of the transaction.') },
   query: { extended: params.extended },
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Summary,
   async handle({ params: { id }, query: { extended } }, services) {
     const tip = await tipOf(services);

@@ -321,7 +321,7 @@ const list = route({
   query,
   check,
   keep: KEPT,
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Type.Array(User),
   handle: ({ query, http }, services) => page(query, asked(http), services),
 });
@@ -334,7 +334,7 @@ const listPosted = route({
   doc: 'The same as GET /users, with the parameters in a JSON body.',
   body: queryBody(query, check),
   keep: KEPT,
-  cost: { inTurns: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
+  cost: { streamed: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
   reply: Type.Array(User),
   handle: ({ body, http }, services) => page(body, asked(http, false), services),
 });
@@ -347,7 +347,7 @@ const count = route({
   doc: 'The number of users that GET /users lists on all its pages.',
   query,
   check,
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: Count,
   async handle({ query: filter }, services) {
     await requireIndexes(services);
@@ -368,7 +368,7 @@ const byAddress = route({
   group,
   doc: 'One user, by address or by `alias:<chain id>:<name>`.',
   params: { userAddress: params.pathText('Address, or alias in its long form.') },
-  cost: { inTurns: true },
+  cost: { streamed: true },
   reply: User,
   async handle({ params: { userAddress } }, services) {
     await requireIndexes(services);

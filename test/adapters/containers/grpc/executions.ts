@@ -61,7 +61,7 @@ export function execution(
 /** Reads of a contract with these entries, and one answer for everything else. */
 export const readsOf = (entries: readonly DataEntry[]): ContractReads => ({
   spend() {},
-  inTurns: async (items, read) => items.map(read),
+  streamed: async (items, read) => items.map(read),
   contractEntry(_contractId, key) {
     const found = entries.find((entry) => entry.key === key);
     if (found === undefined) throw apiError('NoDataForKey', key);

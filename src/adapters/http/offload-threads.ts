@@ -1,0 +1,168 @@
+/**
+ * Threads that do the part of requests that needs no state, for the thread that holds their
+ * connections: they read bodies, check signatures and print answers. That takes most of the time of
+ * a request and makes most of its garbage. So the thread of the connections stays free to refuse at
+ * once what is too much.
+ *
+ * Invariants: each body has one result; the caller bounds the bodies that wait; a thread starts when
+ * there is work that no other takes, and holds few batches, so that what waits makes the next ones
+ * larger.
+ */
+import { Worker } from 'node:worker_threads';
+import { threadFlags } from '../thread-flags.ts';
+import {
+  type BodyBatch,
+  type FromOffloadThread,
+  type OffloadResult,
+  READY,
+} from './offload-messages.ts';
+
+/** A message costs as much as some requests; a full batch takes half a millisecond. */
+const BATCH_BODIES = 8;
+const BATCH_BYTES = 16 * 1024;
+/** So that a thread finds work when it finishes a batch. */
+const BATCHES_PER_THREAD = 2;
+/** In MiB; a body and its answer take a small part of it, and are soon garbage. */
+const HEAP = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 12 };
+
+export interface OffloadThreadsOptions {
+  /** Module of the thread; it calls `serveOffload`. */
+  readonly workerUrl: URL;
+  readonly workerData: unknown;
+  /** The most of them. */
+  readonly threadsMax: number;
+  /** A thread ended without being asked to; what it had will never have a result. */
+  readonly onDeath: (cause: Error) => void;
+}
+
+type Resolve = (result: OffloadResult) => void;
+
+class Batch {
+  private bytes: Uint8Array<ArrayBuffer>;
+  private readonly ends: number[] = [];
+  readonly waiting: Resolve[] = [];
+  private used = 0;
+
+  constructor(bytes: number) {
+    this.bytes = new Uint8Array(Math.max(BATCH_BYTES, bytes));
+  }
+
+  hasRoom(bytes: number): boolean {
+    return this.ends.length < BATCH_BODIES && this.used + bytes <= this.bytes.length;
+  }
+
+  add(body: Uint8Array, resolve: Resolve): void {
+    this.bytes.set(body, this.used);
+    this.used += body.length;
+    this.ends.push(this.used);
+    this.waiting.push(resolve);
+  }
+
+  get message(): BodyBatch {
+    return { buffer: this.bytes.buffer, ends: this.ends };
+  }
+}
+
+interface Thread {
+  readonly worker: Worker;
+  /** In the order in which their results will come. */
+  readonly batches: Batch[];
+  isReady: boolean;
+}
+
+export class OffloadThreads {
+  private readonly options: OffloadThreadsOptions;
+  private readonly threads: Thread[] = [];
+  private readonly batches: Batch[] = [];
+  private gathering = false;
+  private ended = false;
+
+  constructor(options: OffloadThreadsOptions) {
+    this.options = options;
+  }
+
+  /** Copies the body. */
+  run(body: Uint8Array): Promise<OffloadResult> {
+    let batch = this.batches.at(-1);
+    if (batch === undefined || !batch.hasRoom(body.length)) {
+      batch = new Batch(body.length);
+      this.batches.push(batch);
+    }
+    const { promise, resolve } = Promise.withResolvers<OffloadResult>();
+    batch.add(body, resolve);
+    this.gather();
+    return promise;
+  }
+
+  /** When all results are there. */
+  end(): void {
+    this.ended = true;
+    for (const { worker } of this.threads) void worker.terminate();
+  }
+
+  /** Waits for the other requests of this turn. */
+  private gather(): void {
+    if (this.gathering) return;
+    this.gathering = true;
+    setImmediate(() => {
+      this.gathering = false;
+      this.handOver();
+    });
+  }
+
+  private handOver(): void {
+    while (this.batches.length > 0) {
+      const thread = this.freest();
+      if (thread === undefined) return;
+      const batch = this.batches.shift()!;
+      thread.batches.push(batch);
+      thread.worker.postMessage(batch.message, [batch.message.buffer]);
+    }
+  }
+
+  /**
+   * A thread that can take a batch. Where all are busy, another one is started; until it is ready,
+   * which takes long beside other work, the others go on.
+   */
+  private freest(): Thread | undefined {
+    let best: Thread | undefined;
+    let isStarting = false;
+    for (const one of this.threads) {
+      if (!one.isReady) isStarting = true;
+      else if (best === undefined || one.batches.length < best.batches.length) best = one;
+    }
+    if (best?.batches.length === 0) return best;
+    if (!isStarting && this.threads.length < this.options.threadsMax) this.start();
+    return best !== undefined && best.batches.length < BATCHES_PER_THREAD ? best : undefined;
+  }
+
+  private start(): void {
+    const { workerUrl, workerData, onDeath } = this.options;
+    const worker = new Worker(workerUrl, {
+      name: 'offload',
+      workerData,
+      // The thread does not need the environment, which may hold passwords.
+      env: {},
+      execArgv: threadFlags(),
+      resourceLimits: HEAP,
+    });
+    const thread: Thread = { worker, batches: [], isReady: false };
+    let cause: unknown;
+    worker.on('message', (message: FromOffloadThread) => {
+      if (message === READY) thread.isReady = true;
+      else {
+        const { waiting } = thread.batches.shift()!;
+        for (const [i, resolve] of waiting.entries()) resolve(message[i]!);
+      }
+      this.handOver();
+    });
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', (code) => {
+      // What another thread has thrown is no error that can travel further.
+      if (!this.ended) onDeath(new Error(String(cause ?? `it ended with ${code}`)));
+    });
+    this.threads.push(thread);
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Requests that other threads have passed on, in the order of arrival. The time that they take of
+ * one turn of the event loop is limited, so that blocks, peers and timers run in between, however
+ * many requests wait. What a body says can make a request take many milliseconds, so those without
+ * one have a line and a time of their own. The threads limit their number.
+ */
+const TURN_MS = 3;
+
+type Work = () => void;
+
+export class RequestQueue {
+  private readonly bare = new Queue();
+  private readonly withBody = new Queue();
+  private scheduled = false;
+
+  /** Runs it in this turn or a later one. */
+  add(work: Work, hasBody: boolean): void {
+    (hasBody ? this.withBody : this.bare).push(work);
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => this.run());
+  }
+
+  private run(): void {
+    this.scheduled = false;
+    const isDone = [this.bare.run(), this.withBody.run()];
+    if (isDone.includes(false)) this.schedule();
+  }
+}
+
+class Queue {
+  private waiting: Work[] = [];
+  private next = 0;
+
+  push(work: Work): void {
+    this.waiting.push(work);
+  }
+
+  /** Runs the first ones for the time of a turn, at least one; true where none is left. */
+  run(): boolean {
+    const ends = performance.now() + TURN_MS;
+    while (this.next < this.waiting.length) {
+      this.waiting[this.next++]!();
+      if (performance.now() >= ends) break;
+    }
+    if (this.next < this.waiting.length) return false;
+    this.waiting = [];
+    this.next = 0;
+    return true;
+  }
+}

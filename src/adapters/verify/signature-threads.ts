@@ -1,0 +1,27 @@
+/** The verification pool with this program's thread module. */
+
+import type { Log } from '../../base/ports.ts';
+import type { CryptoFamily } from '../../crypto/family.ts';
+import { createVerifyPool, type VerifyPool } from './signature-pool.ts';
+
+/** Works from sources and from the published build. */
+const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+
+export interface VerifyThreadsOptions {
+  /** Upper limit; threads start when there is work for them. Default: one for each processor. */
+  readonly threads?: number;
+  readonly log?: Log;
+}
+
+export function createVerifyThreads(
+  family: CryptoFamily,
+  options: VerifyThreadsOptions = {},
+): VerifyPool {
+  return createVerifyPool({
+    workerUrl: new URL(`./signature-worker${extension}`, import.meta.url),
+    family: family.name,
+    publicKeySize: family.publicKeySize,
+    signatureSize: family.signatureSize,
+    ...options,
+  });
+}

@@ -1,0 +1,20 @@
+/** A verification thread: answers every batch in the order of arrival (adapters/verify/signature-pool.ts). */
+import { parentPort, workerData } from 'node:worker_threads';
+import { createFamily } from '../../crypto/families.ts';
+import type { FamilyName } from '../../crypto/family.ts';
+import { giveWay } from '../background-thread.ts';
+import { readBatch, type VerifyThreadData, verdictsOf } from './signature-batch.ts';
+
+const data = workerData as VerifyThreadData;
+const family = createFamily(data.family as FamilyName, { cachedKeys: data.cachedKeys });
+
+giveWay('background');
+parentPort?.on('message', (buffer: ArrayBuffer) => {
+  const items = readBatch(buffer, data);
+  const verdicts = verdictsOf(buffer);
+  family.prepare(items.map((item) => item.publicKey));
+  for (const [i, { publicKey, message, signature }] of items.entries()) {
+    verdicts[i] = family.verify(publicKey, message, signature) ? 1 : 0;
+  }
+  parentPort?.postMessage(buffer, [buffer]);
+});

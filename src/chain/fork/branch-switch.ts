@@ -1,0 +1,160 @@
+/**
+ * Replaces the blocks above an ancestor by a branch with a better score, in one commit or not at
+ * all.
+ *
+ * Invariant: at most `rollbackMax` blocks are given up.
+ */
+import { Refusal } from '../../base/errors.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import { blockId } from '../../block/block.ts';
+import type { Header } from '../../block/header.ts';
+import type { Consensus } from '../../consensus/consensus.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import type { AppliedBlock } from '../apply/block-applier.ts';
+import type { CheckedBlock } from '../apply/verify-block.ts';
+import type { Blockchain, Inside } from '../blockchain.ts';
+import { AppliedRun } from '../import/applied-run.ts';
+import { headerRowAt, heightOf } from '../store/stored-blocks.ts';
+import { type Tip, tipOf } from '../tip.ts';
+import { BadBlock } from './bad-block.ts';
+import { type Candidate, standingOf } from './chain-choice.ts';
+import type { Equivocations } from './equivocation.ts';
+import type { HeaderClaims } from './header-claims.ts';
+
+export type SwitchOutcome =
+  | 'adopted'
+  | 'known'
+  | 'not-better'
+  | 'late'
+  | 'unknown-parent'
+  | 'too-deep'
+  | 'below-final';
+
+export interface BranchSwitchPorts {
+  readonly blockchain: Blockchain;
+  readonly consensus: Consensus;
+  readonly claims: HeaderClaims;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly equivocations: Pick<Equivocations, 'isThird'>;
+  readonly log: Log;
+  /** Absent where nothing votes. */
+  readonly finality?: BranchFinality | undefined;
+}
+
+/** What votes say of branches (finality.md#fork-choice). */
+export interface BranchFinality {
+  /** Height of the final block: nothing at or below it is given up. */
+  floor(): number;
+  /** Which of the two has the higher justified block, as far as is known before the branch is applied. */
+  lead(ancestor: number, branch: readonly Header[]): 'ours' | 'theirs' | undefined;
+  /** Whether the branch, which is applied, has the higher one. */
+  hasLead(ancestor: number, branch: readonly AppliedBlock[]): boolean;
+}
+
+export class BranchSwitch {
+  private readonly rollbackMax: number;
+  private readonly ports: BranchSwitchPorts;
+
+  constructor(rollbackMax: number, ports: BranchSwitchPorts) {
+    this.rollbackMax = rollbackMax;
+    this.ports = ports;
+  }
+
+  /**
+   * Runs under the chain's mutex, so the head does not move meanwhile. Throws BadBlock, and OwnFailure where
+   * the store refuses the write.
+   */
+  async attempt(inside: Inside, branch: readonly CheckedBlock[]): Promise<SwitchOutcome> {
+    const { view } = this.ports.blockchain;
+    const rest = withoutKnown(branch, view);
+    const [first] = rest;
+    if (first === undefined) return 'known';
+    const height = heightOf(view, first.block.header.reference);
+    const row = height === undefined ? undefined : headerRowAt(view, height);
+    if (height === undefined || row === undefined) return 'unknown-parent';
+    const ancestor = tipOf(height, row);
+    const current = inside.tip();
+    const { consensus, clock, equivocations, finality } = this.ports;
+    const depth = current.height - height;
+    if (depth > 0 && height < (finality?.floor() ?? 0)) return this.belowFinal(height);
+    const headers = rest.map(({ block }) => block.header);
+    const lead = depth === 0 ? undefined : finality?.lead(height, headers);
+    if (lead === 'ours') return 'not-better';
+    // A branch that others have continued is theirs too.
+    const isThird = rest.length === 1 && equivocations.isThird(first.block.header);
+    if (depth > 0 && isThird && lead === undefined) return 'not-better';
+    const candidate = candidateOf(ancestor, rest, consensus);
+    const standing = standingOf(candidate, current, consensus, clock.now());
+    if (standing !== 'better' && lead === undefined) return standing;
+    if (depth > this.rollbackMax && lead === undefined) {
+      this.ports.log.error('fork.too-deep', {
+        depth,
+        max: this.rollbackMax,
+        ancestor: height,
+        why: 'another chain has a better score; an operator must decide which one is right',
+      });
+      return 'too-deep';
+    }
+    const mustLead = lead === 'theirs' && (standing !== 'better' || depth > this.rollbackMax);
+    return this.replace(inside, ancestor, depth, rest, mustLead);
+  }
+
+  private belowFinal(ancestor: number): SwitchOutcome {
+    this.ports.log.error('fork.below-final', {
+      ancestor,
+      final: this.ports.finality?.floor() ?? 0,
+      why: 'another chain lacks the final block of this node',
+    });
+    return 'below-final';
+  }
+
+  private async replace(
+    inside: Inside,
+    ancestor: Tip,
+    depth: number,
+    branch: readonly CheckedBlock[],
+    mustLead: boolean,
+  ): Promise<SwitchOutcome> {
+    const { blockchain, claims, log, finality } = this.ports;
+    if (depth > 0) claims.require(inside, ancestor, branch);
+    const unwinding = depth === 0 ? undefined : await inside.unwind(ancestor.height);
+    const run = new AppliedRun(inside, ancestor, unwinding?.unwound.overlay ?? blockchain.view);
+    const applied: AppliedBlock[] = [];
+    for (const { block, txs, verdicts } of branch) {
+      const verified = { block, txs, verdicts: await verdicts };
+      const next = await run.apply(verified).catch((error) => {
+        if (!(error instanceof Refusal)) throw error;
+        throw new BadBlock(blockId(block), error, true);
+      });
+      applied.push(next);
+    }
+    if (mustLead && finality?.hasLead(ancestor.height, applied) !== true) return 'not-better';
+    await inside.commit(applied, unwinding);
+    const { height } = run.tip;
+    if (depth > 0) {
+      log.warn('chain.reorganised', { from: ancestor.height, depth, height });
+    } else {
+      const count = applied.reduce((sum, { txs }) => sum + txs.length, 0);
+      log.info('block.appended', { height, blocks: applied.length, txs: count });
+    }
+    return 'adopted';
+  }
+}
+
+function withoutKnown(branch: readonly CheckedBlock[], view: LedgerView): readonly CheckedBlock[] {
+  const start = branch.findIndex(({ block }) => heightOf(view, blockId(block)) === undefined);
+  return start === -1 ? [] : branch.slice(start);
+}
+
+function candidateOf(
+  { height, score }: Tip,
+  branch: readonly CheckedBlock[],
+  consensus: Consensus,
+): Candidate {
+  const sum = branch.reduce(
+    (sum, { block }) => sum + consensus.score(block.header.consensus),
+    score,
+  );
+  const [first, last] = [branch[0]!, branch.at(-1)!].map(({ block }) => block.header);
+  return { ancestor: height, first: first!, header: last!, score: sum };
+}

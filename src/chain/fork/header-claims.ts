@@ -1,0 +1,77 @@
+/**
+ * Checks the headers of a branch without their bodies: first against the headers before them, then
+ * whose turn the first one is. A false claim must not cost more than this check: rolling back a
+ * hundred blocks reads all that they have changed.
+ */
+import type { Refusal } from '../../base/errors.ts';
+import { type Block, blockId } from '../../block/block.ts';
+import type { Header } from '../../block/header.ts';
+import type { Consensus, Parent } from '../../consensus/consensus.ts';
+import { consensusView } from '../apply/consensus-view.ts';
+import type { Blockchain, Inside } from '../blockchain.ts';
+import { headerRowAt, heightOf } from '../store/stored-blocks.ts';
+import { type Tip, tipOf } from '../tip.ts';
+import { BadBlock, ruleBroken } from './bad-block.ts';
+
+export class HeaderClaims {
+  private readonly blockchain: Blockchain;
+  private readonly consensus: Consensus;
+  private readonly rollbackMax: number;
+
+  constructor(blockchain: Blockchain, consensus: Consensus, rollbackMax: number) {
+    this.blockchain = blockchain;
+    this.consensus = consensus;
+    this.rollbackMax = rollbackMax;
+  }
+
+  /** Throws BadBlock. */
+  require(inside: Inside, ancestor: Tip, branch: readonly { readonly block: Block }[]): void {
+    let parent: Parent = ancestor;
+    const earlier = new Map<number, Header>();
+    const claims = consensusView(this.blockchain.view, earlier);
+    for (const { block } of branch) {
+      const { header } = block;
+      const broken = ruleBroken(() => this.consensus.verifyHeader(header, parent, claims));
+      if (broken !== undefined) throw new BadBlock(blockId(block), broken, true);
+      parent = { height: parent.height + 1, header };
+      earlier.set(parent.height, header);
+    }
+    const [first] = branch;
+    const refusal = first && this.outOfTurn(inside, ancestor, first.block.header);
+    if (refusal !== undefined) throw new BadBlock(blockId(first!.block), refusal, true);
+  }
+
+  /**
+   * Why a block with this header would be refused. Undefined: there is no reason, or its parent is
+   * unknown here.
+   */
+  async examine(header: Header): Promise<Refusal | undefined> {
+    const { blockchain, consensus } = this;
+    const ancestor = this.ancestorOf(header);
+    if (ancestor === undefined) return undefined;
+    const state = consensusView(blockchain.view);
+    const broken = ruleBroken(() => consensus.verifyHeader(header, ancestor, state));
+    if (broken !== undefined) return broken;
+    if (ancestor.height === blockchain.tip().height) {
+      return ruleBroken(() => consensus.verify(header, ancestor, state));
+    }
+    return blockchain.exclusive(async (inside) => {
+      const stillThere = this.ancestorOf(header);
+      return stillThere && this.outOfTurn(inside, stillThere, header);
+    });
+  }
+
+  private outOfTurn(inside: Inside, ancestor: Tip, header: Header): Refusal | undefined {
+    const state = inside.consensusAt(ancestor.height);
+    return ruleBroken(() => this.consensus.verify(header, ancestor, state));
+  }
+
+  /** Undefined where the parent is not in this chain, or is deeper than a rollback may go. */
+  private ancestorOf({ reference }: Header): Tip | undefined {
+    const { blockchain, rollbackMax } = this;
+    const height = heightOf(blockchain.view, reference);
+    const row = height === undefined ? undefined : headerRowAt(blockchain.view, height);
+    if (height === undefined || row === undefined) return undefined;
+    return blockchain.tip().height - height > rollbackMax ? undefined : tipOf(height, row);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Opens the store of a configuration. A damaged store, or one of a release without checksums, is
+ * replaced by a new one with all blocks that are still readable; peers supply the rest.
+ */
+import { join } from 'node:path';
+import { StoreLockedError } from '../../../adapters/folder-lock.ts';
+import { type LmdbStore, openLmdbStore } from '../../../adapters/lmdb/store.ts';
+import { systemClock } from '../../../adapters/system.ts';
+import { createVerifyThreads } from '../../../adapters/verify/signature-threads.ts';
+import type { Log } from '../../../base/ports.ts';
+import type { StoreCorruptError } from '../../../base/store-damage.ts';
+import type { Block } from '../../../block/block.ts';
+import { rebuild } from '../../../chain/store/rebuild.ts';
+import { tables } from '../../../ledger/tables.ts';
+import type { Config } from '../../../node/config/settings.ts';
+import { openBlockchain } from '../../../node/open-blockchain.ts';
+import { cryptographyOfConfig } from '../../cryptography.ts';
+import { lockedBy } from '../../terminal/exit.ts';
+
+/** The start of a node takes less. */
+const SCRUB_AFTER_MS = 10_000;
+
+export async function openChainStore(
+  config: Config,
+  genesis: Block,
+  log: Log,
+  onDamage?: (damage: StoreCorruptError) => void,
+): Promise<LmdbStore> {
+  const folder = join(config.dataDirectory, 'chain');
+  const store = await openLmdbStore({
+    folder,
+    tables,
+    replaceDamaged: true,
+    // The tools end before a check in the background would.
+    ...(onDamage === undefined ? {} : { onDamage, scrubAfterMs: SCRUB_AFTER_MS }),
+  }).catch((cause: unknown) => {
+    throw cause instanceof StoreLockedError ? lockedBy(cause) : cause;
+  });
+  if (store.damaged === undefined) return store;
+  try {
+    await refill(store, config, genesis, log);
+  } catch (cause) {
+    await store.close();
+    throw cause;
+  }
+  return store;
+}
+
+async function refill(store: LmdbStore, config: Config, genesis: Block, log: Log): Promise<void> {
+  const { damaged } = store;
+  if (damaged === undefined) return;
+  const { family, scheme } = cryptographyOfConfig(config);
+  log.warn('store.damaged', { why: damaged.why });
+  const verifier = createVerifyThreads(family, { log });
+  try {
+    const ports = { scheme, store, verifier, clock: systemClock(), log };
+    const { blockchain } = await openBlockchain(config, genesis, ports);
+    const { height, of } = await rebuild(blockchain, verifier, damaged.rows, log);
+    const kept = damaged.done(height >= of && of > 0);
+    log.warn('store.rebuilt', { height, of, ...(kept === undefined ? {} : { kept }) });
+  } finally {
+    await verifier.close();
+  }
+}

@@ -1,0 +1,253 @@
+/** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Blockchain } from '../../../chain/blockchain.ts';
+import type { RemovedBlocks } from '../../../miner/removed-blocks.ts';
+import { CliError, EXIT } from '../../terminal/exit.ts';
+import { setOption } from '../config.ts';
+
+interface Flags {
+  readonly set?: string[];
+}
+
+const MESSAGE_MS = 10_000;
+
+export function register(command: Command): void {
+  const sub = (words: string, summary: string) =>
+    command.command(words).description(summary).addOption(setOption());
+  sub('export <config> <file>', 'write all blocks to a file')
+    .option('--from <height>', 'first block', heightFrom, 2)
+    .action(exportChain);
+  sub(
+    'import <config> <file>',
+    'append the blocks of a file with every check; after an interruption, the same command continues',
+  ).action(importChain);
+  sub(
+    'rollback <config>',
+    'roll back the blocks above a height; the next start has their transactions in the pool',
+  )
+    .argument('<height>', 'last block to keep', heightFrom)
+    .option(
+      '--give-up-turns',
+      'blocks of this node do not come back, and it never signs others in their turns',
+    )
+    .action(rollback);
+  sub('hash <config>', 'print the state hash')
+    .argument('[height]', 'default: the last block', heightFrom)
+    .action(stateHash);
+}
+
+function heightFrom(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('expected a height');
+  return Number(text);
+}
+
+interface Opened {
+  readonly config: import('../../../node/config/settings.ts').Config;
+  readonly consensus: import('../../../consensus/consensus.ts').Consensus;
+  readonly log: import('../../../base/ports.ts').Log;
+  readonly verifier: import('../../../base/ports.ts').Verifier;
+}
+
+/** Opens the chain of a configuration, passes it on, and closes it in any case. */
+async function withChain<T>(
+  path: string,
+  flags: Flags,
+  job: (blockchain: Blockchain, opened: Opened) => Promise<T>,
+): Promise<T> {
+  const { loadConfig } = await import('../../config-file.ts');
+  const { cryptographyOfConfig } = await import('../../cryptography.ts');
+  const { genesisBlock } = await import('../../genesis-block.ts');
+  const { openChainStore } = await import('./chain-store.ts');
+  const { stderrLog } = await import('../../../adapters/log.ts');
+  const { systemClock } = await import('../../../adapters/system.ts');
+  const { openBlockchain } = await import('../../../node/open-blockchain.ts');
+  const { createVerifyThreads } = await import('../../../adapters/verify/signature-threads.ts');
+  const { config } = await loadConfig(path, flags);
+  const { family, scheme } = cryptographyOfConfig(config);
+  const genesis = genesisBlock(config);
+  const log = stderrLog('warn', process.stderr.isTTY === true);
+  const store = await openChainStore(config, genesis, log);
+  const verifier = createVerifyThreads(family, { log });
+  try {
+    const ports = { scheme, store, verifier, clock: systemClock(), log };
+    const { blockchain, consensus } = await openBlockchain(config, genesis, ports);
+    return await job(blockchain, { config, consensus, log, verifier });
+  } finally {
+    await verifier.close();
+    await store.close();
+  }
+}
+
+async function exportChain(path: string, file: string, flags: Flags & { from: number }) {
+  const { writeChainFile } = await import('./chain-file.ts');
+  const { headerRowAt, blockAt } = await import('../../../chain/store/stored-blocks.ts');
+  const { printJson } = await import('../../terminal/output.ts');
+  await withChain(path, flags, async (blockchain) => {
+    const { view } = blockchain;
+    const genesisId = headerRowAt(view, 1)?.header.signature ?? new Uint8Array(0);
+    const tip = blockchain.tip().height;
+    const progress = await progressLine(tip);
+    function* blocks() {
+      for (let height = flags.from; height <= tip; height++) {
+        const block = blockAt(view, height);
+        if (block === undefined) return;
+        progress.show(height, '');
+        yield block;
+      }
+    }
+    await writeChainFile(file, genesisId, flags.from, blocks());
+    progress.end();
+    printJson({ file, from: flags.from, to: tip });
+  });
+}
+
+async function importChain(path: string, file: string, flags: Flags) {
+  const { readChainFile } = await import('./chain-file.ts');
+  const { importBlocks } = await import('../../../chain/import/import-blocks.ts');
+  const { headerRowAt } = await import('../../../chain/store/stored-blocks.ts');
+  const { encodeHex } = await import('../../../base/hex.ts');
+  const { equal } = await import('../../../base/bytes.ts');
+  const { onInterruption, untilAsked } = await import('../../terminal/interruption.ts');
+  const { printJson, say } = await import('../../terminal/output.ts');
+  await withChain(path, flags, async (blockchain, { verifier }) => {
+    const source = await readChainFile(file, blockchain.view.scheme);
+    const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
+    if (genesis === undefined || !equal(genesis, source.genesisId)) {
+      throw new CliError(`'${file}' holds blocks of another network`);
+    }
+    const progress = await progressLine(undefined);
+    const started = performance.now();
+    const interruption = onInterruption();
+    const blocks = untilAsked(source.blocks, interruption);
+    const transactions = await importBlocks(blockchain, verifier, blocks, {
+      from: source.from,
+      onProgress: ({ height, transactions: count }) => {
+        const rate = Math.round((count * 1000) / (performance.now() - started));
+        progress.show(height, `${rate} tx/s`);
+      },
+    });
+    interruption.release();
+    progress.end();
+    const { height } = blockchain.tip();
+    const hash = blockchain.stateHash(height);
+    printJson({ height, transactions, stateHash: hash && encodeHex(hash) });
+    if (!interruption.isAsked()) return;
+    say(`interrupted at height ${height}; the same command goes on from there`);
+    process.exitCode = EXIT.interrupted;
+  });
+}
+
+interface RollbackFlags extends Flags {
+  readonly giveUpTurns?: boolean;
+}
+
+/**
+ * The transactions of the blocks go to the journal of the pool first, and blocks of this node to the
+ * journal of its turns, for the next start.
+ */
+async function rollback(path: string, target: number, flags: RollbackFlags) {
+  const { poolJournal } = await import('../../pool-journal.ts');
+  const { appendInPortions } = await import('../../../mempool/journal/journal-portions.ts');
+  const { recordsOf } = await import('../../../mempool/reorg/readmission.ts');
+  const { createUsedSlots } = await import('../../../miner/used-slots.ts');
+  const { giveUpRemovedBlocks, keepRemovedBlocks } = await import(
+    '../../../miner/removed-blocks.ts'
+  );
+  const { OwnFailure } = await import('../../../base/errors.ts');
+  const { systemClock } = await import('../../../adapters/system.ts');
+  const { usedSlotsJournal } = await import('../../used-slots-journal.ts');
+  const { printJson, say, warn } = await import('../../terminal/output.ts');
+  await withChain(path, flags, async (blockchain, { config, consensus, log }) => {
+    const clock = systemClock();
+    const turnsFile = usedSlotsJournal(config, log);
+    const ports = { journal: poolJournal(config, log), clock };
+    const chain = {
+      blockchain,
+      consensus,
+      clock,
+      turns: createUsedSlots(turnsFile, log, config.storage.maxRollbackDepth),
+      own: blockchain.view.scheme.addressFromText(config.ownerAddress),
+    };
+    const settleTurns = flags.giveUpTurns === true ? giveUpRemovedBlocks : keepRemovedBlocks;
+    let keptTransactions = 0;
+    let blocks: RemovedBlocks | undefined;
+    blockchain.listen({
+      async rollingBack(txs, above) {
+        const records = Array.from(recordsOf(txs), ([, record]) => record);
+        await appendInPortions(records, ports);
+        keptTransactions = records.length;
+        blocks = await settleTurns(above, chain);
+      },
+    });
+    try {
+      const removedTransactions = (await blockchain.rollback(target)).length;
+      const { height } = blockchain.tip();
+      // The blocks may have left the chain before.
+      if (flags.giveUpTurns === true) blocks ??= await giveUpRemovedBlocks(height, chain);
+      const { kept, given } = blocks ?? { kept: 0, given: 0 };
+      printJson({
+        height,
+        removedTransactions,
+        keptTransactions,
+        returningBlocks: kept,
+        givenUpTurns: given,
+      });
+      const notice = turnsNotice(height, { kept, given }, consensus.kind);
+      if (flags.giveUpTurns === true && consensus.kind === 'pos') warn(notice);
+      else say(notice);
+    } catch (cause) {
+      if (!(cause instanceof OwnFailure)) throw cause;
+      throw new CliError(`nothing is rolled back: ${cause.message}`);
+    } finally {
+      await ports.journal.close();
+      await turnsFile.close();
+    }
+  });
+}
+
+/** What becomes of the blocks of this node, and of its turns. */
+function turnsNotice(height: number, { kept, given }: RemovedBlocks, kind: 'poa' | 'pos'): string {
+  if (kept + given === 0) return 'no block of this node is concerned';
+  if (kept > 0) {
+    return (
+      `${kept} removed blocks of this node come back after its start, one after the other, where ` +
+      'nobody else goes on first; --give-up-turns keeps them out'
+    );
+  }
+  const away = `the turns of ${given} blocks of this node are given up: the blocks do not come back`;
+  return kind === 'pos'
+    ? `${away}, and this node never signs others on the same parents. Where no other miner makes ` +
+        `the block after height ${height}, the chain ends there`
+    : `${away}, and this node makes its next block in its next turn`;
+}
+
+async function stateHash(path: string, asked: number | undefined, flags: Flags) {
+  const { encodeHex } = await import('../../../base/hex.ts');
+  const { printJson } = await import('../../terminal/output.ts');
+  await withChain(path, flags, async (blockchain) => {
+    const height = asked ?? blockchain.tip().height;
+    const hash = blockchain.stateHash(height);
+    printJson({ height, stateHash: hash === undefined ? null : encodeHex(hash) });
+  });
+}
+
+/** A line that is redrawn on a terminal, or printed every ten seconds elsewhere. */
+async function progressLine(target: number | undefined) {
+  const { say } = await import('../../terminal/output.ts');
+  const terminal = process.stderr.isTTY === true;
+  let last = performance.now();
+  return {
+    show(height: number, rest: string): void {
+      const now = performance.now();
+      if (now - last < (terminal ? 100 : MESSAGE_MS)) return;
+      last = now;
+      const goal = target === undefined ? '' : `/${target}`;
+      const line = `height ${height}${goal} ${rest}`;
+      if (terminal) process.stderr.write(`\r\x1b[K${line}`);
+      else say(line);
+    },
+    end(): void {
+      if (terminal) process.stderr.write('\r\x1b[K');
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * What became of a contract transaction: a miner has executed it, a contract has refused it, or it
+ * could not be executed. Status records come from miners and may precede the block.
+ */
+import type { Client } from '../../../api/client.ts';
+import { RefusedError } from '../../../api/client.ts';
+import { contracts } from '../../../api/routes/contracts.ts';
+import { transactions } from '../../../api/routes/transactions.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import { CliError, EXIT } from '../../terminal/exit.ts';
+
+/** A value to print and, where it tells of a failure, the message and exit code for it. */
+export interface Outcome {
+  readonly value: unknown;
+  readonly problem?: CliError;
+}
+
+const POLL_MS = 250;
+/** A code of status Failure: miners try the transaction again. */
+const RECOVERABLE = '1';
+
+/** Waits for the execution of a transaction that was sent. Resolves when the time is over, too. */
+export async function execution(node: Client, sent: JsonObject, seconds: number): Promise<Outcome> {
+  const id = String(sent['id']);
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const executed = await executedBy(node, id);
+    if (executed !== undefined) return { value: resultOf(id, executed) };
+    const last = (await recordsOf(node, id)).findLast(({ status }) => status !== 'Success');
+    if (last !== undefined && isFinal(last)) return { value: last, problem: problemOf(last) };
+    if (Date.now() > deadline) {
+      return last === undefined
+        ? { value: sent, problem: new CliError(`No miner has executed ${id} after ${seconds} s`) }
+        : { value: last, problem: problemOf(last) };
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** What is known about a transaction. Rejects with RefusedError where the node knows nothing. */
+export async function known(node: Client, id: string): Promise<JsonObject> {
+  const executed = await executedBy(node, id);
+  const records = await recordsOf(node, id);
+  if (executed !== undefined) return { ...resultOf(id, executed), records };
+  const last = records.at(-1);
+  if (last !== undefined) return { txId: id, status: last['status'], records };
+  const pooled = node.call(transactions.unconfirmedInfo, { params: { id } });
+  const waiting = await absentAs<JsonObject | undefined>(pooled, () => undefined);
+  // Rejects with the node's words for an id that it has never seen.
+  if (waiting === undefined) await node.call(contracts.status, { params: { id } });
+  return { txId: id, status: 'Waiting', records: [], transaction: waiting };
+}
+
+function resultOf(txId: string, executed: JsonObject): JsonObject {
+  const tx = (executed['tx'] ?? {}) as JsonObject;
+  return {
+    txId,
+    contractId: tx['contractId'] ?? txId,
+    status: 'Success',
+    height: executed['height'],
+    executedBy: executed['id'],
+    miner: executed['sender'],
+    results: executed['results'],
+  };
+}
+
+const isFinal = (record: JsonObject): boolean =>
+  record['status'] === 'Error' || String(record['code']) !== RECOVERABLE;
+
+function problemOf({ status, message, sender }: JsonObject): CliError {
+  return status === 'Error'
+    ? new CliError(`The contract refused it: ${message} (miner ${sender})`, EXIT.refusedByContract)
+    : new CliError(`It was not executed: ${message} (miner ${sender})`, EXIT.notExecuted);
+}
+
+const executedBy = (node: Client, id: string): Promise<JsonObject | undefined> =>
+  absentAs<JsonObject | undefined>(
+    node.call(contracts.executedFor, { params: { id } }),
+    () => undefined,
+  );
+
+const recordsOf = (node: Client, id: string): Promise<readonly JsonObject[]> =>
+  absentAs<readonly JsonObject[]>(node.call(contracts.status, { params: { id } }), () => []);
+
+/** Status 404 says that there is nothing yet. */
+async function absentAs<T>(answer: Promise<T>, otherwise: () => T): Promise<T> {
+  try {
+    return await answer;
+  } catch (cause) {
+    if (cause instanceof RefusedError && cause.status === 404) return otherwise();
+    throw cause;
+  }
+}

@@ -1,0 +1,196 @@
+/** Opens the adapters of a data service for a configuration, and runs it in this process. */
+
+import { httpListener } from '../../../adapters/http/listener.ts';
+import { undiciClient } from '../../../adapters/http/undici.ts';
+import { type LogControl, stderrLog } from '../../../adapters/log.ts';
+import { systemClock, systemRandom } from '../../../adapters/system.ts';
+import { base58 } from '../../../base/base58.ts';
+import type { Database } from '../../../base/database.ts';
+import type { HttpServerOptions } from '../../../base/http.ts';
+import { ipRange } from '../../../base/ip-range.ts';
+import { configuredFamily } from '../../../crypto/families.ts';
+import type { CrawlerOptions } from '../../../data-service/crawler/crawler.ts';
+import { AlreadyCrawled } from '../../../data-service/crawler/crawler.ts';
+import { createDataService, type DataService } from '../../../data-service/data-service.ts';
+import type { ReaderRole } from '../../../data-service/schema/reader-role.ts';
+import type { DataConfig } from '../../../node/config/read.ts';
+import { readDataPages } from '../../page-files.ts';
+import { hostInUrl } from '../../telemetry.ts';
+import { CliError, EXIT } from '../../terminal/exit.ts';
+import { stopRequests } from '../../terminal/stop-requests.ts';
+import { version } from '../version.ts';
+import { showProgress } from './crawl-progress.ts';
+
+export interface Parts {
+  readonly crawl: boolean;
+  /** Wait while another crawler writes, instead of ending. */
+  readonly wait?: boolean | undefined;
+  readonly serve: boolean;
+}
+
+export interface RunningDataService extends DataService {
+  /** Absent where it serves nothing. */
+  readonly url: string | undefined;
+  /** Resolves when the service has stopped; rejects with CliError. */
+  readonly finished: Promise<void>;
+}
+
+/** The settings are those that were checked for these parts. */
+export async function runDataService(
+  { dataService: config, platformCrypto }: DataConfig,
+  { crawl, serve, wait }: Parts,
+): Promise<RunningDataService> {
+  const log = stderrLog('info', process.stderr.isTTY === true);
+  const stops = stopRequests(log);
+  const client = undiciClient();
+  const forwarding = undiciClient();
+  const clock = systemClock(undefined);
+  const telemetry = await openMetrics(config);
+  const { cert, key } = config.tls;
+  const service = await createDataService(
+    {
+      version,
+      nodeUrls: config.nodeUrl,
+      nodeApiKey: config.nodeApiKey,
+      access: {
+        auth: config.auth,
+        keyHashes: config.apiKeyHashes.map((hash) => base58.decode(hash)),
+        trustedProxies: config.trustedProxies.flatMap((text) => ipRange(text) ?? []),
+        rate: config.rateLimit,
+        burst: config.rateBurst,
+      },
+      maxLag: config.maxLag,
+      strictLag: config.strictLag,
+      connections: connectionsOf(config),
+      streamsMax: config.maxStreams,
+      streamsOfClientMax: config.maxStreamsPerClient,
+      // PGlite takes most of a processor when it is made.
+      afterFirstBlock: config.databaseUrl.startsWith(PGLITE),
+      crawl: crawl ? { ...crawlerOptions(config), wait } : undefined,
+      listen: serve
+        ? {
+            host: config.bindAddress,
+            port: config.port,
+            cors: otherOrigins(config.allowedOrigins),
+            tls: cert === undefined || key === undefined ? undefined : { cert, key },
+          }
+        : undefined,
+    },
+    {
+      openDatabase: (purpose) => openDataStore(config, purpose),
+      http: httpListener,
+      client,
+      forwarding,
+      clock,
+      random: systemRandom,
+      log,
+      metrics: telemetry?.metrics,
+      pages: readDataPages(),
+      hashes: configuredFamily(platformCrypto),
+    },
+  );
+  const scheme = cert === undefined ? 'http' : 'https';
+  const url =
+    service.server && `${scheme}://${hostInUrl(config.bindAddress)}:${service.server.port}`;
+  if (url !== undefined) log.info('data.listening', { url });
+  const hideProgress = crawl ? showProgress(service.state, clock, log) : () => undefined;
+
+  const finished = (async () => {
+    const cause = await Promise.race([
+      stops.requested,
+      service.ended.then(
+        () => undefined,
+        (failed: Error) => failed,
+      ),
+    ]);
+    stops.expectEnd(cause === undefined ? EXIT.ok : EXIT.failure);
+    hideProgress();
+    await service.stop();
+    await client.close();
+    await forwarding.close();
+    await telemetry?.close();
+    stops.release();
+    if (cause !== undefined) throw failureOf(cause, log);
+  })();
+  return { ...service, url, finished };
+}
+
+function failureOf(cause: Error, log: LogControl): CliError {
+  log.flush();
+  if (cause instanceof CliError) return cause;
+  return new CliError(cause.message, cause instanceof AlreadyCrawled ? EXIT.locked : EXIT.failure);
+}
+
+type DataSettings = DataConfig['dataService'];
+
+export const crawlerOptions = (config: DataSettings): CrawlerOptions => ({
+  confirmations: config.confirmations,
+  concurrency: config.concurrency,
+  batchBlocks: config.batchBlocks,
+  batchTx: config.batchTx,
+  maxRollback: config.maxRollback,
+  pollMs: config.pollInterval.ms,
+  bulk: config.bulk === 'auto',
+  indexText: config.indexText,
+  reader: readerOf(config),
+});
+
+export const readerOf = ({ readerRole, readerPassword }: DataSettings): ReaderRole | undefined =>
+  readerRole === undefined ? undefined : { name: readerRole, password: readerPassword };
+
+/** Headers of answers that pages of other origins read, and headers that they send. */
+const EXPOSED = [
+  ...['ETag', 'Link', 'Retry-After', 'X-Balance-Height', 'X-First-Index', 'X-Height'],
+  ...['X-Next-Index', 'X-Tip-Signature', 'X-Total-Index'],
+];
+const ACCEPTED = ['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'X-Api-Key'];
+
+function otherOrigins(allowed: readonly string[]): HttpServerOptions['cors'] {
+  if (allowed.length === 0) return false;
+  const isAll = allowed.includes('*');
+  return { allowed: isAll ? '*' : allowed, exposed: EXPOSED, accepted: ACCEPTED };
+}
+
+const PGLITE = 'pglite:';
+const CRAWLER_CONNECTIONS = 2;
+
+type StoreSettings = Pick<DataSettings, 'databaseUrl' | 'poolSize' | 'statementTimeout'>;
+
+/** For queries. A store inside the process runs one statement after the other. */
+export const connectionsOf = ({ databaseUrl, poolSize }: StoreSettings): number =>
+  databaseUrl.startsWith(PGLITE) ? 1 : poolSize;
+
+/** Throws CliError where another process has the folder. */
+export async function openDataStore(
+  { databaseUrl, poolSize, statementTimeout }: StoreSettings,
+  purpose: 'write' | 'read' | 'health',
+): Promise<Database> {
+  if (databaseUrl.startsWith(PGLITE)) {
+    const { pgliteDatabase } = await import('../../../adapters/database/pglite.ts');
+    const { StoreLockedError } = await import('../../../adapters/folder-lock.ts');
+    const folder = databaseUrl.slice(PGLITE.length);
+    const statementMs = statementTimeout.ms;
+    return pgliteDatabase(folder === '' ? undefined : folder, { statementMs }).catch(
+      (cause: unknown) => {
+        if (!(cause instanceof StoreLockedError)) throw cause;
+        const text = `${cause.message} (database-url); several servers need PostgreSQL`;
+        throw new CliError(text, EXIT.locked);
+      },
+    );
+  }
+  const { postgresDatabase } = await import('../../../adapters/database/postgres.ts');
+  return purpose === 'write'
+    ? postgresDatabase({ url: databaseUrl, poolSize: CRAWLER_CONNECTIONS })
+    : postgresDatabase({
+        url: databaseUrl,
+        poolSize: purpose === 'health' ? 1 : poolSize,
+        statementMs: statementTimeout.ms,
+        readOnly: true,
+      });
+}
+
+async function openMetrics({ metricsBind: host, metricsPort: port }: DataSettings) {
+  if (port === undefined) return undefined;
+  const { servePrometheus } = await import('../../../adapters/prometheus.ts');
+  return servePrometheus({ host, port });
+}

@@ -1,0 +1,73 @@
+/**
+ * The data service of a private network: a process of its own, since its database works on the
+ * thread that it is called from, and the node's must not wait. Its store is a folder of the network.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { warn } from '../../terminal/output.ts';
+import { isFree } from './free-ports.ts';
+
+export interface DevData {
+  readonly url: string;
+  /** Resolves when the process has ended. */
+  stop(): Promise<void>;
+}
+
+const LISTENING_MS_MAX = 20_000;
+
+/** Undefined, with a warning, where it does not listen in time. */
+export async function startDevData(
+  dir: string,
+  restPort: number,
+  wantedPort: number,
+): Promise<DevData | undefined> {
+  const port = wantedPort !== 0 && (await isFree(wantedPort)) ? wantedPort : 0;
+  const log = join(dir, 'data-service.log');
+  const child = start(log, [
+    `data-service.node-url=http://127.0.0.1:${restPort}`,
+    `data-service.database-url=pglite:${join(dir, 'data-service')}`,
+    `data-service.port=${port}`,
+    'data-service.rate-limit=0',
+  ]);
+  let isStopping = false;
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', () => resolve());
+    child.once('exit', () => {
+      if (!isStopping) warn(`the data service has ended: ${log}`);
+      resolve();
+    });
+  });
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    child.kill('SIGTERM');
+    await ended;
+  };
+  const url = await Promise.race([addressOf(child), ended.then(() => undefined)]);
+  if (url !== undefined) return { url, stop };
+  warn(`the data service does not start: ${log}`);
+  await stop();
+  return undefined;
+}
+
+function start(log: string, settings: readonly string[]): ChildProcess {
+  const file = openSync(log, 'a');
+  const sets = settings.flatMap((one) => ['--set', one]);
+  const child = fork(process.argv[1] ?? '', ['data', 'start', ...sets], {
+    stdio: ['ignore', file, file, 'ipc'],
+    // Ctrl-C reaches all processes of a terminal's group, and the caller ends this one.
+    detached: true,
+  });
+  closeSync(file);
+  return child;
+}
+
+/** The first message of the process. */
+const addressOf = (child: ChildProcess): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const late = setTimeout(() => resolve(undefined), LISTENING_MS_MAX);
+    child.once('message', (message) => {
+      clearTimeout(late);
+      resolve((message as { url?: string }).url);
+    });
+  });

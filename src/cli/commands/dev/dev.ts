@@ -1,0 +1,290 @@
+/**
+ * `platform-node dev`: a ready private network with funded accounts, in a temporary folder or in
+ * one that is kept. A single node runs in this process; several nodes run in separate processes.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { durationOf } from '../../../node/config/kinds.ts';
+import { CliError } from '../../terminal/exit.ts';
+import { dockerHostOption } from '../contract/docker-host-option.ts';
+import type { DevContracts } from './dev-contracts.ts';
+import type { DevData } from './dev-data.ts';
+import type { DevNetwork } from './dev-network.ts';
+
+interface Options {
+  readonly dir?: string;
+  readonly keep?: true;
+  /** Absent: the number of nodes of the network in the folder; one for a new network. */
+  readonly nodes?: number;
+  readonly consensus?: 'poa' | 'pos';
+  readonly crypto?: 'international' | 'national';
+  readonly restPort: number;
+  readonly round: number;
+  readonly dockerHost: string;
+  /** False with --no-data. */
+  readonly data: boolean;
+  readonly dataPort: number;
+  readonly json?: true;
+  readonly checkState?: true;
+}
+
+const ROUND_MS_MIN = 100;
+const NODES_MAX = 16;
+const PORT_MAX = 65_535;
+
+export function register(command: Command): void {
+  command
+    .option('--nodes <count>', 'nodes, each a process that makes blocks (default: 1)', nodeCount)
+    .addOption(
+      new Option('--consensus <kind>', 'consensus of a new network (default: poa)').choices([
+        'poa',
+        'pos',
+      ]),
+    )
+    .addOption(
+      new Option(
+        '--crypto <family>',
+        'cryptography of a new network (default: international)',
+      ).choices(['international', 'national']),
+    )
+    .option('--dir <folder>', 'folder of the network (default: a temporary one)')
+    .option('--keep', 'keep the folder for a later run')
+    .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
+    .option('--round <duration>', 'time between blocks', round, 1000)
+    .option('--no-data', 'run no data service')
+    .option('--data-port <port>', 'port of the data service', port, 6866)
+    .addOption(dockerHostOption())
+    .option('--json', 'print one line of JSON when ready')
+    .option(
+      '--check-state',
+      'check the sums of the whole ledger after every block (slow; one node)',
+    )
+    .action(run);
+}
+
+function nodeCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > NODES_MAX) {
+    throw new InvalidArgumentError(`a number from 1 to ${NODES_MAX}`);
+  }
+  return value;
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > PORT_MAX) {
+    throw new InvalidArgumentError('a port number from 0 to 65535, 0 for any free one');
+  }
+  return value;
+}
+
+function round(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/.exec(text);
+  const ms = match && durationOf(Number(match[1]), match[2] ?? '')?.ms;
+  if (!ms || ms < ROUND_MS_MIN) {
+    throw new InvalidArgumentError(`a duration such as "1s", at least ${ROUND_MS_MIN}ms`);
+  }
+  return Math.round(ms);
+}
+
+async function run(options: Options): Promise<void> {
+  const dir =
+    options.dir === undefined
+      ? mkdtempSync(join(tmpdir(), 'platform-node-'))
+      : resolve(options.dir);
+  mkdirSync(dir, { recursive: true });
+  try {
+    const network = await prepare(dir, options);
+    await (network.nodes === 1 ? runHere : runProcesses)(dir, network, options);
+  } finally {
+    if (options.keep !== true) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** The network of an earlier run in this folder, or a new one. */
+async function prepare(dir: string, options: Options): Promise<DevNetwork> {
+  const { createDevNetwork, readDevNetwork } = await import('./dev-network.ts');
+  const { files } = await import('../../../adapters/files.ts');
+  const { systemRandom } = await import('../../../adapters/system.ts');
+  const earlier = readDevNetwork(dir, files);
+  if (earlier !== undefined) {
+    const {
+      nodes = earlier.nodes,
+      consensus = earlier.consensus,
+      crypto = earlier.crypto,
+    } = options;
+    const isSame =
+      nodes === earlier.nodes && consensus === earlier.consensus && crypto === earlier.crypto;
+    if (isSame) return earlier;
+    const { crypto: cryptography } = earlier;
+    const is = `${earlier.nodes} nodes, consensus ${earlier.consensus} and ${cryptography} cryptography`;
+    throw new CliError(`The network in ${dir} has ${is}, which cannot be changed`);
+  }
+  const { configuredFamily } = await import('../../../crypto/families.ts');
+  const { createChainScheme } = await import('../../../crypto/chain-scheme.ts');
+  const { openKeystore } = await import('../../../keystore/keystore.ts');
+  const { freePorts } = await import('./free-ports.ts');
+  const { DEV_CHAIN_ID } = await import('./dev-network.ts');
+  const { nodes = 1, consensus = 'poa', crypto } = options;
+  const family = configuredFamily(crypto !== 'national');
+  const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
+  return createDevNetwork(
+    {
+      dir,
+      restHost: '127.0.0.1',
+      restPort: options.restPort,
+      consensus,
+      roundMs: options.round,
+      now: Date.now(),
+      peerPorts: nodes === 1 ? [] : await freePorts(nodes),
+    },
+    {
+      files,
+      random: systemRandom,
+      family,
+      async createKeystore(path, password, keys) {
+        const keystore = await openKeystore(
+          { path, layout: family.keystoreLayout, password },
+          { files, random: systemRandom, family, scheme },
+        );
+        await keystore.add(keys);
+        keystore.close();
+      },
+    },
+  );
+}
+
+async function runHere(dir: string, network: DevNetwork, options: Options): Promise<void> {
+  // The owner of a development network has no password.
+  process.env['PLATFORM_NODE_OWNER_PASSWORD_EMPTY'] ??= 'true';
+  const { configPath } = await import('./dev-network.ts');
+  const { loadConfig } = await import('../../config-file.ts');
+  const { runNode } = await import('../../run-node.ts');
+  const { TERMINAL_SIGNALS } = await import('../../terminal/stop-requests.ts');
+  const { contractSettings, devContracts } = await import('./dev-contracts.ts');
+  const contracts = await devContracts(options.dockerHost);
+  const port = `rest-api.port=${options.restPort}`;
+  const { config: written } = await loadConfig(configPath(dir));
+  const set = [port, ...contractSettings(contracts, written)];
+  const { config } = await loadConfig(configPath(dir), { set });
+  const audit = options.checkState === true ? 'state' : 'blocks';
+  const node = await runNode(config, { audit, stopSignals: TERMINAL_SIGNALS });
+  // A person gets the screen below instead, which says more.
+  const { sayStarted } = await import('../../terminal/start-screen.ts');
+  if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
+  const restPorts = [node.rest?.port ?? options.restPort];
+  const data = await startData(dir, restPorts, options);
+  await announce(network, { restPorts, contracts, data: data?.url }, options);
+  await node.ended.finally(() => data?.stop());
+}
+
+async function runProcesses(dir: string, network: DevNetwork, options: Options): Promise<void> {
+  if (options.checkState === true) throw new CliError('--check-state works with one node only');
+  const { nodes } = network;
+  const { restPort: first } = options;
+  if (first + nodes - 1 > PORT_MAX) throw new CliError(`There are no ${nodes} ports from ${first}`);
+  const { configPath, nodeFolder } = await import('./dev-network.ts');
+  const { freePorts } = await import('./free-ports.ts');
+  const { startProcesses } = await import('./dev-processes.ts');
+  const { loadConfig } = await import('../../config-file.ts');
+  const { contractSettings, devContracts } = await import('./dev-contracts.ts');
+  const contracts = await devContracts(options.dockerHost);
+  const { config } = await loadConfig(configPath(dir, nodes));
+  const indexes = Array.from({ length: nodes }, (_, index) => index);
+  const restPorts = first === 0 ? await freePorts(nodes) : indexes.map((index) => first + index);
+  const logs = indexes.map((index) => join(nodeFolder(dir, nodes, index), 'node.log'));
+  const { connected, ended } = startProcesses(
+    indexes.map((index) => ({
+      config: configPath(dir, nodes, index),
+      restPort: restPorts[index]!,
+      settings: contractSettings(contracts, config),
+      log: logs[index]!,
+    })),
+  );
+  const isUp = await connected;
+  const data = isUp ? await startData(dir, restPorts, options) : undefined;
+  if (isUp) await announce(network, { restPorts, contracts, logs, data: data?.url }, options);
+  await ended.finally(() => data?.stop());
+}
+
+interface Running {
+  readonly restPorts: readonly number[];
+  readonly contracts: DevContracts;
+  readonly logs?: readonly string[];
+  /** The address of the data service. */
+  readonly data?: string | undefined;
+}
+
+/** Undefined without a data service, or where it does not start: the nodes run without it. */
+async function startData(
+  dir: string,
+  [restPort]: readonly number[],
+  { data, dataPort }: Options,
+): Promise<DevData | undefined> {
+  if (!data || restPort === undefined) return undefined;
+  const { startDevData } = await import('./dev-data.ts');
+  return startDevData(dir, restPort, dataPort);
+}
+
+async function announce(
+  network: DevNetwork,
+  { restPorts, contracts, logs = [], data }: Running,
+  { json }: Options,
+): Promise<void> {
+  const { apiKey, privacyApiKey, accounts, chainId } = network;
+  const nodes = restPorts.map((restPort, i) => ({
+    rest: `http://127.0.0.1:${restPort}`,
+    apiKey,
+    privacyApiKey,
+    owner: accounts[i]?.address,
+    // The first node's keystore has the key of its owner and the keys of accounts that own no node.
+    accounts: accounts
+      .filter((_, k) => k === i || k >= restPorts.length)
+      .map(({ address }) => address),
+  }));
+  if (json === true) {
+    const { stringify } = await import('../../../base/json.ts');
+    const { crypto } = network;
+    const service = data === undefined ? {} : { data };
+    console.log(
+      stringify({ ready: true, chainId, crypto, nodes, accounts, contracts, ...service }),
+    );
+    return;
+  }
+  const first = nodes[0]?.rest;
+  console.log(`
+  A private network with ${nodes.length === 1 ? 'one node' : `${nodes.length} nodes`} is running.
+
+  REST API   ${first}          try it in a browser: ${first}/api-docs
+  Explorer   ${data ?? first}/explorer${data === undefined ? '' : '   with search and charts'}
+  API key    ${apiKey}
+  Chain id   ${chainId}
+  Crypto     ${network.crypto}
+  Contracts  ${contracts.enabled ? `executed, by the engine at ${contracts.engine}` : 'not executed'}
+`);
+  if (contracts.why !== undefined) console.log(`  ${contracts.why}\n`);
+  if (nodes.length > 1) {
+    console.log('  Nodes, each with its owner and its log:');
+    for (const [i, { rest, owner }] of nodes.entries()) {
+      console.log(`    ${rest}   ${owner}   ${logs[i]}`);
+    }
+    console.log('');
+  }
+  console.log('  Accounts (the first one has every role):');
+  for (const [i, { address, seed }] of accounts.entries()) {
+    console.log(`    ${address}   seed: ${seed}${keyPlace(i, nodes)}`);
+  }
+  console.log('\n  Ctrl-C stops it.\n');
+}
+
+/**
+ * The node that signs for an account: the node of its owner, or any node for accounts that own
+ * none.
+ */
+function keyPlace(index: number, nodes: readonly { readonly rest: string }[]): string {
+  if (nodes.length === 1) return '';
+  const own = nodes[index];
+  return `   key: ${own === undefined ? 'every node' : own.rest}`;
+}

@@ -1,0 +1,173 @@
+/** The calls that `platform-node policy` makes to a running node. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Client } from '../../../api/client.ts';
+import { privacy } from '../../../api/routes/privacy.ts';
+import { transactions } from '../../../api/routes/transactions.ts';
+import { base58 } from '../../../base/base58.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import { createPolicy } from '../../../tx/types/112-create-policy.ts';
+import { updatePolicy } from '../../../tx/types/113-update-policy.ts';
+import type { NodeFlags } from '../../node-options.ts';
+import { answerOf, printAnswer } from '../../rest-calls.ts';
+import { positive } from '../../terminal/documents.ts';
+import { CliError, EXIT } from '../../terminal/exit.ts';
+import { fromVariable } from '../keystore/account-passwords.ts';
+import { confirmed, WAIT_SECONDS_MAX } from '../tx/tx-send.ts';
+
+interface SignFlags extends NodeFlags {
+  sender: string;
+  passwordEnv?: string;
+  fee?: string;
+  wait?: string;
+}
+
+export interface CreateFlags extends SignFlags {
+  name: string;
+  description?: string;
+  recipients: string[];
+  owners?: string[];
+}
+
+export interface ChangeFlags extends SignFlags {
+  add?: true;
+  remove?: true;
+  recipients?: string[];
+  owners?: string[];
+}
+
+export interface SendFlags extends SignFlags {
+  filename?: string;
+  type: string;
+  author?: string;
+  comment?: string;
+}
+
+export interface ReadFlags extends NodeFlags {
+  policy?: string;
+  output?: string;
+}
+
+export function create(flags: CreateFlags): Promise<void> {
+  const { name, description = '', recipients, sender, owners = [sender] } = flags;
+  return send(flags, {
+    type: createPolicy.type,
+    policyName: name,
+    description,
+    recipients,
+    owners,
+  });
+}
+
+export function update(policyId: string, flags: ChangeFlags): Promise<void> {
+  const { add, remove, recipients = [], owners = [] } = flags;
+  if (add !== true && remove !== true) throw new CliError('Say --add or --remove', EXIT.usage);
+  const opType = add === true ? 'add' : 'remove';
+  return send(flags, { type: updatePolicy.type, policyId, opType, recipients, owners });
+}
+
+export const list = (flags: NodeFlags): Promise<void> =>
+  printAnswer(flags, ({ call }) => call(privacy.list));
+
+export const show = (policyId: string, flags: NodeFlags): Promise<void> =>
+  printAnswer(flags, async ({ call }) => {
+    const [policy, hashes] = await Promise.all([
+      call(privacy.one, { params: { policyId } }),
+      call(privacy.hashes, { params: { policyId } }),
+    ]);
+    return { ...policy, hashes };
+  });
+
+export function sendData(policyId: string, file: string, flags: SendFlags): Promise<void> {
+  const { type, author = '', comment = '', sender } = flags;
+  const data = read(file);
+  const body = {
+    sender,
+    ...optional(flags),
+    policyId,
+    type,
+    info: {
+      filename: flags.filename ?? (file === '-' ? 'stdin' : basename(file)),
+      size: String(data.length),
+      timestamp: Date.now(),
+      author,
+      comment,
+    },
+    data: data.toString('base64'),
+    hash: base58.encode(createHash('sha256').update(data).digest()),
+  };
+  return printAnswer(flags, (node) =>
+    settled(flags, node, () => node.call(privacy.sendData, { body })),
+  );
+}
+
+export async function getData(hash: string, flags: ReadFlags): Promise<void> {
+  const { policy: policyId, output } = flags;
+  const text = await answerOf(flags, ({ call }) =>
+    policyId === undefined
+      ? call(privacy.getData, { params: { hash } })
+      : call(privacy.getDataOf, { params: { policyId, hash } }),
+  );
+  const data = Buffer.from(text, 'base64');
+  if (output === undefined) {
+    await new Promise<void>((resolve) => void process.stdout.write(data, () => resolve()));
+    return;
+  }
+  try {
+    // The data are confidential, so only the owner of the file may read it.
+    writeFileSync(output, data, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    throw new CliError(`${output} cannot be written: ${(cause as Error).message}`);
+  }
+}
+
+export const getInfo = (hash: string, flags: ReadFlags): Promise<void> =>
+  printAnswer(flags, ({ call }): Promise<unknown> => {
+    const { policy: policyId } = flags;
+    return policyId === undefined
+      ? call(privacy.getInfo, { params: { hash } })
+      : call(privacy.getInfoOf, { params: { policyId, hash } });
+  });
+
+export const sync = (policy: string | undefined, flags: NodeFlags): Promise<void> =>
+  printAnswer(flags, ({ call }) =>
+    call(privacy.forceSync, { body: policy === undefined ? {} : { policy } }),
+  );
+
+const send = (flags: SignFlags, fields: JsonObject): Promise<void> =>
+  printAnswer(flags, (node) => {
+    const body = { version: 1, sender: flags.sender, ...optional(flags), ...fields };
+    return settled(flags, node, () => node.call(transactions.signAndBroadcast, { body }));
+  });
+
+/** Password and fee, where they are given. */
+function optional({ passwordEnv, fee }: SignFlags) {
+  const password = fromVariable(passwordEnv);
+  return {
+    ...(password === undefined ? {} : { password }),
+    ...(fee === undefined ? {} : { fee: positive(fee, '--fee', Number.MAX_SAFE_INTEGER) }),
+  };
+}
+
+/** The transaction as soon as it has reached what `--wait` requires. */
+async function settled(
+  { wait }: SignFlags,
+  { call }: Client,
+  ask: () => Promise<unknown>,
+): Promise<unknown> {
+  const seconds = wait === undefined ? undefined : positive(wait, '--wait', WAIT_SECONDS_MAX);
+  const sent = await ask();
+  if (seconds === undefined) return sent;
+  const id = String((sent as JsonObject)['id']);
+  return confirmed(sent, id, seconds, () => call(transactions.info, { params: { id } }));
+}
+
+function read(file: string): Buffer {
+  try {
+    return readFileSync(file === '-' ? 0 : file);
+  } catch (cause) {
+    throw new CliError(`${file} cannot be read: ${(cause as Error).message}`);
+  }
+}

@@ -1,0 +1,59 @@
+/** `platform-node tx sign|broadcast`: sends documents to the REST interface of a running node. */
+import type { Client } from '../../../api/client.ts';
+import { transactions } from '../../../api/routes/transactions.ts';
+import { apiError } from '../../../base/errors.ts';
+import { isObject, type JsonObject } from '../../../base/json.ts';
+import type { NodeFlags } from '../../node-options.ts';
+import { restNode } from '../../rest-calls.ts';
+import { convertAll, jsonDocuments, positive } from '../../terminal/documents.ts';
+import { EXIT } from '../../terminal/exit.ts';
+import { fromVariable } from '../keystore/account-passwords.ts';
+
+export interface OnlineFlags extends NodeFlags {
+  ndjson?: true;
+  concurrency: string;
+  passwordEnv?: string;
+}
+
+const CONCURRENCY_MAX = 256;
+
+export const broadcast = (source: string, flags: OnlineFlags): Promise<void> =>
+  pipe(source, flags, ({ call }, body) => call(transactions.broadcast, { body }));
+
+export function sign(source: string, flags: OnlineFlags): Promise<void> {
+  const password = fromVariable(flags.passwordEnv);
+  return pipe(source, flags, ({ call }, json) => {
+    // The members of a line win over the options.
+    const body = password === undefined ? json : { password, ...json };
+    return call(transactions.sign, { body });
+  });
+}
+
+/** A failure of the previous command in the pipe; it stays at its place. */
+const isFailureLine = (json: JsonObject): boolean =>
+  json['error'] !== undefined && json['type'] === undefined;
+
+async function pipe(
+  source: string,
+  flags: OnlineFlags,
+  convert: (node: Client, json: JsonObject) => Promise<unknown>,
+): Promise<void> {
+  const concurrency = positive(flags.concurrency, '--concurrency', CONCURRENCY_MAX);
+  const node = restNode(flags);
+  try {
+    await convertAll(
+      jsonDocuments(source, flags.ndjson === true),
+      (json) => {
+        if (!isObject(json)) throw apiError('MalformedJson');
+        if (isFailureLine(json)) {
+          process.exitCode = EXIT.failure;
+          return json;
+        }
+        return convert(node, json);
+      },
+      concurrency,
+    );
+  } finally {
+    await node.close();
+  }
+}

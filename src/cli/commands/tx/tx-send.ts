@@ -1,0 +1,131 @@
+/** `platform-node tx send <type>`: a node signs and broadcasts one transaction. */
+import { type Command, Option } from 'commander';
+import type { JsonObject } from '../../../base/json.ts';
+import { type NodeFlags, nodeOptions } from '../../node-options.ts';
+import { CliError, EXIT } from '../../terminal/exit.ts';
+import {
+  fieldOption,
+  flagOf,
+  loose,
+  type SendType,
+  sendTypes,
+  valueFrom,
+  versionFor,
+} from './tx-fields.ts';
+
+interface Flags extends NodeFlags {
+  passwordEnv?: string;
+  wait?: string;
+  version?: string;
+}
+
+const POLL_MS = 250;
+export const WAIT_SECONDS_MAX = 86_400;
+
+/** Registers a sub-command for each type. */
+export function registerTypes(send: Command): void {
+  for (const type of sendTypes()) {
+    const command = send
+      .command(`${type.key} [fields...]`)
+      .alias(String(type.type))
+      .summary(type.doc)
+      .description(`${type.doc} Fields are given as flags or as name=value.`)
+      .optionsGroup('Fields:');
+    for (const name of type.fields.keys()) command.addOption(fieldOption(type, name));
+    command
+      .option('--version <n>', 'version of the type; default: the lowest that has these fields')
+      .optionsGroup('Options:');
+    nodeOptions(command)
+      .option('--password-env <variable>', 'variable that holds the password of the account')
+      .addOption(
+        new Option('--wait <seconds>', 'seconds to wait for the transaction to be in a block'),
+      )
+      .action((fields: string[], flags: Flags & JsonObject) => sendOne(type, fields, flags));
+  }
+}
+
+async function sendOne(
+  type: SendType,
+  words: readonly string[],
+  flags: Flags & JsonObject,
+): Promise<void> {
+  const { fromVariable } = await import('../keystore/account-passwords.ts');
+  const { positive } = await import('../../terminal/documents.ts');
+  const { printAnswer } = await import('../../rest-calls.ts');
+  const { transactions } = await import('../../../api/routes/transactions.ts');
+  const seconds =
+    flags.wait === undefined ? undefined : positive(flags.wait, '--wait', WAIT_SECONDS_MAX);
+  const password = fromVariable(flags.passwordEnv);
+  const body = {
+    ...requestOf(type, words, flags),
+    ...(password === undefined ? {} : { password }),
+  };
+  await printAnswer(flags, async ({ call }) => {
+    const sent = await call(transactions.signAndBroadcast, { body });
+    if (seconds === undefined) return sent;
+    const id = String(sent['id']);
+    return confirmed(sent, id, seconds, () => call(transactions.info, { params: { id } }));
+  });
+}
+
+/** The body of the sign request. Throws CliError for wrong usage. */
+export function requestOf(type: SendType, words: readonly string[], flags: JsonObject): JsonObject {
+  const fields: JsonObject = {};
+  for (const name of type.fields.keys()) {
+    if (flags[name] !== undefined) fields[name] = flags[name];
+  }
+  for (const word of words) {
+    const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+    if (name === undefined || text === undefined) {
+      throw new CliError(`'${word}' must be written name=value`, EXIT.usage);
+    }
+    fields[name] = wordValue(type, name, text);
+  }
+  const missing = type.required.filter((name) => fields[name] === undefined);
+  if (missing.length > 0) {
+    throw new CliError(`${type.key} needs ${missing.map(flagOf).join(', ')}`, EXIT.usage);
+  }
+  const version = flags['version'] ?? fields['version'] ?? versionFor(type, Object.keys(fields));
+  if (version === undefined) {
+    throw new CliError(`No version of ${type.key} has all of these fields`, EXIT.usage);
+  }
+  return { type: type.type, ...fields, version: Number(version) };
+}
+
+function wordValue(type: SendType, name: string, text: string): unknown {
+  const schema = type.fields.get(name);
+  if (schema === undefined) return loose(text);
+  try {
+    return valueFrom(schema, text);
+  } catch (cause) {
+    throw new CliError(`${name}=${text}: ${(cause as Error).message}`, EXIT.usage);
+  }
+}
+
+/**
+ * The result of `look` once the transaction is in a block. When that takes too long, the
+ * transaction is printed as it was sent, since it may still get into a block, and a CliError
+ * reports the timeout.
+ */
+export async function confirmed<T>(
+  sent: unknown,
+  id: string,
+  seconds: number,
+  look: () => Promise<T>,
+): Promise<T> {
+  const { RefusedError } = await import('../../../api/client.ts');
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    try {
+      return await look();
+    } catch (cause) {
+      if (!(cause instanceof RefusedError)) throw cause;
+    }
+    if (Date.now() > deadline) {
+      const { printJson } = await import('../../terminal/output.ts');
+      printJson(sent);
+      throw new CliError(`The transaction ${id} is in no block after ${seconds} s`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

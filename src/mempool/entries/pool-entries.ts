@@ -1,0 +1,85 @@
+/**
+ * The entries of the pool: by id, in the order of blocks, by sender. Listeners are called for each
+ * entry that was accepted and for each that has left.
+ *
+ * Invariants: all three indexes hold the same entries; `removed` is true for an entry that has left.
+ */
+import { tellAll } from '../../base/listeners.ts';
+import type { Log } from '../../base/ports.ts';
+import type { PoolEntry } from './entry.ts';
+import type { Senders } from './senders.ts';
+import type { Spending } from './spending.ts';
+import { TimeOrder } from './time-order.ts';
+
+export interface PoolListener {
+  /** The entry passed all checks and is on disk. */
+  added?(entry: PoolEntry): void;
+  removed?(entry: PoolEntry): void;
+}
+
+export class Entries {
+  private readonly byId = new Map<string, PoolEntry>();
+  private readonly order = new TimeOrder<PoolEntry>();
+  private readonly senders: Senders;
+  private readonly listeners = new Set<PoolListener>();
+  private readonly log: Log;
+
+  constructor(senders: Senders, log: Log) {
+    this.senders = senders;
+    this.log = log;
+  }
+
+  get size(): number {
+    return this.byId.size;
+  }
+
+  get bytes(): number {
+    return this.senders.bytes;
+  }
+
+  /** `key` is the id as Latin-1 text. */
+  get(key: string): PoolEntry | undefined {
+    return this.byId.get(key);
+  }
+
+  /** All entries in the order in which they were added. */
+  all(): Iterable<PoolEntry> {
+    return this.byId.values();
+  }
+
+  /** All entries in the order of blocks. The array is valid until the next change. */
+  inOrder(): readonly PoolEntry[] {
+    return this.order.inOrder();
+  }
+
+  put(entry: PoolEntry): void {
+    this.byId.set(entry.key, entry);
+    this.order.add(entry);
+    this.senders.add(entry);
+  }
+
+  announce(entry: PoolEntry): void {
+    entry.announced = true;
+    tellAll(this.listeners, this.log, (listener) => listener.added?.(entry));
+  }
+
+  /** Changes what the entry takes from its sender. */
+  respend(entry: PoolEntry, spending: Spending): void {
+    this.senders.remove(entry);
+    entry.native = spending.native;
+    entry.assets = spending.assets;
+    this.senders.add(entry);
+  }
+
+  remove(entry: PoolEntry): void {
+    if (!this.byId.delete(entry.key)) return;
+    this.order.remove(entry);
+    this.senders.remove(entry);
+    tellAll(this.listeners, this.log, (listener) => listener.removed?.(entry));
+  }
+
+  listen(listener: PoolListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}

@@ -1,0 +1,351 @@
+/**
+ * Takes the transactions of the journal back into the pool after a start, while the node works. The
+ * file may hold records of another release, and the state has changed since they were written. So a
+ * record is judged like a transaction that arrives: its proofs are checked, and then the state.
+ *
+ * Invariants: a record is on disk until it is an entry, mined, or refused with a recorded reason, so
+ * a crash at any moment loses none; as soon as the records are read, each is found by its id; no
+ * transaction overtakes an older one of its sender, or takes its id; of two records with one id, the
+ * later one was the last that the pool held, and it alone counts. Those that the head refuses are
+ * in doubt (reorg-candidates.ts), since the end may have come in the middle of a reorganisation.
+ */
+import { isOurs } from '../../base/assert.ts';
+import { base58 } from '../../base/base58.ts';
+import { equal, fromLatin1, latin1 } from '../../base/bytes.ts';
+import type { Clock, Journal, Log, Verifier } from '../../base/ports.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { refusalFrom } from '../../codec/refusal.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { ProofChecks, type ProofVerdicts } from '../../tx/proof-verdicts.ts';
+import type { Tx } from '../../tx/transaction.ts';
+import { decodeStoredTx, decodeTx } from '../../tx/tx-bytes.ts';
+import type { Admission } from '../admission/admission.ts';
+import { PoolEntry, textsOf } from '../entries/entry.ts';
+import type { Entries } from '../entries/pool-entries.ts';
+import type { Senders } from '../entries/senders.ts';
+import { NOTHING_SPENT } from '../entries/spending.ts';
+import type { PoolChain } from '../pool-chain.ts';
+import type { ReorgCandidates } from '../reorg/reorg-candidates.ts';
+
+export interface RecoveryPorts {
+  readonly scheme: ChainScheme;
+  readonly state: Pick<PoolChain, 'isMined' | 'planChecks'>;
+  readonly verifier: Pick<Verifier, 'verify'>;
+  readonly journal: Pick<Journal, 'recovered'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly entries: Entries;
+  readonly senders: Pick<Senders, 'reserve'>;
+  readonly candidates: ReorgCandidates;
+  readonly acceptAgain: Admission['acceptAgain'];
+  /** Leaves only those records in the journal that the pool needs. */
+  readonly rewrite: () => Promise<void>;
+}
+
+/** A record that is not judged yet. Its id is its key. */
+interface Waiting {
+  readonly bytes: Uint8Array;
+  readonly sender: string;
+  readonly bytesHash: string;
+}
+
+/** The records of a sender that wait. */
+interface OfSender {
+  left: number;
+  /** Made where somebody waits for their end. */
+  done: PromiseWithResolvers<void> | undefined;
+}
+
+interface Checked {
+  readonly tx: Tx;
+  readonly verdicts: ProofVerdicts;
+}
+
+const nothing = (): void => {};
+
+/** Records whose proofs are checked as one job, or fewer where they have more bytes than this. */
+const GROUP_MAX = 128;
+const GROUP_BYTES = 1024 * 1024;
+/** Before a check that the verifier had no room for is tried again. */
+const RETRY_MS = 100;
+
+export class Recovery {
+  private readonly ports: RecoveryPorts;
+  private readonly waiting = new Map<string, Waiting>();
+  private readonly hashes = new Set<string>();
+  private readonly senders = new Map<string, OfSender>();
+  private readonly accepted: PoolEntry[] = [];
+  private readonly refused: Checked[] = [];
+  /** Records that need not stay in the journal. */
+  private useless = 0;
+  /** The number of records that were read. */
+  private count = 0;
+  private reading: Promise<void> | undefined;
+  private stopped = false;
+  private endPause = nothing;
+  /** Of the records that wait. */
+  bytes = 0;
+
+  constructor(ports: RecoveryPorts) {
+    this.ports = ports;
+  }
+
+  /**
+   * Resolves when every record is an entry or has no place in the pool. After a failure, those that
+   * wait stay in the journal until the next start.
+   */
+  async run(): Promise<void> {
+    try {
+      const reading = this.read();
+      this.reading = reading.catch(nothing);
+      await reading;
+      this.reading = undefined;
+      await this.joinAll();
+    } catch (cause) {
+      if (isOurs(cause)) throw cause;
+      this.ports.log.error('pool.recovery-failed', { why: String(cause) });
+      this.reading = undefined;
+      this.stop();
+    }
+    if (this.stopped) return;
+    this.putInDoubt();
+    const { length: records } = this.ports.journal.recovered;
+    const [accepted, doubted] = [this.accepted.length, this.refused.length];
+    if (records > 0) this.ports.log.info('pool.recovered', { records, accepted, doubted });
+    this.accepted.length = 0;
+    this.refused.length = 0;
+    if (this.useless > 0) await this.ports.rewrite();
+  }
+
+  /** Resolves when the records can be found; undefined where they can. */
+  whenRead(): Promise<void> | undefined {
+    return this.reading;
+  }
+
+  /**
+   * Resolves when no record waits that is older than a transaction with this id and sender;
+   * undefined where none does.
+   */
+  older(key: string, sender: string): Promise<void> | undefined {
+    if (this.reading !== undefined) return this.reading.then(() => this.older(key, sender));
+    if (this.waiting.size === 0 || this.stopped) return undefined;
+    const { senders } = this;
+    const first = senders.get(sender) ?? senders.get(this.waiting.get(key)?.sender ?? '');
+    if (first === undefined) return undefined;
+    first.done ??= Promise.withResolvers();
+    return first.done.promise.then(() => this.older(key, sender));
+  }
+
+  /** The number of records that wait. */
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  /** The bytes of a record that waits. */
+  get(key: string): Uint8Array | undefined {
+    return this.waiting.get(key)?.bytes;
+  }
+
+  /** True where a record with this hash of its bytes waits. */
+  holds(bytesHash: string): boolean {
+    return this.hashes.has(bytesHash);
+  }
+
+  /** The bytes of all that wait. */
+  underWay(): Uint8Array[] {
+    return Array.from(this.waiting.values(), ({ bytes }) => bytes);
+  }
+
+  /** The records that a rewritten journal must still hold, in front of those of the entries. */
+  unjudged(): Uint8Array[] {
+    return [...this.underWay(), ...this.ports.journal.recovered.slice(this.count)];
+  }
+
+  /** What waits stays in the journal until the next start. */
+  stop(): void {
+    this.stopped = true;
+    this.endPause();
+    for (const { done } of this.senders.values()) done?.resolve();
+  }
+
+  private async read(): Promise<void> {
+    const { journal, clock, state, senders } = this.ports;
+    const slice = new TimeSlice(clock);
+    for (const record of journal.recovered) {
+      if (this.stopped) return;
+      const tx = this.readRecord(record);
+      // Most are mined, since the journal is trimmed now and then only. Some stand there twice.
+      if (tx === undefined || state.isMined(tx.id) || !this.replaces(tx)) {
+        this.useless++;
+      } else {
+        this.note(tx);
+        senders.reserve(tx.bytes.length);
+      }
+      this.count++;
+      if (slice.isOver()) await slice.yield();
+    }
+  }
+
+  /**
+   * Drops an earlier record with the same id. That one had left the pool, with other proofs, when
+   * this one was acknowledged. False where they are the same.
+   */
+  private replaces({ id, bytes }: Tx): boolean {
+    const key = latin1(id);
+    const earlier = this.waiting.get(key);
+    if (earlier === undefined) return true;
+    if (equal(earlier.bytes, bytes)) return false;
+    this.useless++;
+    this.ports.senders.reserve(-earlier.bytes.length);
+    this.settle(key);
+    return true;
+  }
+
+  private note(tx: Tx): void {
+    const { key, sender } = textsOf(tx);
+    const { bytes } = tx;
+    const bytesHash = latin1(this.ports.scheme.fastHash(bytes));
+    this.waiting.set(key, { bytes, sender, bytesHash });
+    this.hashes.add(bytesHash);
+    this.bytes += bytes.length;
+    const of = this.senders.get(sender);
+    if (of === undefined) this.senders.set(sender, { left: 1, done: undefined });
+    else of.left++;
+  }
+
+  /** The record is an entry, or has no place in the pool. */
+  private settle(key: string): void {
+    const one = this.waiting.get(key);
+    if (one === undefined) return;
+    this.waiting.delete(key);
+    this.hashes.delete(one.bytesHash);
+    this.bytes -= one.bytes.length;
+    const of = this.senders.get(one.sender);
+    if (of === undefined || --of.left > 0) return;
+    this.senders.delete(one.sender);
+    of.done?.resolve();
+  }
+
+  private async joinAll(): Promise<void> {
+    const groups = groupsOf([...this.waiting]);
+    const slice = new TimeSlice(this.ports.clock);
+    // The proofs of the next ones are checked while these are judged.
+    let next = this.ask(groups.next());
+    for (let group = await next; group.length > 0; group = await next) {
+      next = this.ask(groups.next());
+      // It is awaited later; an earlier rejection must not end the process.
+      next.catch(nothing);
+      for (const one of group) {
+        if (slice.isOver()) await slice.yield();
+        if (this.stopped) return;
+        await this.join(one);
+      }
+    }
+  }
+
+  /** Checks the proofs of a group; empty after the last one. */
+  private async ask(group: IteratorResult<readonly string[], undefined>): Promise<Checked[]> {
+    if (group.done === true || this.stopped) return [];
+    const { scheme, state, verifier, clock, log } = this.ports;
+    const checks = new ProofChecks();
+    const slice = new TimeSlice(clock);
+    const txs: Tx[] = [];
+    for (const key of group.value) {
+      const tx = decodeStoredTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
+      checks.add(tx, state.planChecks(tx));
+      txs.push(tx);
+      // Reading scripts takes milliseconds.
+      if (slice.isOver()) await slice.yield();
+    }
+    for (;;) {
+      try {
+        await checks.ask(verifier);
+        return txs.map((tx, i) => ({ tx, verdicts: checks.verdicts(i) }));
+      } catch (cause) {
+        if (this.stopped) return [];
+        if (isOurs(cause)) throw cause;
+        log.warn('pool.recovery-waits', { why: String(cause) });
+      }
+      await new Promise<void>((resolve) => {
+        const cancel = clock.after(RETRY_MS, resolve);
+        this.endPause = () => {
+          cancel();
+          resolve();
+        };
+      });
+      if (this.stopped) return [];
+    }
+  }
+
+  private async join(checked: Checked): Promise<void> {
+    const { state, entries, senders, acceptAgain } = this.ports;
+    const { tx, verdicts } = checked;
+    const key = latin1(tx.id);
+    senders.reserve(-tx.bytes.length);
+    // A block or a reorganisation was faster.
+    if (entries.get(key) !== undefined || state.isMined(tx.id)) {
+      this.useless++;
+      this.settle(key);
+      return;
+    }
+    try {
+      const texts = { ...textsOf(tx), bytesHash: this.waiting.get(key)?.bytesHash };
+      const entry = await acceptAgain(tx, texts, verdicts);
+      this.settle(key);
+      // While it waited for other scripts, a reorganisation may have been faster.
+      if (!entry.holds(tx.bytes)) return;
+      this.accepted.push(entry);
+      entries.announce(entry);
+    } catch (error) {
+      // Throws what is a fault of this node.
+      refusalFrom(error);
+      senders.reserve(tx.bytes.length);
+      this.refused.push(checked);
+    }
+  }
+
+  /** Where the head refuses one, it may build on others of the same reorganisation. */
+  private putInDoubt(): void {
+    const { state, entries, senders, candidates } = this.ports;
+    if (this.refused.length === 0) return;
+    for (const entry of this.accepted) if (!entry.removed) candidates.putLast(entry);
+    for (const { tx, verdicts } of this.refused) {
+      const texts = textsOf(tx);
+      senders.reserve(-tx.bytes.length);
+      if (entries.get(texts.key) === undefined && !state.isMined(tx.id)) {
+        const entry = new PoolEntry(tx, texts, verdicts, NOTHING_SPENT, false);
+        entries.put(entry);
+        candidates.putLast(entry);
+      }
+      this.settle(texts.key);
+    }
+  }
+
+  /** A record of another release may not decode. The log says so, since it was acknowledged. */
+  private readRecord(record: Uint8Array): Tx | undefined {
+    const { scheme, log } = this.ports;
+    try {
+      return decodeTx(record, scheme);
+    } catch (cause) {
+      const why = refusalFrom(cause).message;
+      log.error('pool.record-skipped', { hash: base58.encode(scheme.fastHash(record)), why });
+      return undefined;
+    }
+  }
+}
+
+function* groupsOf(
+  records: readonly (readonly [string, Waiting])[],
+): Generator<readonly string[], undefined> {
+  let group: string[] = [];
+  let bytes = 0;
+  for (const [key, record] of records) {
+    group.push(key);
+    bytes += record.bytes.length;
+    if (group.length < GROUP_MAX && bytes < GROUP_BYTES) continue;
+    yield group;
+    group = [];
+    bytes = 0;
+  }
+  if (group.length > 0) yield group;
+}

@@ -1,0 +1,204 @@
+/**
+ * Returns transactions to the pool when a reorganisation rolls back their blocks.
+ *
+ * Invariants: they are in the journal from before the rollback until they are entries of the pool,
+ * so a crash at any moment loses none, and what the journal cannot take is not rolled back. What the
+ * pool held with other proofs than the block comes back with its own. Nothing that was known about their proofs serves again: a
+ * script may have judged them in the block, and the new branch may have none. They are checked by
+ * other threads, and until then by whoever judges the entry.
+ */
+import { isOurs } from '../../base/assert.ts';
+import { equal, latin1 } from '../../base/bytes.ts';
+import { JournalTooLongError } from '../../base/journal-full.ts';
+import type { Clock, Journal, Log, Verifier } from '../../base/ports.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { Mutex } from '../../concurrency/mutex.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { ProofChecks, unchecked } from '../../tx/proof-verdicts.ts';
+import type { Tx } from '../../tx/transaction.ts';
+import { decodeStoredTx } from '../../tx/tx-bytes.ts';
+import { PoolEntry, textsOf } from '../entries/entry.ts';
+import type { Entries } from '../entries/pool-entries.ts';
+import { NOTHING_SPENT } from '../entries/spending.ts';
+import { appendInPortions, NotKeptError } from '../journal/journal-portions.ts';
+import type { PoolChain } from '../pool-chain.ts';
+import type { OtherProofs } from './other-proofs.ts';
+import type { ReorgCandidates } from './reorg-candidates.ts';
+
+export interface ReadmissionPorts {
+  readonly scheme: ChainScheme;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly state: Pick<PoolChain, 'isMined' | 'planChecks'>;
+  readonly verifier: Pick<Verifier, 'verify'>;
+  readonly decode: (entry: PoolEntry) => Tx;
+  readonly entries: Entries;
+  readonly candidates: ReorgCandidates;
+  readonly otherProofs: OtherProofs;
+  /** Rewrites the journal, with what is `underWay` here. False where that failed. */
+  readonly shorten: () => Promise<boolean>;
+}
+
+export interface Readmission {
+  /**
+   * Called before the blocks are rolled back. Throws NotKeptError: then they must stay in the chain.
+   */
+  keep(txs: Iterable<Tx>): Promise<void>;
+  /** Called after the rollback, with the transactions that `keep` received. */
+  readmit(txs: Iterable<Tx>): Promise<void>;
+  /** Checks the proofs of those that came back; resolves after the last of them. */
+  recheck(): Promise<void>;
+  /** Resolves when no transaction is on its way. */
+  idle(): Promise<void>;
+  /** The records that a rewritten journal must still hold. */
+  underWay(): Uint8Array[];
+  /** Transactions that arrive after this stay in the journal until the next start. */
+  stop(): void;
+}
+
+export function createReadmission(ports: ReadmissionPorts): Readmission {
+  const { journal, clock, log, state, verifier, entries, candidates, otherProofs } = ports;
+  /**
+   * Records on disk, by id, of transactions whose blocks are still in the chain. Where the rollback
+   * fails, the next attempt finds them there, so that attempts do not fill the disk.
+   */
+  let kept: ReadonlyMap<string, Uint8Array> = new Map();
+  const returning = new Set<Iterable<Tx>>();
+  const returns = new Mutex();
+  /** Entries whose proofs nobody has checked. */
+  const unproven: PoolEntry[] = [];
+  let checking: Promise<void> | undefined;
+  let stopped = false;
+
+  async function putBack(txs: Iterable<Tx>): Promise<void> {
+    const slice = new TimeSlice(clock);
+    const returned: PoolEntry[] = [];
+    for (const mined of txs) {
+      if (slice.isOver()) await slice.yield();
+      const tx = ownOf(waitingOf(mined));
+      if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
+    }
+    candidates.putFirst(returned.filter((entry) => !entry.removed));
+    returning.delete(txs);
+  }
+
+  /** With the proofs that the pool had. */
+  function ownOf(tx: Tx): Tx {
+    const own = otherProofs.get(latin1(tx.id));
+    return own === undefined ? tx : decodeStoredTx(own, ports.scheme, tx.id);
+  }
+
+  const ownRecords = (txs: Iterable<Tx>): [string, Uint8Array][] =>
+    Array.from(recordsOf(txs), ([key, record]) => [key, otherProofs.get(key) ?? record]);
+
+  const isKnown = (tx: Tx): boolean =>
+    stopped || entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id);
+
+  function put(tx: Tx): PoolEntry {
+    // The bytes are part of a block, which must not stay in memory.
+    const own = { ...tx, bytes: tx.bytes.slice() };
+    const entry = new PoolEntry(own, textsOf(tx), unchecked(own), NOTHING_SPENT, true);
+    entries.put(entry);
+    otherProofs.forget(entry.key);
+    unproven.push(entry);
+    candidates.markSuspect([entry]);
+    return entry;
+  }
+
+  async function checkAll(): Promise<void> {
+    while (unproven.length > 0 && !stopped) {
+      await check(unproven.splice(0, GROUP_MAX));
+      await clock.turn();
+    }
+  }
+
+  async function check(group: readonly PoolEntry[]): Promise<void> {
+    const slice = new TimeSlice(clock);
+    const waiting: PoolEntry[] = [];
+    const checks = new ProofChecks();
+    try {
+      for (const entry of group) {
+        if (entry.removed) continue;
+        const tx = ports.decode(entry);
+        checks.add(tx, state.planChecks(tx));
+        waiting.push(entry);
+        // Reading scripts takes milliseconds.
+        if (slice.isOver()) await slice.yield();
+      }
+      await checks.ask(verifier);
+    } catch (cause) {
+      // Whoever judges them makes the checks.
+      if (isOurs(cause)) throw cause;
+      log.warn('pool.recheck-failed', { why: String(cause) });
+      return;
+    }
+    for (const [i, entry] of waiting.entries()) entry.learn(checks.verdicts(i));
+  }
+
+  return {
+    recheck() {
+      checking ??= checkAll().finally(() => {
+        checking = undefined;
+      });
+      return checking;
+    },
+    async keep(txs) {
+      const before = kept;
+      // A journal that is rewritten meanwhile must hold all of them.
+      const wanted = new Map(ownRecords(txs));
+      kept = wanted;
+      const lacking = [...wanted].filter(([key, record]) => !isSame(before.get(key), record));
+      let written = 0;
+      try {
+        const records = lacking.map(([, record]) => record);
+        await appendInPortions(records, {
+          journal,
+          clock,
+          landed: (count) => {
+            written += count;
+          },
+        });
+      } catch (cause) {
+        // What is dead in the file makes room, and then all of these stand there.
+        if (isTooLong(cause) && (await ports.shorten())) return;
+        for (const [key] of lacking.slice(written)) wanted.delete(key);
+        log.error('pool.journal-failed', { why: String(cause) });
+        throw cause;
+      }
+    },
+    readmit(txs) {
+      kept = new Map();
+      returning.add(txs);
+      return returns.run(() => putBack(txs));
+    },
+    idle: () => returns.idle(),
+    underWay: () => [
+      ...kept.values(),
+      ...[...returning].flatMap((txs) => ownRecords(txs).map(([, record]) => record)),
+    ],
+    stop() {
+      stopped = true;
+    },
+  };
+}
+
+/** Entries whose proofs are checked as one job. */
+const GROUP_MAX = 128;
+
+/** The transaction that the pool holds for a mined one: inside a result, that which it executed. */
+export const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;
+
+/** What the journal holds for mined transactions, by id; nothing for those that only blocks have. */
+export function* recordsOf(mined: Iterable<Tx>): Generator<[key: string, record: Uint8Array]> {
+  for (const one of mined) {
+    const { def, id, bytes } = waitingOf(one);
+    if (!def.internal) yield [latin1(id), bytes];
+  }
+}
+
+const isTooLong = (cause: unknown): boolean =>
+  cause instanceof NotKeptError && cause.cause instanceof JournalTooLongError;
+
+const isSame = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
+  one !== undefined && equal(one, other);

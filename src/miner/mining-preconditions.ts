@@ -1,0 +1,51 @@
+/** The reasons for which a miner makes no block. */
+import type { Clock, LogFields } from '../base/ports.ts';
+
+export interface MissingPrecondition {
+  readonly state: 'no-time' | 'no-disk' | 'shut-out' | 'stale-tip' | 'no-quorum' | 'no-votes';
+  /** The pause before the miner checks again. */
+  readonly pauseMs: number;
+  readonly fields?: LogFields;
+}
+
+const NODE_PAUSE_MS = 1000;
+
+/**
+ * A node without the time, or with an old head, is probably behind. A node that was removed would
+ * make a chain of its own, which becomes too long to give up once the node is registered again.
+ */
+export function missingOnNode(
+  clock: Pick<Clock, 'now' | 'synchronized'>,
+  tip: { readonly height: number; readonly timestamp: number },
+  staleTipMs: number,
+  isRemovedFromNetwork: boolean,
+): MissingPrecondition | undefined {
+  if (!clock.synchronized()) return { state: 'no-time', pauseMs: NODE_PAUSE_MS };
+  if (isRemovedFromNetwork) {
+    return { state: 'shut-out', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
+  }
+  if (tip.height === 1 || clock.now() - tip.timestamp <= staleTipMs) return undefined;
+  return { state: 'stale-tip', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
+}
+
+/** The turn of a block that the disk does not take is lost. */
+export const missingOnDisk = (lacksDisk: boolean): MissingPrecondition | undefined =>
+  lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
+
+/** A chain that grows without final blocks waits for the votes of a quorum. */
+export const missingVotes = (
+  lacksVotes: boolean,
+  height: number,
+): MissingPrecondition | undefined =>
+  lacksVotes ? { state: 'no-votes', pauseMs: NODE_PAUSE_MS, fields: { height } } : undefined;
+
+/** A miner without connections to other miners would make a chain of its own. */
+export function missingQuorum(
+  connected: number,
+  quorum: number,
+  noQuorumDelayMs: number,
+): MissingPrecondition | undefined {
+  if (connected >= quorum) return undefined;
+  const why = `Quorum not available '${connected}/${quorum}', not forging block`;
+  return { state: 'no-quorum', pauseMs: noQuorumDelayMs, fields: { why } };
+}

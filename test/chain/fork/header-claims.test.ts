@@ -1,0 +1,139 @@
+/** A branch with a false claim in its headers is refused before anything is rolled back for it. */
+import t from 'tap';
+import { equal } from '../../../src/base/bytes.ts';
+import type { Block } from '../../../src/block/block.ts';
+import { rebuild } from '../../../src/chain/store/rebuild.ts';
+import { END_OF_TABLE as END, START_OF_TABLE as START } from '../../../src/ledger/key-codecs.ts';
+import {
+  type Account,
+  consensus,
+  LENGTH_MS,
+  mine,
+  miners,
+  newChain,
+  nextTurn,
+  payment,
+  quiet,
+  remade,
+  scheme,
+  type TestChain,
+  users,
+  verifier,
+} from '../chain-harness.ts';
+import { createTestForkChoice } from '../fork-harness.ts';
+
+const minerOf = ({ header }: Block): Account =>
+  miners.find(({ address }) => equal(address, scheme.addressOf(header.generator)))!;
+
+/** A fork choice whose chain has another block than the branch, and the rollbacks that it makes. */
+async function opened() {
+  const at = await newChain();
+  // It misses a turn, so that the branch is better.
+  const { timestamp } = at.blockchain.tip().header;
+  const late = timestamp + 2 * LENGTH_MS;
+  const miner = miners.find((one) => at.blockchain.nextSlot(one, late)?.from === late)!;
+  at.clock.time = late + 10;
+  await at.blockchain.produceBlock(miner, at.clock.time, async () => {});
+  let rollbacks = 0;
+  const blockchain: TestChain['blockchain'] = {
+    ...at.blockchain,
+    view: at.blockchain.view,
+    exclusive: (act) =>
+      at.blockchain.exclusive((inside) =>
+        act({
+          ...inside,
+          unwind(to) {
+            rollbacks++;
+            return inside.unwind(to);
+          },
+        }),
+      ),
+  };
+  const fork = createTestForkChoice({ blockchain, clock: at.clock });
+  return { at, fork, rollbacks: () => rollbacks };
+}
+
+/** The same blocks, each on the one before it. */
+function linked(blocks: readonly Block[]): Block[] {
+  const made: Block[] = [];
+  for (const block of blocks) {
+    const reference = made.at(-1)?.header.signature ?? block.header.reference;
+    made.push(remade(block, minerOf(block), { reference }));
+  }
+  return made;
+}
+
+t.test('what a branch says of itself', async (t) => {
+  const source = await newChain();
+  const honest: Block[] = [];
+  for (let i = 0; i < 4; i++) honest.push(await mine(source));
+  const [first, second, ...rest] = honest as [Block, Block, ...Block[]];
+  const other = miners.find((one) => one !== minerOf(first))!;
+  const branches: readonly (readonly [string, readonly Block[], RegExp | undefined])[] = [
+    ['the first block is out of turn', [remade(first, other, {}), second, ...rest], /valid miner/],
+    [
+      'a later block says that a round was skipped',
+      [first, remade(second, minerOf(second), { consensus: skipped(1) }), ...rest],
+      /skipped/i,
+    ],
+    ['nothing is wrong', honest, undefined],
+  ];
+  for (const [name, blocks, why] of branches) {
+    const { at, fork, rollbacks } = await opened();
+    at.clock.time = source.clock.time;
+    const verdict = await fork.adopt(
+      await Promise.all(linked(blocks).map((block) => fork.check(block))),
+    );
+    t.equal(verdict.kind, why === undefined ? 'adopted' : 'invalid', name);
+    if (why !== undefined) t.match(verdict, { error: { message: why } });
+    t.equal(rollbacks(), why === undefined ? 1 : 0, `${name}: what is rolled back`);
+  }
+});
+
+const skipped = (skippedRounds: number) => ({ kind: 'poa', skippedRounds }) as const;
+
+t.test('a branch on a block that is unknown', async (t) => {
+  const source = await newChain();
+  await mine(source);
+  const orphan = await mine(source);
+  const at = await newChain();
+  at.clock.time = source.clock.time;
+  t.match(await createTestForkChoice(at).offer(orphan), { kind: 'unknown-parent' });
+});
+
+t.test('a fault of this node says nothing about a block', async (t) => {
+  const source = await newChain();
+  const { time } = nextTurn(source);
+  const block = await mine(source, [payment(users[0], users[1], 1n, time)]);
+  const fault = new Error('a fault of this node');
+  const fails = (): never => {
+    throw fault;
+  };
+  const at = await newChain();
+  at.clock.time = source.clock.time;
+  const judging = createTestForkChoice(at, { consensus: { ...consensus, verifyHeader: fails } });
+  await t.rejects(judging.examine(block.header), fault, 'where the header is judged');
+  const failingScheme = { value: { ...scheme, fastHash: fails } };
+  const decoding = createTestForkChoice({
+    blockchain: {
+      ...at.blockchain,
+      view: Object.create(at.blockchain.view, { scheme: failingScheme }),
+    },
+    clock: at.clock,
+  });
+  await t.rejects(decoding.offer(block), fault, 'where a transaction is read');
+  const blockchain: TestChain['blockchain'] = {
+    ...at.blockchain,
+    view: at.blockchain.view,
+    exclusive: (act) =>
+      at.blockchain.exclusive((inside) => act({ ...inside, apply: async () => fails() })),
+  };
+  const applying = createTestForkChoice({ blockchain, clock: at.clock });
+  await t.rejects(applying.offer(block), fault, 'where the block is applied');
+  const { store } = source;
+  const rows = (table: number) => [...store.range(table, START, END, 100, false)];
+  const failing = { ...verifier, verify: async () => fails() };
+  await t.rejects(rebuild(at.blockchain, failing, rows, quiet), fault, 'where a chain is rebuilt');
+  const rebuilt = await rebuild(at.blockchain, verifier, rows, quiet);
+  t.strictSame(rebuilt, { height: 2, of: 2 }, 'the same rows without the fault');
+});

@@ -1,0 +1,38 @@
+// Which heads of peers are followed.
+import t from 'tap';
+import { encodeTip } from '../../../src/network/messages/block-messages.ts';
+import type { Session } from '../../../src/network/sessions/session.ts';
+import { PeerTips } from '../../../src/network/sync/peer-tips.ts';
+import { genesis, scheme } from '../../chain/chain-harness.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+
+t.test('a head that has lost to our tip is looked at again after a minute', async (t) => {
+  const clock = fakeClock(1_700_000_000_000);
+  const session = { owner: Uint8Array.of(1) } as never as Session;
+  let announce: ((session: Session, message: Uint8Array) => void) | undefined;
+  const { header } = genesis;
+  const tip = { height: 1, id: header.signature, header, score: 1n };
+  const peerTips = new PeerTips(
+    { scoreTtlMs: 120_000 },
+    {
+      scheme,
+      clock,
+      blockchain: { tip: () => tip } as never,
+      sessions: {
+        handleNotices: (_: unknown, { take }: { take: typeof announce }) => {
+          announce = take;
+        },
+        onOpen: (action: (session: Session) => void) => action(session),
+        onClose: () => {},
+      } as never,
+    },
+  );
+  peerTips.start();
+  const head = { height: 2, id: header.signature.map((byte) => byte ^ 1), score: 2n };
+  announce?.(session, encodeTip(head, scheme));
+  t.equal(peerTips.best()?.height, 2);
+  peerTips.markLost(head);
+  t.equal(peerTips.best(), undefined);
+  await clock.advance(60_001);
+  t.equal(peerTips.best()?.height, 2, 'lateness may not count any more');
+});
