@@ -13,8 +13,7 @@ import {
   type MissingPrecondition,
   missingOnDisk,
   missingOnNode,
-  missingQuorum,
-  missingVotes,
+  missingOthers,
 } from './mining-preconditions.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
@@ -147,8 +146,7 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
 
   function make(block: () => Promise<void>, retryMs: number): void {
     const { quorum = ports.majority(), noQuorumDelayMs } = options;
-    if (isHeldBy(missingVotes(ports.lacksVotes?.() ?? false, chain.tip().height))) return;
-    if (isHeldBy(missingQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs))) return;
+    if (isHeldBy(missingOthers(ports, chain.tip().height, quorum, noQuorumDelayMs))) return;
     state = 'forging';
     producing = block().then(
       () => ended(plan),

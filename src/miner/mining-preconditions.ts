@@ -32,12 +32,16 @@ export function missingOnNode(
 export const missingOnDisk = (lacksDisk: boolean): MissingPrecondition | undefined =>
   lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
 
-/** A chain that grows without final blocks waits for the votes of a quorum. */
-export const missingVotes = (
-  lacksVotes: boolean,
+/** Votes, in a chain that grows without final blocks, and connections to other miners. */
+export const missingOthers = (
+  ports: { readonly lacksVotes?: () => boolean; readonly connectedMiners: () => number },
   height: number,
+  quorum: number,
+  noQuorumDelayMs: number,
 ): MissingPrecondition | undefined =>
-  lacksVotes ? { state: 'no-votes', pauseMs: NODE_PAUSE_MS, fields: { height } } : undefined;
+  ports.lacksVotes?.() === true
+    ? { state: 'no-votes', pauseMs: NODE_PAUSE_MS, fields: { height } }
+    : missingQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs);
 
 /** A miner without connections to other miners would make a chain of its own. */
 export function missingQuorum(

@@ -90,8 +90,8 @@ async function startNode(
 ): Promise<Node> {
   const { log, clock, telemetry } = ports;
   const metrics = nodeMetrics(telemetry?.metrics);
-  const opened = await openBlockchain(config, genesis, { ...ports, metrics });
-  const { blockchain, rules, support } = opened;
+  const opened = await openVotingChain(config, genesis, { ...ports, metrics, started });
+  const { blockchain, rules, support, owner, finality } = opened;
   started.add('features', watchFeatures(blockchain, rules, support, log, ports.requestStop));
   startAudit(blockchain, ports, started);
   const measured = telemetry === undefined ? undefined : metrics;
@@ -100,7 +100,6 @@ async function startNode(
   started.add('free space', space.stop);
   const { pool, problem, feeOf } = openPool(config, { ...opening, isDiskLow: space.isLow });
 
-  const owner = signerWith(ports.ownerKey, ports);
   const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
   warnOfOwner(
     { address: owner.address, text: config.ownerAddress },
@@ -111,13 +110,9 @@ async function startNode(
   started.add('confidential data', () => privacy?.stop());
   let statuses: Statuses | undefined;
   started.add('contract statuses', () => statuses?.stop());
-  const finality = openFinality(config, { ...ports, ...opened, owner });
-  started.add('finality', () => finality.stop());
-  finality.start();
   const peering = openNetwork(config, genesis, {
     ...ports,
     ...opened,
-    finality,
     network: ports.network && measured ? measuredNetwork(ports.network, measured) : ports.network,
     files: ports.files,
     pool,
@@ -125,7 +120,6 @@ async function startNode(
     miner: owner,
   });
   started.add('network', peering.stop);
-  if (peering.sessions !== undefined) finality.attach(peering.sessions);
   const isWatcher = config.network.mode === 'watcher';
   privacy = openPrivacy(config, {
     ...ports,
@@ -168,16 +162,7 @@ async function startNode(
     executions,
     metrics,
   });
-  const miner = openMiner(config, {
-    ...ports,
-    ...opened,
-    pool,
-    peering,
-    owner,
-    contracts,
-    space,
-    finality,
-  });
+  const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts, space });
 
   const parts = {
     ...opened,
@@ -193,7 +178,6 @@ async function startNode(
     contracts,
     peering,
     space,
-    finality,
   };
   const services = apiServices(config, ports, parts);
   const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
@@ -223,6 +207,18 @@ async function startNode(
     contractRest,
     stop: () => started.dispose(),
   };
+}
+
+/** The chain, its owner, and the votes on its blocks. */
+async function openVotingChain(
+  config: Config,
+  genesis: Block,
+  ports: NodePorts & { readonly metrics: NodeMetrics; readonly started: Disposal },
+) {
+  const opened = await openBlockchain(config, genesis, ports);
+  const owner = signerWith(ports.ownerKey, ports);
+  const finality = openFinality(config, { ...ports, ...opened, owner });
+  return { ...opened, owner, finality };
 }
 
 /** True where this node executes contracts for the blocks that it makes. */

@@ -5,33 +5,35 @@
  * Invariants: before that, nothing is sent, written or refused; the engine learns of blocks after they are
  * on disk; a final block is on disk before it is shown.
  */
+
+import type { FinalityReport } from '../api/services.ts';
 import { unlessOurs } from '../base/assert.ts';
 import { limitsOf } from '../base/budget.ts';
 import { equal, latin1 } from '../base/bytes.ts';
+import type { Disposal } from '../base/disposal.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
-import { type Header, headerHash } from '../block/header.ts';
+import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
+import { hasLead, leadOf, type VotesOfChain } from '../chain/finality/branch-lead.ts';
 import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
-import { carriedBy } from '../chain/finality/finality-rules.ts';
 import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
-import { isVoteFor, justificationOf } from '../finality/carried.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
 import { encodeJustification } from '../finality/justification.ts';
-import { type NoteDisk, readNote } from '../finality/note-file.ts';
 import { rules as finalityRules } from '../finality/rules.ts';
-import { ancestorAt, type TrackedBlock } from '../finality/tracked-block.ts';
-import type { Checkpoint, SignedVote } from '../finality/vote.ts';
-import { decidingOn, isQuorumOfEach } from '../finality/voter-set.ts';
+import { ancestorAt } from '../finality/tracked-block.ts';
+import type { Checkpoint } from '../finality/vote.ts';
+import { isQuorumOfEach, type VoterSet } from '../finality/voter-set.ts';
 import { votesBudget } from '../network/messages/message-budgets.ts';
 import { VOTES } from '../network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../network/sessions/session.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
 import type { Config } from './config/settings.ts';
+import { notePath, openNote } from './voter-note.ts';
 
 export interface FinalityOptionsOfNode {
   readonly isPoa: boolean;
@@ -40,6 +42,8 @@ export interface FinalityOptionsOfNode {
   /** Path of the note. */
   readonly notePath: string;
   readonly votes: boolean;
+  /** `miner.wait-for-votes`. */
+  readonly waits: boolean;
 }
 
 export interface FinalityPortsOfNode {
@@ -57,14 +61,22 @@ export interface FinalityPortsOfNode {
   };
 }
 
-interface Running {
+interface Running extends VotesOfChain {
   readonly engine: Finality;
-  readonly index: FinalityIndex;
-  readonly root: number;
 }
 
-/** The finality of a configured node; it does nothing before it is started. */
-export function openFinality(config: Config, ports: FinalityPortsOfNode): NodeFinality {
+/** The finality of a configured node; it runs before the network does. */
+export function openFinality(
+  config: Config,
+  { started, ...ports }: FinalityPortsOfNode & { readonly started: Disposal },
+): NodeFinality {
+  const finality = createFinality(config, ports);
+  started.add('finality', () => finality.stop());
+  finality.start();
+  return finality;
+}
+
+function createFinality(config: Config, ports: FinalityPortsOfNode): NodeFinality {
   const { consensus } = config.blockchain;
   const { miner, network, synchronization } = config;
   return new NodeFinality(
@@ -74,16 +86,18 @@ export function openFinality(config: Config, ports: FinalityPortsOfNode): NodeFi
       roundMs: consensus.roundDuration.ms + consensus.syncDuration.ms,
       notePath: notePath(config),
       votes: miner.enable && network.mode !== 'watcher',
+      waits: miner.waitForVotes,
     },
     ports,
   );
 }
 
-/** Outside of the data directory: no copy of that has it. */
-export const notePath = ({ directory }: Config): string => `${directory}/finality-note`;
-
 /** With fewer voters a quorum is all of them, and one that is away would stop the chain. */
 const WAITING_VOTERS_MIN = 4;
+/** The genesis block carries no votes, and none is for it. */
+const FIRST_HEIGHT = 2;
+/** A key that is without its note so soon after the feature began has not voted before. */
+const FIRST_MS = 10 * 60_000;
 const NOTHING = new Uint8Array(0);
 
 export class NodeFinality implements BranchFinality {
@@ -133,6 +147,8 @@ export class NodeFinality implements BranchFinality {
     const root = rootHeight(view, rules);
     if (!this.options.isPoa || from === undefined || root === undefined || from > tip.height + 1)
       return;
+    const isFirst =
+      tip.height < Math.max(from, FIRST_HEIGHT) && clock.now() - tip.header.timestamp < FIRST_MS;
     const index = new FinalityIndex(view, root);
     if (index.at(tip) === undefined) return;
     const chain = new ChainBlocks(view, new Map(), root);
@@ -158,7 +174,7 @@ export class NodeFinality implements BranchFinality {
         blocks: index,
         head: () => index.at(blockchain.tip())!,
         peers: () => this.peers(),
-        voter: this.options.votes ? this.voterOf(genesis) : undefined,
+        voter: this.options.votes ? this.voterOf(genesis, isFirst) : undefined,
         saveProof: async (bytes) => {
           await store.write([finalProofWrite(bytes)]);
           this.shown();
@@ -168,7 +184,7 @@ export class NodeFinality implements BranchFinality {
         },
       },
     );
-    this.running = { engine, index, root };
+    this.running = { engine, index, root, scheme };
     for (let height = final.height + 1; height <= tip.height; height++) {
       const block = index.add(height);
       if (block !== undefined) engine.added(block);
@@ -178,13 +194,13 @@ export class NodeFinality implements BranchFinality {
     log.info('finality.started', { root, final: final.height });
   }
 
-  private voterOf(genesis: Uint8Array) {
+  /** `isFirst`: nobody can have voted before, since this is the moment at which the feature begins. */
+  private voterOf(genesis: Uint8Array, isFirst: boolean) {
     const { files, owner, scheme } = this.ports;
     if (files === undefined) return undefined;
-    const disk = noteDisk(files, this.options.notePath);
     const { publicKey, sign } = owner;
-    const note = readNote(disk, this.options.notePath, { genesis, voter: publicKey }, scheme);
-    return { publicKey, sign, disk, note };
+    const mine = { genesis, voter: publicKey };
+    return { publicKey, sign, ...openNote(files, this.options.notePath, mine, scheme, isFirst) };
   }
 
   private block(height: number): void {
@@ -268,7 +284,7 @@ export class NodeFinality implements BranchFinality {
   lacksVotes(): boolean {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
-    if (running === undefined || head === undefined) return false;
+    if (running === undefined || head === undefined || !this.options.waits) return false;
     if (head.leaves.current.keys.length < WAITING_VOTERS_MIN) return false;
     return !running.engine.mayMakeBlock();
   }
@@ -278,8 +294,31 @@ export class NodeFinality implements BranchFinality {
     return this.running?.engine.final();
   }
 
-  engine(): Finality | undefined {
-    return this.running?.engine;
+  /** GET /finality. */
+  report(): FinalityReport | undefined {
+    const { running } = this;
+    const head = running?.index.at(this.ports.blockchain.tip());
+    if (running === undefined || head === undefined) return undefined;
+    const { engine } = running;
+    const { scheme } = this.ports;
+    const { kept, evidence } = engine.pool;
+    const votersOf = ({ keys, addresses }: VoterSet) =>
+      keys.map((key, i) => ({
+        address: scheme.addressToText(addresses[i]!),
+        votedHeight: kept.highestOf(latin1(key)),
+      }));
+    return {
+      isActive: true,
+      finalHeight: finalFloor(this.ports.blockchain.view),
+      justifiedHeight: engine.tracker.justified.height,
+      voters: votersOf(head.leaves.current),
+      next: head.leaves.next === undefined ? [] : votersOf(head.leaves.next.voters),
+      ownVotes: engine.voter?.state() ?? 'off',
+      waits: this.lacksVotes(),
+      contradictions: evidence
+        .list()
+        .map(([{ voter }]) => scheme.addressToText(scheme.addressOf(voter))),
+    };
   }
 
   floor(): number {
@@ -313,95 +352,13 @@ export class NodeFinality implements BranchFinality {
   }
 
   lead(ancestor: number, branch: readonly Header[]): 'ours' | 'theirs' | undefined {
-    const { running } = this;
-    if (running === undefined) return undefined;
-    const own = this.justifiedAbove(ancestor);
-    const theirs = this.claimedAbove(ancestor, branch);
-    return own === theirs ? undefined : own > theirs ? 'ours' : 'theirs';
-  }
-
-  /** Height of the highest justified block of the own chain above a height, or 0. */
-  private justifiedAbove(ancestor: number): number {
-    const { index, engine } = this.running!;
-    let at: TrackedBlock | undefined = index.at(this.ports.blockchain.tip());
-    while (at !== undefined && at.checkpoint.height > ancestor) {
-      if (engine.tracker.isJustified(at.id)) return at.checkpoint.height;
-      at = index.get(at.parent);
-    }
-    return 0;
-  }
-
-  /** No justified block of the branch is higher, but for a change of voters in it that nobody carries. */
-  private claimedAbove(ancestor: number, branch: readonly Header[]): number {
-    const { scheme } = this.ports;
-    const { engine, index } = this.running!;
-    const hashes = branch.map((header) => latin1(headerHash(header, scheme)));
-    const carried = new Set(branch.map((header) => targetOf(header, scheme)));
-    const head = index.at(this.ports.blockchain.tip());
-    const below = head && ancestorAt(head, ancestor, index);
-    const deciding = below && engine.tracker.deciding(below.leaves);
-    for (let i = hashes.length - 1; i >= 0; i--) {
-      const id = hashes[i]!;
-      const voters = new Set(Array.from(engine.pool.kept.for(id), ({ voter }) => latin1(voter)));
-      const isVoted =
-        deciding !== undefined &&
-        isQuorumOfEach(deciding, finalityRules.quorum, (name) => voters.has(name));
-      if (carried.has(id) || isVoted || engine.tracker.isJustified(id)) return ancestor + 1 + i;
-    }
-    return 0;
+    return this.running && leadOf(this.running, this.ports.blockchain.tip(), ancestor, branch);
   }
 
   hasLead(ancestor: number, branch: readonly AppliedBlock[]): boolean {
-    const { running } = this;
-    const last = branch.at(-1);
-    if (running === undefined || last === undefined) return false;
-    const own = this.justifiedAbove(ancestor);
-    const { scheme } = this.ports;
-    const headers = new Map(branch.map(({ height, row }) => [height, row.header]));
-    const chain = new ChainBlocks(last.overlay, headers, running.root);
-    const carried = new Set(branch.map(({ row }) => targetOf(row.header, scheme)));
-    for (const { height } of [...branch].reverse()) {
-      if (height <= own) return false;
-      const block = chain.at(height);
-      if (block === undefined) return false;
-      const id = latin1(block.checkpoint.id);
-      if (carried.has(id) || this.isVotedFor(running, block)) return true;
-    }
-    return false;
+    return (
+      this.running !== undefined &&
+      hasLead(this.running, this.ports.blockchain.tip(), ancestor, branch)
+    );
   }
-
-  private isVotedFor(
-    { engine }: Running,
-    block: Parameters<typeof isVoteFor>[1] & Pick<TrackedBlock, 'deciding'>,
-  ): boolean {
-    const deciding = decidingOn(block.deciding, this.ports.scheme);
-    const votes = new Map<string, SignedVote>();
-    for (const vote of engine.pool.kept.for(latin1(block.checkpoint.id))) {
-      if (isVoteFor(vote, block, deciding)) votes.set(latin1(vote.voter), vote);
-    }
-    return justificationOf(block, deciding, votes, finalityRules.quorum) !== undefined;
-  }
-}
-
-/** Text of the header hash of the block whose justification a block carries. */
-function targetOf(header: Header, scheme: ChainScheme): string | undefined {
-  try {
-    const target = carriedBy(header, scheme)?.target;
-    return target && latin1(target.id);
-  } catch {
-    // It is refused when it is applied.
-    return undefined;
-  }
-}
-
-/** An empty file says that there is no note. */
-function noteDisk(files: Files, path: string): NoteDisk {
-  return {
-    read() {
-      const bytes = files.read(path);
-      return bytes === undefined || bytes.length === 0 ? undefined : bytes;
-    },
-    replace: async (bytes) => files.replace(path, bytes, { secret: true }),
-    remove: async () => files.replace(path, NOTHING, { secret: true }),
-  };
 }

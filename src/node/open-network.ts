@@ -5,7 +5,6 @@ import type { PeersPort } from '../api/services.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { lacksFeatures } from '../chain/features/feature-activation.ts';
-import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import { createEquivocations } from '../chain/fork/equivocation.ts';
 import { ForkChoice } from '../chain/fork/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/fork/invalid-blocks.ts';
@@ -14,11 +13,7 @@ import { createScriptHistory, type ScriptHistory } from '../chain/store/script-h
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
-import {
-  createNetworkService,
-  type NetworkServiceOptions,
-  type Seeking,
-} from '../network/network-service.ts';
+import { createNetworkService, type NetworkServiceOptions } from '../network/network-service.ts';
 import type { AddressBook } from '../network/peers/address-book.ts';
 import { InitialSyncError, NO_PEERS, unregistered } from '../network/peers/initial-sync.ts';
 import { notInChain } from '../network/peers/own-membership.ts';
@@ -27,6 +22,7 @@ import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Config } from './config/settings.ts';
+import type { NodeFinality } from './open-finality.ts';
 import { openPeering, type PeeringPortsOfNode, reviewMembers } from './open-peering.ts';
 
 export interface NetworkPorts extends PeeringPortsOfNode {
@@ -35,7 +31,7 @@ export interface NetworkPorts extends PeeringPortsOfNode {
   readonly rules: ChainRules;
   readonly pool: Pool;
   /** Absent where nothing votes. */
-  readonly finality?: (BranchFinality & Seeking) | undefined;
+  readonly finality?: NodeFinality | undefined;
 }
 
 /** Readings of the network, for the metrics. */
@@ -72,6 +68,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   if (peering === undefined) return alone(config, ports);
   const endReview = reviewMembers(peering, ports.blockchain);
   const { sessions, book, penalties } = peering;
+  ports.finality?.attach(sessions);
   const service = createNetworkService(serviceOptions(config, ports), {
     ...ports,
     sessions: peering.sessions,

@@ -15,7 +15,7 @@ import { openKeystore } from '../../src/keystore/keystore.ts';
 import { readRecord } from '../../src/miner/slot-records.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
-import { notePath } from '../../src/node/open-finality.ts';
+import { notePath } from '../../src/node/voter-note.ts';
 import { family, scheme } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { noHttp } from '../node/memory-ports.ts';

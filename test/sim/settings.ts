@@ -65,6 +65,8 @@ export interface Rules {
   readonly quorum?: number | undefined;
   /** Besides those of every simulated network. */
   readonly features?: readonly number[] | undefined;
+  /** Absent: 100. */
+  readonly rollbackMax?: number | undefined;
 }
 
 /** The configuration of one member that knows where these others are. */
@@ -109,7 +111,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
       'node-name': member.name,
       'known-peers': knows.map(place),
     },
-    synchronization: { 'max-rollback': ROLLBACK_MAX },
+    synchronization: { 'max-rollback': rules.rollbackMax ?? ROLLBACK_MAX },
     miner: rules.quorum === undefined ? {} : { quorum: rules.quorum },
     'docker-engine': { enable: executes(member) },
     utx: { 'memory-limit': `${POOL_BYTES_MAX}B` },

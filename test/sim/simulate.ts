@@ -29,6 +29,8 @@ export interface SimOptions {
   readonly trace?: ((line: string) => void) | undefined;
   /** Besides those of every simulated network. */
   readonly features?: readonly number[] | undefined;
+  /** Absent: 100. */
+  readonly rollbackMax?: number | undefined;
 }
 
 export interface SimResult {
@@ -135,6 +137,7 @@ class Simulation {
       quorum: this.roles === undefined ? dice.pick([0, 0, 1, undefined]) : undefined,
       trace: options.trace,
       features: options.features,
+      rollbackMax: options.rollbackMax,
     });
     this.workload = createWorkload(dice.u32());
     this.episodes = new ScriptEpisodes({

@@ -28,7 +28,8 @@ export type SwitchOutcome =
   | 'late'
   | 'unknown-parent'
   | 'too-deep'
-  | 'below-final';
+  /** Votes are for this chain (finality.md#fork-choice), whatever the scores are. */
+  | 'outvoted';
 
 export interface BranchSwitchPorts {
   readonly blockchain: Blockchain;
@@ -79,7 +80,7 @@ export class BranchSwitch {
     if (depth > 0 && height < (finality?.floor() ?? 0)) return this.belowFinal(height);
     const headers = rest.map(({ block }) => block.header);
     const lead = depth === 0 ? undefined : finality?.lead(height, headers);
-    if (lead === 'ours') return 'not-better';
+    if (lead === 'ours') return 'outvoted';
     // A branch that others have continued is theirs too.
     const isThird = rest.length === 1 && equivocations.isThird(first.block.header);
     if (depth > 0 && isThird && lead === undefined) return 'not-better';
@@ -100,12 +101,13 @@ export class BranchSwitch {
   }
 
   private belowFinal(ancestor: number): SwitchOutcome {
-    this.ports.log.error('fork.below-final', {
+    // Its peers follow this chain once votes or blocks show them that the block is final.
+    this.ports.log.info('fork.below-final', {
       ancestor,
       final: this.ports.finality?.floor() ?? 0,
       why: 'another chain lacks the final block of this node',
     });
-    return 'below-final';
+    return 'outvoted';
   }
 
   private async replace(
