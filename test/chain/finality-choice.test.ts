@@ -160,6 +160,13 @@ t.test('what is final is on disk before it is shown, and is not taken back', asy
   }
   branch.push(await mineIn(other, 5));
   t.equal(await offer(at, branch), 'outvoted', 'a longer branch without the final block');
+  const lies = votesFor(other, 5, miners).map((vote) => {
+    const claim = { ...vote, ruleHash: new Uint8Array(32) };
+    const by = miners.find(({ publicKey }) => equal(publicKey, vote.voter))!;
+    return { ...claim, signature: by.sign(voteBytes(claim, scheme)) };
+  });
+  await at.receive(lies);
+  t.equal(await offer(at, branch), 'outvoted', 'whatever votes for it say');
   t.equal(at.blockchain.tip().height, 2);
 });
 
@@ -177,8 +184,16 @@ t.test('the branch with the higher justified block wins against a better score',
   await at.receive(votesFor(other, 3, miners.slice(1)));
   t.notOk(at.finality.seeksJustified(), 'two of three');
   t.equal(await offer(at, theirs), 'not-better');
-  const wrong = votesFor(other, 3, [miners[0]!]);
-  await at.receive(wrong);
+  const [last] = votesFor(other, 3, [miners[0]!]);
+  const claim = { ...last!, ruleHash: new Uint8Array(32) };
+  const signature = miners[0]!.sign(voteBytes(claim, scheme));
+  const misled = await node();
+  misled.clock.time = at.clock.time;
+  for (const block of own) await misled.blockchain.append(fresh(block));
+  await misled.receive([...votesFor(other, 3, miners.slice(1)), { ...claim, signature }]);
+  t.ok(misled.finality.seeksJustified(), 'it looks like a quorum');
+  t.equal(await offer(misled, theirs), 'not-better', 'and is none for this block');
+  await at.receive([last!]);
   t.ok(at.finality.seeksJustified(), 'a quorum has voted for a block that is not in this chain');
   t.equal(await offer(at, theirs), 'adopted');
   t.notOk(at.finality.seeksJustified());
