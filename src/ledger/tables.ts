@@ -367,7 +367,7 @@ export const feeCarry = table(
   'Key 0: fees of the last block that belong to the generator of the next (feature 2).',
 );
 
-// ── finality (chain/finality-state.ts) ───────────────────────────────────────────────────────
+// ── finality (chain/finality/finality-state.ts) ───────────────────────────────────────────────────────
 
 export const voterSets = table(
   43,

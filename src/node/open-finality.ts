@@ -15,7 +15,13 @@ import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { hasLead, leadOf, type VotesOfChain } from '../chain/finality/branch-lead.ts';
+import {
+  exactLead,
+  type Lead,
+  leadOf,
+  mayBeQuorum,
+  type VotesOfChain,
+} from '../chain/finality/branch-lead.ts';
 import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
 import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
@@ -26,7 +32,7 @@ import { encodeJustification } from '../finality/justification.ts';
 import { rules as finalityRules } from '../finality/rules.ts';
 import { ancestorAt } from '../finality/tracked-block.ts';
 import type { Checkpoint } from '../finality/vote.ts';
-import { isQuorumOfEach, type VoterSet } from '../finality/voter-set.ts';
+import type { VoterSet } from '../finality/voter-set.ts';
 import { votesBudget } from '../network/messages/message-budgets.ts';
 import { VOTES } from '../network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../network/sessions/session.ts';
@@ -341,24 +347,20 @@ export class NodeFinality implements BranchFinality {
     const { justified } = tracker;
     const own = ancestorAt(head, justified.height, running.index);
     if (own === undefined || !equal(own.checkpoint.id, justified.id)) return true;
-    const deciding = tracker.deciding(head.leaves);
     return pool.kept
       .targetsAbove(justified.height)
       .some(
         ({ id, voters }) =>
           running.index.get(id) === undefined &&
-          isQuorumOfEach(deciding, finalityRules.quorum, (name) => voters.has(name)),
+          mayBeQuorum(head.leaves, (name) => voters.has(name)),
       );
   }
 
-  lead(ancestor: number, branch: readonly Header[]): 'ours' | 'theirs' | undefined {
+  lead(ancestor: number, branch: readonly Header[]): Lead {
     return this.running && leadOf(this.running, this.ports.blockchain.tip(), ancestor, branch);
   }
 
-  hasLead(ancestor: number, branch: readonly AppliedBlock[]): boolean {
-    return (
-      this.running !== undefined &&
-      hasLead(this.running, this.ports.blockchain.tip(), ancestor, branch)
-    );
+  exactLead(ancestor: number, branch: readonly AppliedBlock[]): Lead {
+    return this.running && exactLead(this.running, this.ports.blockchain.tip(), ancestor, branch);
   }
 }

@@ -1,4 +1,6 @@
 /** What is final (finality.md). */
+import { assert } from '../../base/assert.ts';
+import { apiError } from '../../base/errors.ts';
 import { finalFloor } from '../../chain/finality/final-floor.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { Block, blockChunks } from '../block-json.ts';
@@ -9,23 +11,23 @@ import { route } from '../route.ts';
 import type { FinalityReport } from '../services.ts';
 import { Type } from '../type.ts';
 
-const NOTHING_FINAL = JSON.stringify({ status: 'error', details: 'No block is final' });
-
 const final = route({
   method: 'GET',
   path: '/blocks/final',
   access: 'public',
   group: 'blocks',
-  doc: 'The highest final block, which is never taken back; a status object where there is none.',
+  doc: 'The highest final block, which is never taken back; 404 where there is none.',
   reply: Block,
   cost: { streamed: true, rows: limits.listRows },
-  handle: () =>
-    streamed((services) => {
-      const height = finalFloor(services.view);
-      const row = height === 0 ? undefined : headerRowAt(services.view, height);
-      if (row === undefined) return [NOTHING_FINAL];
+  handle(_request, { view }) {
+    const height = finalFloor(view);
+    if (height === 0) throw apiError('BlockNotFound', 'final');
+    return streamed((services) => {
+      const row = headerRowAt(services.view, height);
+      assert(row !== undefined, 'a final block stays');
       return blockChunks({ height, ...row }, services, false);
-    }),
+    });
+  },
 });
 
 const Voter = Type.Object({

@@ -10,7 +10,8 @@ import type { Finality } from '../../finality/finality.ts';
 import { rules as finalityRules } from '../../finality/rules.ts';
 import { ancestorAt, type TrackedBlock } from '../../finality/tracked-block.ts';
 import type { SignedVote } from '../../finality/vote.ts';
-import { decidingOn, isQuorumOfEach } from '../../finality/voter-set.ts';
+import { decidingOn, type VoterSet } from '../../finality/voter-set.ts';
+import type { VoterSets } from '../../finality/voter-sets.ts';
 import type { AppliedBlock } from '../apply/block-applier.ts';
 import type { Tip } from '../tip.ts';
 import type { FinalityIndex } from './finality-index.ts';
@@ -25,13 +26,15 @@ export interface VotesOfChain {
   readonly scheme: ChainScheme;
 }
 
+export type Lead = 'ours' | 'theirs' | undefined;
+
 /** Which has the higher justified block, as far as is known before the branch is applied. */
 export function leadOf(
   of: VotesOfChain,
   tip: Tip,
   ancestor: number,
   branch: readonly Header[],
-): 'ours' | 'theirs' | undefined {
+): Lead {
   const own = justifiedAbove(of, tip, ancestor);
   const theirs = claimedAbove(of, tip, ancestor, branch);
   return own === theirs ? undefined : own > theirs ? 'ours' : 'theirs';
@@ -58,41 +61,52 @@ function claimedAbove(
   const carried = new Set(branch.map((header) => targetOf(header, scheme)));
   const head = index.at(tip);
   const below = head && ancestorAt(head, ancestor, index);
-  const deciding = below && engine.tracker.deciding(below.leaves);
   for (let i = hashes.length - 1; i >= 0; i--) {
     const id = hashes[i]!;
     const voters = new Set(Array.from(engine.pool.kept.for(id), ({ voter }) => latin1(voter)));
-    const isVoted =
-      deciding !== undefined &&
-      isQuorumOfEach(deciding, finalityRules.quorum, (name) => voters.has(name));
+    const isVoted = below !== undefined && mayBeQuorum(below.leaves, (name) => voters.has(name));
     if (carried.has(id) || isVoted || engine.tracker.isJustified(id)) return ancestor + 1 + i;
   }
   return 0;
 }
 
-/** Whether the branch, which is applied, has the higher one. */
-export function hasLead(
+/** The same for a branch that is applied, and exact. */
+export function exactLead(
   of: VotesOfChain,
   tip: Tip,
   ancestor: number,
   branch: readonly AppliedBlock[],
-): boolean {
-  const last = branch.at(-1);
-  if (last === undefined) return false;
+): Lead {
   const own = justifiedAbove(of, tip, ancestor);
-  const { scheme } = of;
+  const theirs = justifiedIn(of, branch);
+  return own === theirs ? undefined : own > theirs ? 'ours' : 'theirs';
+}
+
+function justifiedIn(of: VotesOfChain, branch: readonly AppliedBlock[]): number {
+  const last = branch.at(-1);
+  if (last === undefined) return 0;
   const headers = new Map(branch.map(({ height, row }) => [height, row.header]));
   const chain = new ChainBlocks(last.overlay, headers, of.root);
-  const carried = new Set(branch.map(({ row }) => targetOf(row.header, scheme)));
+  const carried = new Set(branch.map(({ row }) => targetOf(row.header, of.scheme)));
   for (const { height } of [...branch].reverse()) {
-    if (height <= own) return false;
     const block = chain.at(height);
-    if (block === undefined) return false;
-    const id = latin1(block.checkpoint.id);
-    if (carried.has(id) || isVotedFor(of, block)) return true;
+    if (block === undefined) return 0;
+    if (carried.has(latin1(block.checkpoint.id)) || isVotedFor(of, block)) return height;
   }
-  return false;
+  return 0;
 }
+
+/**
+ * Whether these voters may be a quorum for a block whose chain is not known: of one of the sets that a known
+ * block leaves. Who decides on the other block may be neither of them alone.
+ */
+export const mayBeQuorum = (
+  { current, next }: VoterSets<VoterSet>,
+  has: (name: string) => boolean,
+): boolean =>
+  [current, ...(next === undefined ? [] : [next.voters])].some(
+    ({ names }) => [...names].filter(has).length >= finalityRules.quorum(names.size),
+  );
 
 function isVotedFor(
   { engine, scheme }: VotesOfChain,

@@ -48,8 +48,8 @@ export interface BranchFinality {
   floor(): number;
   /** Which of the two has the higher justified block, as far as is known before the branch is applied. */
   lead(ancestor: number, branch: readonly Header[]): 'ours' | 'theirs' | undefined;
-  /** Whether the branch, which is applied, has the higher one. */
-  hasLead(ancestor: number, branch: readonly AppliedBlock[]): boolean;
+  /** The same for a branch that is applied, and exact. */
+  exactLead(ancestor: number, branch: readonly AppliedBlock[]): 'ours' | 'theirs' | undefined;
 }
 
 export class BranchSwitch {
@@ -130,7 +130,9 @@ export class BranchSwitch {
       });
       applied.push(next);
     }
-    if (mustLead && finality?.hasLead(ancestor.height, applied) !== true) return 'not-better';
+    const lead = depth === 0 ? undefined : finality?.exactLead(ancestor.height, applied);
+    if (lead === 'ours') return 'outvoted';
+    if (mustLead && lead === undefined) return 'not-better';
     await inside.commit(applied, unwinding);
     const { height } = run.tip;
     if (depth > 0) {

@@ -187,10 +187,15 @@ export class PeerTips {
     return latin1(tip.id) + latin1(peerTip.id);
   }
 
+  /** Votes speak for a chain that this node does not have, whatever its score. */
+  seeksJustified(): boolean {
+    return this.deps.seeksJustified?.() === true;
+  }
+
   private looksBetter(peerTip: TipMessage, tip: Tip): boolean {
     if (this.lost.has(this.pairOf(peerTip, tip))) return false;
     if (peerTip.score > tip.score) return true;
-    if (this.deps.seeksJustified?.() === true) return true;
+    if (this.seeksJustified()) return true;
     if (peerTip.score < tip.score) return false;
     // Perhaps a sibling of our tip with a lower id (H-9: ties between siblings).
     return peerTip.height === tip.height && compare(peerTip.id, tip.id) < 0;
