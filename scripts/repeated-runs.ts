@@ -23,6 +23,7 @@ const national: Files = {
   'test/keystore/keystore.test.ts': {},
   'test/mempool/scripts-that-go.test.ts': {},
   'test/network/joining.test.ts': {},
+  'test/node/atomic.test.ts': {},
   'test/node/rest-cases.test.ts': {},
   'test/privacy/exchange.test.ts': {},
   'test/rest-cases/rest-cases.test.ts': {},
@@ -45,6 +46,7 @@ const threaded: Files = {
   'test/e2e/connections.test.ts': {},
   'test/load/malformed.test.ts': { MALFORMED_SECONDS: '3' },
   'test/load/overload.test.ts': { OVERLOAD_SECONDS: '4' },
+  'test/node/atomic.test.ts': {},
   'test/node/rest-cases.test.ts': {},
 };
 

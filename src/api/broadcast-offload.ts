@@ -13,6 +13,7 @@ import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { broadcastFromJson, txToJson } from '../tx/json/encode.ts';
+import { withMembers } from '../tx/members.ts';
 import { type ProofVerdicts, readVerdicts, writeVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
@@ -37,7 +38,7 @@ export function prepareBroadcast(
     try {
       const [tx, other] = broadcastFromJson(signedBody.parse(body) as JsonObject, scheme);
       // The state decides about a type 114, and the signature which of two layouts is meant.
-      if (other !== undefined || tx.type === policyDataHash.type) return undefined;
+      if (other !== undefined || concernsData(tx)) return undefined;
       const own = inBytes(tx, scheme);
       if (tx.id.length !== ID_BYTES || own === undefined) return undefined;
       const reply = () => printed(print(txToJson(tx, scheme)));
@@ -56,6 +57,9 @@ export function prepareBroadcast(
     return family.verify(publicKey, message, signature);
   }
 }
+
+const concernsData = (tx: Tx): boolean =>
+  [...withMembers([tx])].some(({ type }) => type === policyDataHash.type);
 
 /** What the bytes mean, since only they travel; undefined where this is another transaction. */
 function inBytes(tx: Tx, scheme: ChainScheme): Tx | undefined {

@@ -9,13 +9,14 @@
  * (adapters/pattern-thread.ts), and is ended where it takes too long.
  */
 import type { RE2JS as Engine } from 're2js';
+import { contractLimits } from '../base/contract-limits.ts';
 import { apiError } from '../base/errors.ts';
 import type { Patterns } from '../base/patterns.ts';
 
-const PATTERN_CHARS_MAX = 500;
+const PATTERN_CHARS_MAX = contractLimits.pattern.value;
 /** Characters of the pattern by the product of its counts. */
-const WRITTEN_MAX = 50_000;
-const INSTRUCTIONS_MAX = 1000;
+const WRITTEN_MAX = contractLimits.patternWritten.value;
+const INSTRUCTIONS_MAX = contractLimits.patternSize.value;
 /**
  * Matches keys here and now. Rejects with ApiError BadKeyFilter where the pattern is malformed, needs
  * backtracking (back references, look-around), or is too expensive.

@@ -126,6 +126,13 @@ export const catalogue = {
   Overloaded: faultOfNode(entry(503, 503, () => 'Server is overloaded')),
   /** A feature that a later release brings; the text says which. */
   NotAvailable: entry(199, 400, (what: string) => `${what} is not available on this node`),
+  /** Its results would need a run inside the group. */
+  ContractInAtomic: entry(
+    199,
+    400,
+    (id: string) =>
+      `The contract transaction '${id}' cannot be a part of an atomic transaction: this network runs no contracts inside atomic transactions`,
+  ),
   ContractNotFound: entry(600, 404, (id: string) => `Contract '${id}' is not found`),
   ExecutedNotFound: entry(
     601,

@@ -27,4 +27,9 @@ export const roundLimits = {
   restMax: limit(60_000, 'ms', 'the longest rest'),
   restingImages: limit(100, '', 'images that rest by outages while the engine is not at fault'),
   restingImagesOfOne: limit(50, '', 'of them those of one creator that count'),
+  completion: limit(5, '', 'part of a round that remains to complete the block: one of so many'),
+  completionMax: limit(500, 'ms', 'the longest such part'),
+  completionMin: limit(50, 'ms', 'the shortest such part'),
+  stakeShare: limit(4, '', 'part of `average-block-delay` for contracts: one of so many'),
+  checkTime: limit(1_000, 'ms', 'wait of a block for the check of an image'),
 } as const;

@@ -6,13 +6,14 @@
  */
 import { fromLatin1, latin1 } from '../base/bytes.ts';
 import type { Containers } from '../base/containers.ts';
+import { roundLimits } from '../base/round-limits.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
-import { applying, pack, type Room, type Selection } from '../mempool/packer.ts';
+import { applying, pack, type Room, type Selection, sealingBy } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { maySend } from '../tx/rules/sender-permissions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
@@ -105,6 +106,7 @@ export function createContractPacker(
   const failedIn = createRoundMemory();
   const { publicKeySize } = view.scheme;
   const owner = view.scheme.addressOf(ports.signer.publicKey);
+  const sealed = sealingBy(ports.signer, view.scheme);
   let phase: ContractPhase | undefined;
   let executed: readonly Tx[] = [];
   let stopped = false;
@@ -168,7 +170,7 @@ export function createContractPacker(
     async pack(draft, limits, header) {
       executed = [];
       const packPlain = (selection: Selection): Promise<Room> =>
-        pack(pool, limits, applying(draft.add), clock, selection);
+        pack(pool, limits, applying(draft.add, sealed), clock, selection);
       if (stopped || containers.problem() !== undefined || !maySign(draft)) {
         await packPlain({ takes: (entry) => !isExecutable(entry) });
         return;
@@ -180,9 +182,8 @@ export function createContractPacker(
       // The first part may have taken the right away.
       const left = maySign(draft) ? await execute(draft, limits, header, before) : before;
       if (!first.isFull) return;
-      const deadline = limits.contractDeadline + FILL_MS_MAX;
-      const remaining = { ...limits, countMax: left.count, deadline };
-      await pack(pool, remaining, applying(draft.add), clock, {
+      const remaining = forTheRest(limits, left);
+      await pack(pool, remaining, applying(draft.add, sealed), clock, {
         takes: (entry) => plain(entry) && !draft.has(idOf(entry)),
         reserved: limits.bytesMax - left.bytes,
       });
@@ -209,9 +210,15 @@ export function createContractPacker(
 
 /** No run begins that might need more of a round, unless its contract has been faster so far. */
 const LIMIT_SHARE = 0.8;
-const CHECK_MS_MAX = 1_000;
+const CHECK_MS_MAX = roundLimits.checkTime.value;
 /** The time to fill what the contracts have left, beyond the end of their part. */
 const FILL_MS_MAX = 100;
+
+const forTheRest = (limits: BlockRoom, { count }: Room): PackLimits => ({
+  ...limits,
+  countMax: count,
+  deadline: limits.contractDeadline + FILL_MS_MAX,
+});
 
 const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
   type === createContract.type ? id : (fields['contractId'] as Uint8Array);

@@ -4,13 +4,14 @@
  * The block must be signed, on disk and on its way when the turn of its miner ends, whatever the
  * contracts do.
  */
+import { roundLimits as limits } from '../base/round-limits.ts';
 
 /** Time to complete a block in its round: a fifth of it, within these limits. */
-const COMPLETION_SHARE = 5;
-const COMPLETION_MS_MIN = 50;
-const COMPLETION_MS_MAX = 500;
+const COMPLETION_SHARE = limits.completion.value;
+const COMPLETION_MS_MIN = limits.completionMin.value;
+const COMPLETION_MS_MAX = limits.completionMax.value;
 /** Under proof of stake a block is late by what its contracts take: this part of the delay at most. */
-const STAKE_SHARE = 4;
+const STAKE_SHARE = limits.stakeShare.value;
 
 export type Round =
   | { readonly type: 'poa'; readonly roundMs: number }

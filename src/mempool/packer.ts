@@ -5,10 +5,12 @@
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { type Signer, sealedForBlock } from '../tx/types/120-atomic.ts';
 import { ScriptShares } from './admission/script-shares.ts';
 import type { PoolEntry } from './entries/entry.ts';
 import type { Pool } from './pool.ts';
@@ -33,19 +35,41 @@ export type PackStep = (
   verdicts: ProofVerdicts,
 ) => Outcome | Promise<Outcome>;
 
-/** The step for transactions that go into the block unchanged; an error of `add` is a refusal. */
+/** What goes into the block for a transaction of the pool. */
+export type Sealing = (tx: Tx, verdicts: ProofVerdicts) => SealedTx;
+
+export interface SealedTx {
+  readonly tx: Tx;
+  readonly verdicts: ProofVerdicts;
+}
+
+const UNCHANGED: Sealing = (tx, verdicts) => ({ tx, verdicts });
+
+/** With the signature of the block's generator where the type has one. */
+export const sealingBy =
+  (signer: Signer, scheme: ChainScheme): Sealing =>
+  (tx, verdicts) => {
+    if (tx.def.waiting === undefined) return { tx, verdicts };
+    const sealed = sealedForBlock(tx, signer, scheme);
+    return { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
+  };
+
+/** The step for transactions that need no container; an error of `add` is a refusal. */
 export const applying =
-  (add: (tx: Tx, verdicts: ProofVerdicts) => void): PackStep =>
-  (tx, _room, verdicts) => {
+  (add: (tx: Tx, verdicts: ProofVerdicts) => void, sealed: Sealing = UNCHANGED): PackStep =>
+  (waiting, room, known) => {
     // It waits for a miner that executes contracts.
-    if (tx.def.executable === true) return { kind: 'stays' };
+    if (waiting.def.executable === true) return { kind: 'stays' };
+    const { tx, verdicts } = sealed(waiting, known);
+    const bytes = tx.bytes.length;
+    if (bytes > room) return { kind: 'stays' };
     try {
       add(tx, verdicts);
     } catch (cause) {
       if (cause instanceof ApiError && cause.entry === 'BlockFull') return { kind: 'stays' };
       throw cause;
     }
-    return { kind: 'in', bytes: tx.bytes.length };
+    return { kind: 'in', bytes };
   };
 
 /** The room that a packing leaves. */

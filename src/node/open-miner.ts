@@ -5,7 +5,7 @@ import type { Packer } from '../chain/apply/produce-block.ts';
 import type { MinerIdentity } from '../consensus/consensus.ts';
 import { isExecutable } from '../contracts/contract-queue.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
-import { applying, pack } from '../mempool/packer.ts';
+import { applying, pack, sealingBy } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { createMiner, type Miner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
@@ -108,7 +108,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
 
 function packerFor(
   config: Config,
-  { pool, clock, contracts }: MinerPortsOfNode,
+  { blockchain, pool, clock, contracts, owner }: MinerPortsOfNode,
   deadline: number,
 ): Packer {
   if (contracts !== undefined) {
@@ -116,8 +116,9 @@ function packerFor(
     return (draft, limits, header) =>
       contracts.packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
   }
+  const sealed = sealingBy(owner, blockchain.view.scheme);
   return (draft, limits) =>
-    pack(pool, { ...limits, deadline }, applying(draft.add), clock, {
+    pack(pool, { ...limits, deadline }, applying(draft.add, sealed), clock, {
       takes: (entry) => !isExecutable(entry),
     });
 }

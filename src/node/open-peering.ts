@@ -14,6 +14,7 @@ import { type PeerAddress, parseAddress } from '../network/messages/peer-address
 import { Peering } from '../network/peering.ts';
 import type { OwnHello } from '../network/sessions/handshake.ts';
 import { versionOf } from '../network/sessions/node-version.ts';
+import { withMembers } from '../tx/members.ts';
 import { registerNode } from '../tx/types/111-register-node.ts';
 import { networkSettings } from './config/genesis-section.ts';
 import type { Config } from './config/settings.ts';
@@ -114,7 +115,7 @@ export function reviewMembers(
 ): () => void {
   return blockchain.listen({
     block: ({ block }) =>
-      peering.review(block.txs.some(({ def }) => def.type === registerNode.type)),
+      peering.review([...withMembers(block.txs)].some(({ def }) => def.type === registerNode.type)),
     rolledBack: () => peering.review(true),
   });
 }

@@ -11,12 +11,14 @@ import { equal } from '../base/bytes.ts';
 import { apiError, refused } from '../base/errors.ts';
 import { type PrivateStore, wrongHash } from '../base/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { KeyedView } from '../ledger/committed-view.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
+import { buildTx } from '../tx/assemble.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type DataHashPorts, dataHashTx } from './data-hash-tx.ts';
 import {
@@ -76,7 +78,7 @@ export function createSendData(ports: SendPorts): SendData {
       }
       const waiting = broadcast ? pool.get(sent.get(itemKey(item)) ?? NO_ID) : undefined;
       if (waiting !== undefined) return waiting;
-      await pool.check(tx);
+      await pool.check(broadcast ? tx : asAlone(tx, scheme));
       const stored = { ...item, ...infoOf(request), sender: ownerAddress };
       await store.write(stored, dataOf(request, new TimeSlice(clock)));
       return broadcast ? submit(tx, item) : tx;
@@ -93,5 +95,9 @@ export function createSendData(ports: SendPorts): SendData {
   return (request, broadcast) =>
     texts.run(() => send(request, broadcast), undefined, request.data.length);
 }
+
+/** A part of an atomic transaction meets the rules that it would meet alone. */
+const asAlone = ({ def, layout, fields, proofs }: Tx, scheme: ChainScheme): Tx =>
+  buildTx(def, layout, { ...fields, atomicBadge: undefined }, proofs, scheme);
 
 const NO_ID = new Uint8Array(0);

@@ -44,7 +44,7 @@ export async function dataHashTx(
       `Sender '${request.sender}' is not the owner '${scheme.addressToText(ownerAddress)}' of the private data of this node`,
     );
   }
-  const { version = 1, fee, feeAssetId, timestamp, password } = request;
+  const { version = 1, fee, feeAssetId, timestamp, password, atomicBadge } = request;
   const draft = unsignedFromJson(
     {
       type: policyDataHash.type,
@@ -55,6 +55,7 @@ export async function dataHashTx(
       fee,
       feeAssetId,
       timestamp,
+      atomicBadge,
     },
     scheme,
     {

@@ -31,6 +31,8 @@ export interface DataToSend {
   readonly fee?: number | bigint | undefined;
   readonly feeAssetId?: string | undefined;
   readonly timestamp?: number | bigint | undefined;
+  /** Says which atomic transaction may hold the hash; only where it is not submitted alone. */
+  readonly atomicBadge?: { readonly trustedSender?: string | null | undefined } | undefined;
 }
 
 /** Throws ApiError where a field is not allowed or too long. */
@@ -52,7 +54,13 @@ export const infoOf = ({
   comment: info.comment,
 });
 
-function checkFee({ version = 1, feeAssetId }: DataToSend): void {
+function checkFee({ version = 1, feeAssetId, atomicBadge }: DataToSend): void {
+  if (version < 3 && atomicBadge !== undefined) {
+    throw apiError(
+      'Invalid',
+      `'atomicBadge' field is not allowed for the SendDataRequest version '${version}'`,
+    );
+  }
   if (version === 1 && feeAssetId !== undefined) {
     throw apiError(
       'Invalid',

@@ -12,8 +12,10 @@ import { equal } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt, transactionBytesAt } from '../chain/store/stored-blocks.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
+import { withMembers } from '../tx/members.ts';
 import { decodeTx, defOfBytes } from '../tx/registry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { updatePolicy } from '../tx/types/113-update-policy.ts';
@@ -24,9 +26,16 @@ import { PolicyWalk, type Visit, type VisitPolicy } from './policy-walk.ts';
 
 /** Others are not decoded: reading their scripts would take seconds for a block. */
 function isFollowed(bytes: Uint8Array): boolean {
-  const type = defOfBytes(bytes)?.type;
-  return type === policyDataHash.type || type === updatePolicy.type;
+  const def = defOfBytes(bytes);
+  return (
+    def?.members !== undefined ||
+    def?.type === policyDataHash.type ||
+    def?.type === updatePolicy.type
+  );
 }
+
+const followedIn = (bytes: Uint8Array, scheme: ChainScheme): Iterable<Tx> =>
+  withMembers(isFollowed(bytes) ? [decodeTx(bytes, scheme)] : []);
 
 export interface FollowPorts {
   readonly blockchain: Blockchain;
@@ -88,11 +97,11 @@ export function followChain(ports: FollowPorts): Follow {
 
   const forget = blockchain.listen({
     block({ tip, block }) {
-      for (const tx of block.txs) take(tx);
+      for (const tx of withMembers(block.txs)) take(tx);
       if (caughtUp) backlog.follow(tip);
     },
     rolledBack(tip, txs) {
-      for (const tx of txs) {
+      for (const tx of withMembers(txs)) {
         const policyId = tx.fields['policyId'] as Uint8Array;
         if (tx.type === policyDataHash.type) {
           ports.onGone({ policyId, hash: tx.fields['dataHash'] as Uint8Array });
@@ -115,7 +124,7 @@ export function followChain(ports: FollowPorts): Follow {
       for (let height = from.height + 1; height <= blockchain.tip().height && !stopped; height++) {
         // In one go, since a rollback in between would be told of before its block.
         for (const bytes of transactionBytesAt(view, height)) {
-          if (isFollowed(bytes)) take(decodeTx(bytes, view.scheme));
+          for (const tx of followedIn(bytes, view.scheme)) take(tx);
         }
         if (slice.isOver()) await slice.yield();
       }

@@ -26,3 +26,4 @@ export { registerNode } from './types/111-register-node.ts';
 export { createPolicy } from './types/112-create-policy.ts';
 export { updatePolicy } from './types/113-update-policy.ts';
 export { policyDataHash } from './types/114-policy-data-hash.ts';
+export { atomic } from './types/120-atomic.ts';

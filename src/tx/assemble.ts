@@ -61,7 +61,8 @@ export function assemble(
   else if (frame !== 'genesis' && frame !== 'signedFirst') proofsCodec.write(out, proofs);
   requireSize(def, out.position);
   const bytes = out.take();
-  const tx = makeTx(compiled, values, bytes, bytes.subarray(start, end), proofs, scheme);
+  const body = ownBody(compiled, values, scheme) ?? bytes.subarray(start, end);
+  const tx = makeTx(compiled, values, bytes, body, proofs, scheme);
   def.check?.(tx, scheme);
   guardNewScript(tx, scheme);
   return tx;
@@ -75,7 +76,7 @@ export function messageOf(
 ): Uint8Array {
   const out = scratch(scheme);
   if (compiled.layout.signedPrefix !== undefined) out.bytes(compiled.layout.signedPrefix);
-  writeBody(out, compiled, values);
+  writeSigned(out, compiled, values);
   return out.take();
 }
 
@@ -106,18 +107,43 @@ export function readFrame(src: Reader, compiled: CompiledLayout, id?: Uint8Array
   }
   src.position = start;
   readHeader(src, compiled);
-  const values = readFields(src, compiled);
-  const body = src.since(start);
+  const values = readFields(src, compiled) as Values<Fields>;
+  const body = ownBody(compiled, values, src.scheme) ?? src.since(start);
   if (frame === 'signedLast') proofs = [src.bytes(SIGNATURE_BYTES)];
   else if (frame !== 'genesis' && frame !== 'signedFirst') proofs = proofsCodec.read(src);
-  return makeTx(compiled, values as Values<Fields>, src.since(first), body, proofs, src.scheme, id);
+  return makeTx(compiled, values, src.since(first), body, proofs, src.scheme, id);
 }
 
-function writeBody(out: Writer, compiled: CompiledLayout, values: Values<Fields>): void {
+/** Undefined where the body is a part of the bytes. */
+function ownBody(
+  compiled: CompiledLayout,
+  values: Values<Fields>,
+  scheme: ChainScheme,
+): Uint8Array | undefined {
+  if (compiled.def.writeBody === undefined) return undefined;
+  const out = scratch(scheme);
+  writeSigned(out, compiled, values);
+  return out.take();
+}
+
+function writeSigned(out: Writer, compiled: CompiledLayout, values: Values<Fields>): void {
+  const { writeBody: writeOwn } = compiled.def;
+  if (writeOwn === undefined) writeBody(out, compiled, values);
+  else {
+    writeHeader(out, compiled);
+    writeOwn(out, values);
+  }
+}
+
+function writeHeader(out: Writer, compiled: CompiledLayout): void {
   const { frame, version } = compiled.layout;
   if (frame === 'provenZero') out.u8(0);
   out.u8(compiled.def.type);
   if (!isSigned(frame) && frame !== 'genesis') out.u8(version);
+}
+
+function writeBody(out: Writer, compiled: CompiledLayout, values: Values<Fields>): void {
+  writeHeader(out, compiled);
   for (let i = 0; i < compiled.names.length; i++) {
     compiled.wires[i]!.write(out, values[compiled.names[i]!]);
   }

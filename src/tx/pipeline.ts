@@ -13,12 +13,13 @@ import { base58 } from '../codec/text.ts';
 import type { LedgerView, Overlay } from '../ledger/ledger.ts';
 import { type Judged, judgeProofs, UNJUDGED } from './judge-proofs.ts';
 import { type ProofVerdicts, verdictsInside } from './proof-verdicts.ts';
+import { requireBadgePlace } from './rules/badge-place.ts';
 import { checkBalances, checkSpending } from './rules/balance-check.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
 import { activeFeatures, feature, requireFeature } from './rules/features.ts';
 import { chargeFee, checkFee, feeAssetOf } from './rules/fees.ts';
 import { checkPermissions } from './rules/sender-permissions.ts';
-import { readNewScript } from './scripts/known-scripts.ts';
+import { newScriptsOf, readNewScript } from './scripts/known-scripts.ts';
 import type { FindTransaction } from './scripts/script-environment.ts';
 import { NotedRuns, type ScriptRuns } from './scripts/script-runs.ts';
 import type { BlockContext, Tx } from './transaction.ts';
@@ -82,15 +83,15 @@ function applyJudged(
     const noted = new NotedRuns();
     const { heightOf, find, scripts } = known;
     let earned = applyOnce(tx, verdicts, ledger, block, { heightOf, find, scripts: noted });
-    const newScript = tx.def.newScript?.(tx);
-    if (!noted.isAsked && newScript === undefined) return earned;
+    const newScripts = newScriptsOf(tx);
+    if (!noted.isAsked && newScripts.length === 0) return earned;
     scripts.begin();
     if (noted.isAsked) {
       // Scripts see the state before the transaction.
       ledger.revert(mark);
       earned = applyOnce(tx, verdicts, ledger, block, known);
     }
-    if (newScript !== undefined) scripts.readNew(() => readNewScript(newScript, ledger.scheme));
+    for (const script of newScripts) scripts.readNew(() => readNewScript(script, ledger.scheme));
     return earned;
   } catch (error) {
     ledger.revert(mark);
@@ -119,20 +120,44 @@ function applyAnywhere(
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
+  isMember = false,
 ): bigint {
-  const { apply, inner } = tx.def;
+  const { apply, inner, members } = tx.def;
   if (apply === undefined) throw apiError('NotAvailable', tx.def.name);
   if (tx.layout.frame === 'genesis') {
     apply(tx, ledger, block);
     return 0n;
   }
-  checkCommon(tx, ledger, block, known.heightOf);
-  const earned =
-    inner === undefined
-      ? 0n
-      : applyInner(inner(tx), judgedInside(tx, verdicts), ledger, block, known);
+  checkCommon(tx, isMember, ledger, block, known.heightOf);
+  let earned = 0n;
+  if (inner !== undefined) {
+    earned = applyInner(inner(tx), judgedInside(tx, verdicts, 0), ledger, block, known);
+  }
+  if (members !== undefined)
+    earned += applyMembers(members(tx), tx, verdicts, ledger, block, known);
   apply(tx, ledger, block);
   return earned + chargeFee(tx, ledger);
+}
+
+/** Each meets every rule that it would meet alone, on the state that those before it leave. */
+function applyMembers(
+  members: readonly Tx[],
+  tx: Tx,
+  verdicts: Judged,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
+  let earned = 0n;
+  for (const [i, member] of members.entries()) {
+    const mark = ledger.mark();
+    const judged = judgedInside(tx, verdicts, i);
+    judgeProofs(member, judged, ledger, block, known);
+    requirePlace(member, block);
+    earned += applyAnywhere(member, judged, ledger, block, known, true);
+    checkBalances(ledger, mark, block.rules.nativeToken);
+  }
+  return earned;
 }
 
 /** What a transaction carries pays for both, and meets every rule that it would meet alone (H-15). */
@@ -147,8 +172,8 @@ function applyInner(
   return applyAnywhere(tx, verdicts, ledger, block, known);
 }
 
-const judgedInside = (tx: Tx, verdicts: Judged): Judged =>
-  verdicts === UNJUDGED ? UNJUDGED : verdictsInside(tx, verdicts);
+const judgedInside = (tx: Tx, verdicts: Judged, index: number): Judged =>
+  verdicts === UNJUDGED ? UNJUDGED : verdictsInside(tx, verdicts, index);
 
 /** Genesis types stand in the genesis block, and nothing else does. */
 function requirePlace(tx: Tx, block: BlockContext): void {
@@ -170,12 +195,14 @@ function requirePlace(tx: Tx, block: BlockContext): void {
 
 function checkCommon(
   tx: Tx,
+  isMember: boolean,
   view: LedgerView,
   block: BlockContext,
   heightOf: Knowledge['heightOf'],
 ): void {
   checkTime(tx, block);
   checkFeatures(tx, block);
+  requireBadgePlace(tx, isMember);
   const height = heightOf(tx.id);
   if (height !== undefined) {
     const id = base58.encode(tx.id);

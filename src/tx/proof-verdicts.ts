@@ -260,12 +260,31 @@ export function carrying(tx: Tx, own: ProofVerdicts, inside: ProofVerdicts): Pro
   return found(tx, planned === undefined ? findings : { ...findings, planned: [NONE, ...planned] });
 }
 
-/** The verdicts on the one transaction that another one carries. */
-export function verdictsInside(tx: Tx, verdicts: ProofVerdicts): ProofVerdicts {
+/** The verdicts on a transaction that another one carries: the only one, or a member. */
+export function verdictsInside(tx: Tx, verdicts: ProofVerdicts, index = 0): ProofVerdicts {
   const { carried, planned } = verdicts.about(tx);
-  const inside = { own: carried[0] ?? NONE, carried: NONE };
-  const asked = planned?.[1];
-  return found(innerOf(tx), asked === undefined ? inside : { ...inside, planned: [asked] });
+  const inside = { own: carried[index] ?? NONE, carried: NONE };
+  const asked = planned?.[index + 1];
+  const carriedTx = tx.def.members?.(tx)[index] ?? innerOf(tx);
+  return found(carriedTx, asked === undefined ? inside : { ...inside, planned: [asked] });
+}
+
+/**
+ * Verdicts on the form of a transaction that a block holds: those on the form that waited in a pool,
+ * and on the signature that the generator has added, where they are known.
+ */
+export function sealing(
+  sealed: Tx,
+  waiting: Tx,
+  known: ProofVerdicts,
+  seal: ProofVerdicts = unchecked(sealed),
+): ProofVerdicts {
+  const { own, carried, planned } = known.about(waiting);
+  const count = (waiting.def.carried?.(waiting) ?? NONE).length;
+  const all = Array.from({ length: count + 1 }, (_, i): Verdicts => carried[i] ?? NONE);
+  all[count] = seal.about(sealed).carried[count] ?? NONE;
+  const findings = { own, carried: all };
+  return found(sealed, planned === undefined ? findings : { ...findings, planned });
 }
 
 function innerOf(tx: Tx): Tx {

@@ -3,7 +3,7 @@
  * CLI flags, documentation and test generators.
  */
 import type { ApiError } from '../base/errors.ts';
-import type { ChainScheme, Codec, JsonSchema, ValueOf } from '../codec/codec.ts';
+import type { ChainScheme, Codec, JsonSchema, ValueOf, Writer } from '../codec/codec.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
 import type { CaseObject, Value } from '../script/values.ts';
 import type { Order } from './fields/order.ts';
@@ -138,6 +138,8 @@ export interface TxType<F extends Fields = Fields> {
     scheme: ChainScheme,
     proofs: readonly Uint8Array[],
   ) => Uint8Array;
+  /** Writes what is signed behind type and version, where it is not the fields as bytes: type 120. */
+  readonly writeBody?: (out: Writer, values: Values<F>) => void;
   /** The key of the sending account; default: field senderPublicKey. */
   readonly sender?: (values: Values<F>) => Uint8Array | undefined;
   /**
@@ -164,7 +166,14 @@ export interface TxType<F extends Fields = Fields> {
   readonly executable?: boolean;
   /** The transaction that this one contains and executes. The sender of that transaction pays. */
   readonly inner?: (tx: Tx<F>) => Tx;
-  /** The parts that other accounts have signed: orders, a transaction that it carries. */
+  /**
+   * The transactions that enter a block with this one or not at all, in the order in which they are
+   * applied. Each pays for itself, and its id counts as used.
+   */
+  readonly members?: (tx: Tx<F>) => readonly Tx[];
+  /** The form that pools hold of what a block holds, where the generator adds something: type 120. */
+  readonly waiting?: (tx: Tx<F>, scheme: ChainScheme) => Tx;
+  /** The parts that other accounts have signed: orders, a transaction that it carries, members. */
   readonly carried?: (tx: Tx<F>) => readonly Proven[];
   /** A key, other than the sender's, that must have signed with the first proof (H-13). */
   readonly cosigner?: (tx: Tx<F>) => Uint8Array | undefined;

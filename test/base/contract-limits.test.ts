@@ -24,7 +24,7 @@ function ofContracts(...names: (keyof typeof contractLimits)[]): ContractLimit[]
 const TABLES = [
   ['## Limits of the gRPC interface', contractLimits],
   ['### Limits of a round', roundLimits],
-  ['### Limits of refusals', statusLimits],
+  ['### Limits of status records', statusLimits],
 ] as const;
 
 for (const [heading, limits] of TABLES) {
@@ -40,7 +40,7 @@ const GUIDE = readFileSync(
   'utf8',
 );
 
-t.test('the guide of the engine leads to both', async (t) => {
+t.test('the guide of the engine leads to each table', async (t) => {
   for (const [heading] of TABLES) {
     const anchor = heading.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-');
     t.ok(GUIDE.includes(`contracts.md#${anchor}`), anchor);
@@ -50,10 +50,10 @@ t.test('the guide of the engine leads to both', async (t) => {
 /** Limits that an operator meets in the log, or by the size of a machine or disk. */
 const SHOWN: readonly ContractLimit[] = [
   ...ofContracts('containers', 'memoryShare', 'perProcessor', 'stay'),
-  ...ofContracts('perStart', 'startTurn', 'cpuShares', 'connections'),
+  ...ofContracts('perStart', 'startTurn', 'kept', 'engineLog', 'cpuShares', 'connections'),
   ...ofContracts('tcpConnections', 'refusals', 'newConnections', 'received', 'interval'),
   ...ofContracts('pulls', 'pullsWaiting', 'pullsWaitingOfOne', 'layers', 'manifest'),
-  ...ofContracts('registryTime', 'growth', 'growthFiles', 'diskFree', 'pulledImages'),
+  ...ofContracts('registryTime', 'growth', 'growthFiles', 'filesShare', 'diskFree', 'pulledImages'),
   ...(['attempts', 'heldUp', 'failures', 'rests'] as const).map((name) => roundLimits[name]),
 ];
 

@@ -134,7 +134,7 @@ t.test(
 );
 
 t.test('a feature that this release lacks changes nothing below its activation', async (t) => {
-  const UNKNOWN = 140;
+  const UNKNOWN = 162;
   const ledger = state();
   t.notOk(lacksFeatures(ledger, Number.POSITIVE_INFINITY, settings));
   blocks(ledger, 1, 10, [UNKNOWN]);

@@ -32,6 +32,8 @@ export interface NetworkOptions {
   readonly set?: readonly string[] | ((index: number) => readonly string[]);
   /** How old the chain is: with it the first blocks have skipped many rounds. */
   readonly ageMs?: number;
+  /** Beside the environment of the test. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface NetworkNode {
@@ -83,7 +85,7 @@ const QUICK = [
 
 export async function processNetwork(
   scope: Scope,
-  { nodes: count, roundMs, set = [], ageMs = 0 }: NetworkOptions,
+  { nodes: count, roundMs, set = [], ageMs = 0, env = {} }: NetworkOptions,
 ): Promise<ProcessNetwork> {
   const dir = temporaryFolder(scope);
   const indexes = Array.from({ length: count }, (_, i) => i);
@@ -127,6 +129,7 @@ export async function processNetwork(
       owner: accounts[index]!,
       peerPort: peerPorts[index]!,
       apiKey,
+      env,
       set: [...QUICK, `network.known-peers=[${places}]`, ...own],
     });
   });
@@ -188,6 +191,7 @@ interface NodePlace {
   readonly owner: DevAccount;
   readonly peerPort: number;
   readonly apiKey: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly set: readonly string[];
 }
 
@@ -222,7 +226,8 @@ function networkNode(scope: Scope, place: NodePlace): NetworkNode {
     },
     log: () => kept() + (process?.log() ?? ''),
     async start() {
-      process = await startNode(scope, place.config, { apiKey: place.apiKey, set: place.set });
+      const { apiKey, env, set } = place;
+      process = await startNode(scope, place.config, { apiKey, env, set });
     },
     stop: () => end('stop'),
     kill: () => end('kill'),

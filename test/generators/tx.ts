@@ -2,6 +2,7 @@
  * Valid transactions of every layout. Values come from the codec of each field, so a new field
  * without a generator fails the first test that meets it.
  */
+import { base58 } from '../../src/base/base58.ts';
 import { I64_MAX } from '../../src/base/int.ts';
 import type { Codec } from '../../src/codec/codec.ts';
 import { bool, i64 } from '../../src/codec/primitives.ts';
@@ -159,7 +160,12 @@ const byName: Readonly<Record<string, Make>> = {
 
 /** A valid transaction; its proofs are random bytes. */
 export function transactionOf(def: TxType, layout: Layout, rng: Rng): Tx {
-  const values = def.type === 7 ? trade(layout, rng) : fieldsOf(def, layout, rng);
+  const values =
+    def.type === 7
+      ? trade(layout, rng)
+      : def.type === 120
+        ? group(rng)
+        : fieldsOf(def, layout, rng);
   const proofs = isSigned(layout.frame)
     ? [rng.bytes(64)]
     : layout.frame === 'genesis'
@@ -178,6 +184,36 @@ function fieldsOf(def: TxType, layout: Layout, rng: Rng): Record<string, unknown
     values[name] ??= make(rng);
   }
   return values;
+}
+
+/** Types whose layouts with a badge a group may hold. */
+const memberPlans = [...types.values()].flatMap((def) =>
+  def.executable === true
+    ? []
+    : def.layouts
+        .filter(({ fields }) => fields.includes('atomicBadge'))
+        .map((layout) => ({ def, layout })),
+);
+
+/** Members by the sender of the group, and by others that trust it. */
+function group(rng: Rng): Record<string, unknown> {
+  const sender = rng.pick(publicKeys);
+  const made = Array.from({ length: rng.between(2, 5) }, () => {
+    const { def, layout } = rng.pick(memberPlans);
+    const isOwn = rng.chance(2);
+    const trustedSender = isOwn && rng.chance(2) ? undefined : scheme.addressOf(sender);
+    const values = { ...fieldsOf(def, layout, rng), atomicBadge: { trustedSender } };
+    const own = isOwn ? { senderPublicKey: sender } : {};
+    return buildTx(def, layout, { ...values, ...own }, [rng.bytes(64)], scheme);
+  });
+  return {
+    senderPublicKey: sender,
+    miner: rng.chance(2)
+      ? undefined
+      : { publicKey: rng.pick(publicKeys), signature: rng.bytes(64) },
+    transactions: [...new Map(made.map((tx) => [base58.encode(tx.id), tx])).values()],
+    timestamp: anyTime(rng),
+  };
 }
 
 function trade(layout: Layout, rng: Rng): Record<string, unknown> {

@@ -24,7 +24,7 @@ import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { applying, pack, sealingBy } from '../../src/mempool/packer.ts';
 import { genesisSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
@@ -351,7 +351,8 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
         sign: (message: Uint8Array) => family.sign(owner.privateKey, message, random),
       };
       return node.blockchain.produceBlock(generator, clock.now(), async (draft, limits) => {
-        await pack(node.pool, limits, applying(draft.add), clock);
+        const sealed = sealingBy(generator, scheme);
+        await pack(node.pool, limits, applying(draft.add, sealed), clock);
         for (const tx of more) draft.add(tx, unchecked(tx));
       });
     },

@@ -50,6 +50,8 @@ export class Checkers {
   reorganisations = 0;
   /** Results of contracts in blocks, counted by every node. */
   executed = 0;
+  /** Atomic transactions in blocks, counted likewise. */
+  groups = 0;
 
   /** The sums of each block are the audit's, which every node runs itself. */
   watch(node: SimNode): void {
@@ -75,6 +77,7 @@ export class Checkers {
         );
         if (wrong !== undefined) this.fail(node, wrong);
         this.executed += block.txs.filter(({ def }) => def.inner !== undefined).length;
+        this.groups += block.txs.filter(({ def }) => def.members !== undefined).length;
         this.sameHashOf(node, tip.id, tip.height);
         this.notFromFuture(node);
         this.finalStays(node);

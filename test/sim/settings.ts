@@ -53,8 +53,11 @@ export const liarMember: Member = {
   part: 'watcher',
 };
 
-/** The network is an old one, but that bans and roles cannot end it, and turns of lost blocks count. */
-const FEATURES = [...presetFeatures, feature.liveness, feature.lostBlocks];
+/**
+ * The network is an old one, but that bans and roles cannot end it, turns of lost blocks count, and
+ * there are atomic transactions.
+ */
+const FEATURES = [...presetFeatures, feature.liveness, feature.lostBlocks, feature.atomic];
 
 const MINER_ROLES = ['permissioner', 'connection_manager', 'issuer', 'miner'];
 

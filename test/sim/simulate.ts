@@ -46,6 +46,7 @@ export interface SimResult {
   readonly depthMax: number;
   /** Results of contracts, counted by every node. */
   readonly executed: number;
+  readonly groups: number;
   readonly crashes: number;
   /** Scripts of accounts set and removed, by transactions in the chain. */
   readonly scripts: number;
@@ -184,7 +185,13 @@ class Simulation {
     const first = cluster.running()[0]!;
     const { height } = first.blockchain.tip();
     const stateHash = Buffer.from(first.blockchain.stateHash(height)!).toString('hex');
-    const { reorganisations, depthMax, executed, acceptedCount: accepted } = cluster.checkers;
+    const {
+      reorganisations,
+      depthMax,
+      executed,
+      groups,
+      acceptedCount: accepted,
+    } = cluster.checkers;
     const { crashes, cold } = cluster;
     const txs = Array.from({ length: height }, (_, i) =>
       transactionsAt(first.blockchain.view, i + 1),
@@ -196,7 +203,7 @@ class Simulation {
     await cluster.checkers.undoIsIdentity(first, cluster.ground, 10 + dice.below(40));
     const kind = `${members.length} nodes, ${cluster.options.consensus}, last ${this.last}`;
     const final = cluster.checkers.finalHeight;
-    const counts = { accepted, reorganisations, final, depthMax, executed, crashes };
+    const counts = { accepted, reorganisations, final, depthMax, executed, groups, crashes };
     const { unaware } = this;
     const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts, ...about };

@@ -12,6 +12,7 @@ import {
   sign,
 } from '../generators/actions.ts';
 import { faults } from '../generators/faults.ts';
+import { type EarlierMembers, groupOf } from '../generators/groups.ts';
 import { type ExtremesOf, outsized } from '../generators/outsized.ts';
 import { Rng } from '../generators/random.ts';
 import { asSent } from './contracts.ts';
@@ -29,6 +30,7 @@ export interface Workload {
 const BAD_ONE_IN = 5;
 const CONTRACTS_ONE_IN = 3;
 const SCRIPTED_ONE_IN = 4;
+const GROUPS_ONE_IN = 6;
 /** The largest and smallest that there are. */
 const OUTSIZED_ONE_IN = 50;
 
@@ -37,6 +39,7 @@ export function createWorkload(seed: number): Workload {
   const scene = newScene(rng);
   scene.generator = miners[0]!;
   const known: ExtremesOf = new Map();
+  const earlier: EarlierMembers = new Map();
   const scripts = new ScriptLoad(new Rng(rng.u32()), scene);
   const good = Object.values(actions);
   const ofContracts = [103, 104, 104, 104, 104, 106, 107].map((type) => actions[type]!);
@@ -55,6 +58,8 @@ export function createWorkload(seed: number): Workload {
     scripts,
     next(now) {
       if (rng.chance(SCRIPTED_ONE_IN)) return scripts.next(now - 500);
+      const group = rng.chance(GROUPS_ONE_IN) ? groupOf(at(now), earlier) : undefined;
+      if (group !== undefined) return group;
       for (;;) {
         const make = rng.pick(
           rng.chance(BAD_ONE_IN) ? bad : rng.chance(CONTRACTS_ONE_IN) ? ofContracts : good,

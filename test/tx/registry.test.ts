@@ -34,6 +34,8 @@ const ERA: Readonly<Record<number, readonly number[]>> = {
   112: [1],
   113: [1],
   114: [1],
+  /** Behind a feature. */
+  120: [],
 };
 
 /** No client builds them and no vector exists. */

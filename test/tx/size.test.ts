@@ -122,7 +122,9 @@ t.test('every type has its limit', (t) => {
       ? CONTRACT_TX_BYTES_MAX
       : type === 105
         ? EXECUTED_TX_BYTES_MAX
-        : TX_BYTES_MAX;
+        : type === 120
+          ? TX_BYTES_MAX + 256
+          : TX_BYTES_MAX;
     t.equal(bytesMax, expected, `type ${type}`);
   }
   t.end();

@@ -3,6 +3,7 @@
  * of memory, processor and processes, no capability, no way to gain one, a root that it cannot write,
  * and no network except one on which it is alone.
  */
+import { contractLimits } from '../../base/contract-limits.ts';
 import type { Capacity } from './capacity.ts';
 import type { ContainerSetup } from './container-interface.ts';
 import type { ImageInfo } from './engine-answers.ts';
@@ -35,9 +36,10 @@ const NANO = 1_000_000_000;
 const UNPRIVILEGED = '10001';
 /** The largest number of a user or group that the engine takes. */
 const ID_MAX = 2 ** 31 - 1;
-const SCRATCH_BYTES = 16 * MB;
-const VOLUMES_MAX = 16;
-const OPEN_FILES_MAX = 1024;
+const SCRATCH_BYTES = contractLimits.scratch.value;
+const VOLUMES_MAX = contractLimits.volumes.value;
+const OPEN_FILES_MAX = contractLimits.openFiles.value;
+const LOG_BYTES_MAX = contractLimits.engineLog.value;
 /** Under memory pressure the machine ends a container before it ends anything else. */
 const ENDED_FIRST = 500;
 
@@ -71,7 +73,10 @@ export function containerDefinition(of: ContainerDefinition): Readonly<Record<st
       Tmpfs: { '/tmp': `rw,noexec,nosuid,size=${SCRATCH_BYTES},uid=${uid},gid=${gid}` },
       ShmSize: SCRATCH_BYTES,
       Ulimits: [{ Name: 'nofile', Soft: OPEN_FILES_MAX, Hard: OPEN_FILES_MAX }],
-      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
+      LogConfig: {
+        Type: 'json-file',
+        Config: { 'max-size': String(LOG_BYTES_MAX), 'max-file': '1' },
+      },
       Mounts: [...setup.mounts.map(bind), ...image.volumes.map(scratch)],
       ...(hasInit ? { Init: true } : {}),
     },

@@ -74,7 +74,7 @@ const SHORT_MS_MAX = roundLimits.heldUp.value;
 const START_TURN_MS = contractLimits.startTurn.value;
 const SWEEP_MS_MAX = 30_000;
 /** Until an image is asked for again that too many wait before. */
-const BUSY_MS = 500;
+const BUSY_MS = contractLimits.pullBusy.value;
 const NAME_BYTES = 8;
 const CONNECTION_ID_CHARS = 16;
 const HASH_LABEL = 'platform-node.image-hash';

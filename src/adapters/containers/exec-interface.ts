@@ -4,6 +4,7 @@
  * no text of a transaction is ever part of a command.
  */
 import type { ContractExecution, ContractOutcome } from '../../base/containers.ts';
+import { contractLimits } from '../../base/contract-limits.ts';
 import type { Log } from '../../base/ports.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { Engine } from './engine.ts';
@@ -28,10 +29,10 @@ export interface ExecDeps {
 }
 
 /** The kernel takes no longer string into the environment of a process. */
-const VARIABLE_BYTES_MAX = 131_071;
-const OUTPUT_BYTES_MAX = 1024 * 1024;
+const VARIABLE_BYTES_MAX = contractLimits.variable.value;
+const OUTPUT_BYTES_MAX = contractLimits.output.value;
 /** A script that prints more than this is ended with its container. */
-const READ_BYTES_MAX = 16 * OUTPUT_BYTES_MAX;
+const READ_BYTES_MAX = contractLimits.outputEnd.value;
 const LOGGED_CHARS_MAX = 2000;
 const SHELL = '/bin/sh';
 const SCRIPT = '/run.sh';

@@ -66,8 +66,8 @@ export interface Places {
 
 const PLACES_MAX = contractLimits.images.value;
 const STAY_MS = contractLimits.stay.value;
-const PAUSE_MS_MIN = 1000;
-const PAUSE_MS_MAX = 60_000;
+const PAUSE_MS_MIN = contractLimits.startPause.value;
+const PAUSE_MS_MAX = contractLimits.startPauseMax.value;
 
 export function createPlaces(perContainerMax: number, now: () => number): Places {
   const places = new Map<string, Place>();

@@ -2,6 +2,7 @@
  * The end of containers. Invariant: what carries the label of this node is in the engine only while
  * its name is known here, or until the next removal of strays.
  */
+import { contractLimits } from '../../base/contract-limits.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Container } from './container.ts';
 import type { Engine } from './engine.ts';
@@ -44,7 +45,7 @@ export interface RemovalsDeps {
 }
 
 /** Containers that failed and are kept. */
-const KEPT_MAX = 10;
+const KEPT_MAX = contractLimits.kept.value;
 /** A stopping node leaves what is not removed by then to its next start. */
 const CLOSE_MS = 6000;
 

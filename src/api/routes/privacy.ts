@@ -187,6 +187,9 @@ const sendData = route({
       fee: Type.Optional(Int64),
       feeAssetId: Type.Optional(Type.String()),
       timestamp: Type.Optional(Int64),
+      atomicBadge: Type.Optional(
+        Type.Object({ trustedSender: Type.Optional(Type.Union([Type.String(), Type.Null()])) }),
+      ),
     }),
   ),
   reply: Transaction,

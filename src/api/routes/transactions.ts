@@ -16,6 +16,7 @@ import {
   txToJson,
   unsignedFromJson,
 } from '../../tx/json/encode.ts';
+import { withMembers } from '../../tx/members.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeTx } from '../../tx/tx-bytes.ts';
 import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
@@ -309,12 +310,14 @@ const broadcast = route({
  * Throws ApiError unless this node has the data whose hash a type 114 contains (decision 30:
  * broadcast of a type 114).
  */
-async function requireData({ type, version, fields }: Tx, { privacy }: Services): Promise<void> {
-  if (type !== policyDataHash.type) return;
-  const item = { policyId: fields['policyId'], hash: fields['dataHash'] };
-  if ((await privacy?.holds(item)) === true) return;
-  const name = `PolicyDataHash V${version}`;
-  throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
+async function requireData(tx: Tx, { privacy }: Services): Promise<void> {
+  for (const { type, version, fields } of withMembers([tx])) {
+    if (type !== policyDataHash.type) continue;
+    const item = { policyId: fields['policyId'], hash: fields['dataHash'] };
+    if ((await privacy?.holds(item)) === true) continue;
+    const name = `PolicyDataHash V${version}`;
+    throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
+  }
 }
 
 export const transactions = {

@@ -105,17 +105,16 @@ export function openDraft(options: DraftOptions): BlockDraft {
     },
     find(id) {
       const text = textOf(id);
-      const tx = own.find(text);
-      const found = tx === undefined ? uncommitted?.find(text) : { tx, height };
+      const found = own.findAt(text, height) ?? uncommitted?.find(text);
       if (found === undefined) return candidateUnder(base, id);
-      return { height: found.height, size: found.tx.bytes.length, tx: () => found.tx };
+      return { height: found.height, size: found.size, tx: () => found.tx };
     },
     scripts,
   };
 
   function note(tx: Tx, fee: bigint): void {
     fees.add(fee);
-    uncommitted?.noteId(tx.id);
+    uncommitted?.note(tx);
     txs.push(tx);
   }
 

@@ -16,6 +16,7 @@ import {
   carrying,
   ProofChecks,
   type ProofVerdicts,
+  sealing,
 } from '../../tx/proof-verdicts.ts';
 import { hasScripts, planChecks } from '../../tx/scripts/plan-checks.ts';
 import type { Tx } from '../../tx/transaction.ts';
@@ -97,6 +98,7 @@ export async function composeChecks(
   const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
   const before = txs.map((tx) => knownBefore(tx, known, view));
   const inside = txs.map((tx) => knownInside(tx, known, view));
+  const unsealed = txs.map((tx) => knownUnsealed(tx, known, view));
   let planned = 0;
   for (const [i, tx] of txs.entries()) {
     if (before[i] !== undefined) continue;
@@ -104,7 +106,8 @@ export async function composeChecks(
     // may have make their checks themselves.
     const plan = planned < SCRIPT_RUNS_MAX ? planChecks(tx, view) : undefined;
     if (plan !== undefined) planned++;
-    checks.add(tx, inside[i] === undefined ? plan : ONLY_OWN);
+    const part = unsealed[i]?.onlySeal ?? (inside[i] === undefined ? undefined : ONLY_OWN);
+    checks.add(tx, part ?? plan);
     // Reading a script takes milliseconds.
     if (slice.isOver()) await slice.yield();
   }
@@ -121,6 +124,8 @@ export async function composeChecks(
       let next = 0;
       return txs.map((tx, i) => {
         const verdicts = before[i] ?? checks.verdicts(next++);
+        const waited = unsealed[i];
+        if (waited !== undefined) return sealing(tx, waited.waiting, waited.verdicts, verdicts);
         const carried = inside[i];
         return carried === undefined ? verdicts : carrying(tx, verdicts, carried);
       });
@@ -154,6 +159,23 @@ function knownBefore(tx: Tx, known: KnownVerdicts, view: LedgerView): ProofVerdi
 
 /** Checks of the sender's own proofs, and of none of what the transaction carries. */
 const ONLY_OWN: CheckPlan = [undefined, []];
+
+/** An atomic transaction has waited in the pool without the signature of the generator. */
+function knownUnsealed(tx: Tx, known: KnownVerdicts, view: LedgerView): Unsealed | undefined {
+  const waiting = tx.def.waiting?.(tx, view.scheme);
+  if (waiting === undefined || waiting === tx) return undefined;
+  const verdicts = knownBefore(waiting, known, view);
+  const count = tx.def.carried?.(tx).length ?? 0;
+  // No check of the sender or of a member; all of the last signature.
+  const onlySeal = Array.from({ length: count + 1 }, (_, i) => (i === count ? undefined : []));
+  return verdicts && { waiting, verdicts, onlySeal };
+}
+
+interface Unsealed {
+  readonly waiting: Tx;
+  readonly verdicts: ProofVerdicts;
+  readonly onlySeal: CheckPlan;
+}
 
 /** The results of a contract come with the block, but the call in them has waited in the pool. */
 function knownInside(tx: Tx, known: KnownVerdicts, view: LedgerView): ProofVerdicts | undefined {

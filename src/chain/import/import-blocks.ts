@@ -16,6 +16,7 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { KeyedView } from '../../ledger/committed-view.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
+import { withMembers } from '../../tx/members.ts';
 import type { CheckLoad } from '../../tx/proof-verdicts.ts';
 import type { AppliedBlock } from '../apply/block-applier.ts';
 import { ChecksRoom, isTooMuch, NO_LOAD, plus, roomLimits } from '../apply/checks-room.ts';
@@ -111,7 +112,7 @@ function append(
 function filterOf(view: LedgerView, height: number): IdFilter | undefined {
   if (height !== GENESIS_HEIGHT) return undefined;
   const filter = new IdFilter();
-  for (const { id } of transactionsAt(view, height)) filter.add(id);
+  for (const { id } of withMembers(transactionsAt(view, height))) filter.add(id);
   return filter;
 }
 

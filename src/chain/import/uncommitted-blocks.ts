@@ -3,15 +3,11 @@
  * block needs their headers and transaction ids, which commits alone write to tables.
  */
 import type { Header } from '../../block/header.ts';
+import { membersOf } from '../../tx/members.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import type { Uncommitted } from '../apply/consensus-view.ts';
-import type { TxsById } from '../apply/txs-by-id.ts';
+import type { Found, TxsById } from '../apply/txs-by-id.ts';
 import type { IdFilter } from './id-filter.ts';
-
-interface Found {
-  readonly tx: Tx;
-  readonly height: number;
-}
 
 export class UncommittedBlocks {
   private readonly byHeight = new Map<number, Header>();
@@ -43,9 +39,11 @@ export class UncommittedBlocks {
     return this.filter?.mayHave(id) === false;
   }
 
-  /** A block in the making takes a transaction with this id. */
-  noteId(id: Uint8Array): void {
-    this.filter?.add(id);
+  /** A block in the making takes this transaction. */
+  note(tx: Tx): void {
+    if (this.filter === undefined) return;
+    this.filter.add(tx.id);
+    for (const { id } of membersOf(tx)) this.filter.add(id);
   }
 
   /** The block has been committed, so the tables contain it. */
@@ -63,8 +61,7 @@ export class UncommittedBlocks {
 
   find(id: string): Found | undefined {
     const height = this.heightOf(id);
-    const tx = height === undefined ? undefined : this.ids.get(height)?.find(id);
-    return tx === undefined || height === undefined ? undefined : { tx, height };
+    return height === undefined ? undefined : this.ids.get(height)?.findAt(id, height);
   }
 }
 

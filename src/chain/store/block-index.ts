@@ -25,6 +25,7 @@ import {
   transactionsByAddress,
   transactionsByContract,
 } from '../../ledger/tables.ts';
+import { membersOf } from '../../tx/members.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { callContract } from '../../tx/types/104-call-contract.ts';
 
@@ -78,23 +79,44 @@ export function* indexColumns(
   const positions = new Uint8Array(count * POSITION_BYTES);
   const ids: Uint8Array[] = [];
   const values: Uint8Array[] = [];
+  const inside: Inside[] = [];
   for (const { height, txs } of blocks) {
     for (let index = 0; index < txs.length; index++) {
       const tx = txs[index]!;
       positionKey.put(positions, ids.length * POSITION_BYTES, [height, index]);
       ids.push(tx.id);
       values.push(tx.bytes);
+      for (const { id } of membersOf(tx)) inside.push({ id, position: [height, index] });
     }
     yield undefined;
   }
   const table = transactions.id;
   const columns: RowColumn[] = [{ table, keys: positions, keyBytes: POSITION_BYTES, values }];
-  for (let start = 0; start < count; start += SORTED_MAX) {
+  const places = withInside(positions, inside);
+  for (const { id } of inside) ids.push(id);
+  for (let start = 0; start < ids.length; start += SORTED_MAX) {
     const part = ids.slice(start, start + SORTED_MAX);
-    columns.push(idColumn(part, positions.subarray(start * POSITION_BYTES)));
+    columns.push(idColumn(part, places.subarray(start * POSITION_BYTES)));
     yield undefined;
   }
   return columns;
+}
+
+/** A member, which stands where the transaction around it stands. */
+interface Inside {
+  readonly id: Uint8Array;
+  readonly position: [height: number, index: number];
+}
+
+/** The places of all transactions, then those of the members. */
+function withInside(positions: Uint8Array, inside: readonly Inside[]): Uint8Array {
+  if (inside.length === 0) return positions;
+  const all = new Uint8Array(positions.length + inside.length * POSITION_BYTES);
+  all.set(positions);
+  for (let i = 0; i < inside.length; i++) {
+    positionKey.put(all, positions.length + i * POSITION_BYTES, inside[i]!.position);
+  }
+  return all;
 }
 
 const POSITION_BYTES = 6;
@@ -188,15 +210,20 @@ function byContract(txs: readonly Tx[]): Iterable<ContractList> {
   const lists = new Map<string, ContractList>();
   for (let index = 0; index < txs.length; index++) {
     const tx = txs[index]!;
+    add(tx, index);
+    for (const member of membersOf(tx)) add(member, index);
+  }
+  return lists.values();
+
+  function add(tx: Tx, index: number): void {
     const contract = tx.def.contract?.(tx);
-    if (contract === undefined) continue;
+    if (contract === undefined) return;
     const kind = (tx.def.inner?.(tx) ?? tx).type === callContract.type ? CALL : CHANGE;
     const key = `${kind}${latin1(contract)}`;
     const list = lists.get(key);
     if (list === undefined) lists.set(key, { contract, kind, indexes: [index] });
-    else list.indexes.push(index);
+    else if (list.indexes.at(-1) !== index) list.indexes.push(index);
   }
-  return lists.values();
 }
 
 function write<K, V>(table: Table<K, V>, key: K, value: Uint8Array | undefined): StoreWrite {

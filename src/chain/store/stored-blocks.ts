@@ -1,6 +1,5 @@
 /** Blocks and transactions in the store, found by height, id and address. */
 import { assert } from '../../base/assert.ts';
-import { equal } from '../../base/bytes.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
 import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../../block/header-row.ts';
@@ -17,6 +16,7 @@ import {
   transactionsByAddress,
   transactionsByContract,
 } from '../../ledger/tables.ts';
+import { memberUnder } from '../../tx/members.ts';
 import type { Candidate } from '../../tx/scripts/script-environment.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeStoredTx } from '../../tx/tx-bytes.ts';
@@ -156,8 +156,8 @@ interface StoredBytes extends Position {
 }
 
 /**
- * The only transaction that may have this id. The index holds just the beginning of ids, so the
- * caller compares the id of what it gets.
+ * The only transaction that may have this id, or a member with it. The index holds just the beginning
+ * of ids, so the caller compares the id of what it gets.
  */
 export function bytesUnder(view: LedgerView, id: Uint8Array): StoredBytes | undefined {
   const position = view.get(transactionIds, idPrefix(id));
@@ -172,8 +172,8 @@ export function findTransaction(view: LedgerView, id: Uint8Array): StoredTx | un
   const found = bytesUnder(view, id);
   if (found === undefined) return undefined;
   const { bytes, height, index } = found;
-  const tx = decodeStoredTx(bytes, view.scheme);
-  return equal(tx.id, id) ? { tx, height, index } : undefined;
+  const tx = memberUnder(decodeStoredTx(bytes, view.scheme), id);
+  return tx && { tx, height, index };
 }
 
 /** The same before it is read, whatever the rest of its id is. */
@@ -181,7 +181,14 @@ export function candidateUnder(view: LedgerView, id: Uint8Array): Candidate | un
   const found = bytesUnder(view, id);
   if (found === undefined) return undefined;
   const { bytes, height } = found;
-  return { height, size: bytes.length, tx: () => decodeStoredTx(bytes, view.scheme) };
+  return {
+    height,
+    size: bytes.length,
+    tx() {
+      const tx = decodeStoredTx(bytes, view.scheme);
+      return memberUnder(tx, idPrefix(id)) ?? tx;
+    },
+  };
 }
 
 /** The height of the block that contains the transaction with this id. */

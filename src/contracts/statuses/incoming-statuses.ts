@@ -9,9 +9,11 @@
  * Invariants: all lists are limited, for each peer and together; peers take turns; no record is
  * stored or handed on before its signature is good.
  */
+
 import { unlessOurs } from '../../base/assert.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../../base/ports.ts';
+import { statusLimits } from '../../base/status-limits.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { detached, type SentStatus } from './status-messages.ts';
 import type { Peer } from './status-peers.ts';
@@ -30,15 +32,15 @@ export interface IncomingPorts {
 }
 
 /** Records of one peer that wait for their check, and their bytes; more are dropped. */
-const QUEUE_MAX = 1_000;
+const QUEUE_MAX = statusLimits.checked.value;
 const QUEUE_BYTES_MAX = 256 * 1024;
 /** Checked at once: a few milliseconds of one worker thread. */
 const BATCH = 64;
 const JUDGED_AT_ONCE = 200;
 /** Records that wait for their transactions, of one peer and of all. */
-const EARLY_OF_ONE_MAX = 200;
-const EARLY_MAX = 2_000;
-const EARLY_MS = 20_000;
+const EARLY_OF_ONE_MAX = statusLimits.earlyOfOne.value;
+const EARLY_MAX = statusLimits.earlyInAll.value;
+const EARLY_MS = statusLimits.early.value;
 const AGAIN_MS = 500;
 
 /** The records of one peer. */

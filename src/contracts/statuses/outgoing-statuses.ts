@@ -5,7 +5,9 @@
  * those of others; a batch stays within the pace that receivers allow; no peer gets a record that
  * it has sent.
  */
+
 import type { Clock } from '../../base/ports.ts';
+import { statusLimits } from '../../base/status-limits.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { encodeStatuses, RECORDS_MAX, STATUS_NOTICES } from './status-messages.ts';
 import type { Peer } from './status-peers.ts';
@@ -24,8 +26,8 @@ export interface OutgoingPorts {
 }
 
 /** Records that wait: of this node, which may be those of a full block, and of others. */
-const OWN_MAX = 20_000;
-const OTHERS_MAX = 2_000;
+const OWN_MAX = statusLimits.own.value;
+const OTHERS_MAX = statusLimits.others.value;
 /** Receivers allow 50 messages a second, and half a megabyte. */
 const BETWEEN_MS = 25;
 const BATCH_BYTES = 8 * 1024;

@@ -7,6 +7,7 @@
  * status only the newest records are kept, and only so many are ever taken, so a miner that repeats
  * itself costs little.
  */
+import { statusLimits } from '../../base/status-limits.ts';
 import type { OutcomeStatus } from '../status-report.ts';
 
 /** What is known of a record without reading it. Texts are Latin-1. */
@@ -42,8 +43,8 @@ export interface IndexLimits {
 }
 
 /** Of one sender, transaction and status. */
-export const KEPT_MAX = 2;
-export const TAKEN_MAX = 50;
+export const KEPT_MAX = statusLimits.kept.value;
+export const TAKEN_MAX = statusLimits.taken.value;
 
 const NONE: readonly StatusMark[] = [];
 

@@ -3,15 +3,17 @@
  *
  *   count 2, 1…50 | count × record
  */
+
 import { KIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { statusLimits } from '../../base/status-limits.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { decodeRecord, RECORD_BYTES_MAX, readRecord, type StatusRecord } from './status-record.ts';
 
 export const STATUS_NOTICES = 'contract-status/1';
 /** Records of one message. */
-export const RECORDS_MAX = 50;
+export const RECORDS_MAX = statusLimits.batch.value;
 
 /** The rows are those of the sender's role, of the transaction, and of equal records. */
 export const statusBudget: PeerBudget = peerBudget({

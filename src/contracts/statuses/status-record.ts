@@ -6,7 +6,9 @@
  *
  * The signature covers all bytes before it. The code is a signed integer.
  */
+
 import { ID_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { statusLimits } from '../../base/status-limits.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { i32, millis, text16, utf8FromBytes } from '../../codec/primitives.ts';
 import { scratch } from '../../codec/scratch.ts';
@@ -29,11 +31,11 @@ export interface StatusRecord extends UnsignedStatus {
 const STATUSES: readonly OutcomeStatus[] = ['Success', 'Error', 'Failure'];
 
 /** UTF-16 units of a message. */
-export const MESSAGE_CHARS_MAX = 1000;
+export const MESSAGE_CHARS_MAX = statusLimits.message.value;
 /** A unit takes at most three bytes of UTF-8. */
 const MESSAGE_BYTES_MAX = 3 * MESSAGE_CHARS_MAX;
 /** More than a record can have. */
-export const RECORD_BYTES_MAX = 5 * 1024;
+export const RECORD_BYTES_MAX = statusLimits.record.value;
 
 const ending = struct({ code: option(i32), message: text16(MESSAGE_BYTES_MAX), timestamp: millis });
 

@@ -6,10 +6,12 @@
  * concerns a transaction that this node knows; each record is handed on at most once; whatever a
  * member signs, memory and disk stay within their limits.
  */
+
 import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
 import { concat, equal, fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../base/ports.ts';
+import { statusLimits } from '../../base/status-limits.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { executedBy } from '../../ledger/contracts.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
@@ -80,9 +82,9 @@ export interface Statuses {
 }
 
 /** Records of all senders. */
-const BYTES_MAX = 64 * 1024 * 1024;
+const BYTES_MAX = statusLimits.bytes.value;
 /** The clock of the sender may be ahead of this node's. */
-const AHEAD_MS_MAX = 5 * 60_000;
+const AHEAD_MS_MAX = statusLimits.ahead.value;
 /** Reports that wait for their signatures. */
 const REPORTS_MAX = 20_000;
 

@@ -83,7 +83,7 @@ const isInt32 = (value: number): boolean => (value | 0) === value;
 const isHeight = (height: number): boolean => isInt32(height) && height >= 1;
 
 /** What the columns of a transaction need of it. */
-const hasColumns = ({ type, version, decimals }: JsonObject): boolean =>
+export const hasColumns = ({ type, version, decimals }: JsonObject): boolean =>
   isInt16(Number(type)) && isInt16(Number(version ?? 1)) && isInt16(Number(decimals ?? 0));
 
 /** What the turns of miners are derived from is there in its form, or not at all. */

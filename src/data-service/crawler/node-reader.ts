@@ -16,6 +16,7 @@ import type { BanSettings } from '../../consensus/poa-bans.ts';
 import { blockInParts } from './block-parts.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
 import { type Holdings, holdingsInParts, holdingsOf } from './holdings.ts';
+import { withMemberRows } from './member-rows.ts';
 import { hasOnlyStorable, text } from './storable.ts';
 
 /** No node of the list gives an answer. */
@@ -149,7 +150,7 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
       },
       { http },
     );
-    return { blocks: found, bytes: read.bytes };
+    return { blocks: found.map(withMemberRows), bytes: read.bytes };
   }
 
   /** They tell what fails, so that this one leaves their node, too. */
@@ -273,7 +274,7 @@ function blocksOf(
   const found = (Array.isArray(answer) ? answer : []).map((block) => readBlock(block, isStorable));
   const isAsked = found.every(({ height }, i) => height === from + i && height <= to);
   if (!isAsked) throw new NotABlock(`the node gave other blocks than ${from} to ${to}`);
-  return found;
+  return found.map(withMemberRows);
 }
 
 type Ask = <T>(what: (call: Client['call']) => Promise<T>, asking?: Asking) => Promise<T>;

@@ -22,7 +22,7 @@ import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import { planChecks } from '../../tx/scripts/plan-checks.ts';
 import type { ScriptOwner, ScriptRuns } from '../../tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../../tx/transaction.ts';
-import { type Spending, spendingOf } from '../entries/spending.ts';
+import { type Spending, spendingOfAll } from '../entries/spending.ts';
 import type { PoolChain, TrialScripts } from '../pool-chain.ts';
 
 export function createTrial(
@@ -127,7 +127,7 @@ class Trial implements ScriptRuns {
 
   /** What it takes from its sender, while the ledger holds its effects. */
   spending(): Spending {
-    return spendingOf(this.tx.sender, this.ledger.since(this.mark));
+    return spendingOfAll(this.tx, () => this.ledger.since(this.mark));
   }
 
   begin(): void {

@@ -19,6 +19,8 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
   sender: string;
   native: bigint;
   assets: Spending['assets'];
+  /** Of atomic transactions only, so that the others are no larger. */
+  others?: NonNullable<Spending['others']>;
   /** True once the listeners of the pool have received it. */
   announced = false;
   /** True for a transaction of a block that was rolled back. */
@@ -32,7 +34,7 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
     tx: Pick<Tx, 'def' | 'timestamp' | 'bytes'>,
     { key, sender, bytesHash }: EntryTexts,
     verdicts: ProofVerdicts,
-    { native, assets }: Spending,
+    { native, assets, others }: Spending,
     returned: boolean,
   ) {
     super(tx, verdicts);
@@ -42,6 +44,7 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
     this.sender = sender;
     this.native = native;
     this.assets = assets;
+    if (others !== undefined) this.others = others;
     this.returned = returned;
     this.bytesHash = bytesHash;
   }

@@ -68,6 +68,7 @@ export class Entries {
     this.senders.remove(entry);
     entry.native = spending.native;
     entry.assets = spending.assets;
+    if (spending.others !== undefined) entry.others = spending.others;
     this.senders.add(entry);
   }
 

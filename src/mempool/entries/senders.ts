@@ -37,6 +37,8 @@ interface Totals {
   readonly sender: string;
   entries: number;
   bytes: number;
+  /** The number of atomic entries of others with members of this sender. */
+  inside: number;
   native: bigint;
   readonly assets: Map<string, bigint>;
 }
@@ -76,16 +78,23 @@ export class Senders {
    * Throws ApiError where the sender cannot pay for this in addition to its entries in the pool.
    */
   requireFunds(tx: Tx, sender: string, spending: Spending): void {
+    this.requireFundsOf(tx.sender, sender, spending);
+    for (const [other, spent] of spending.others ?? NO_OTHERS) {
+      this.requireFundsOf(fromLatin1(other), other, spent);
+    }
+  }
+
+  private requireFundsOf(address: Uint8Array, sender: string, spending: Spending): void {
     const own = this.bySender.get(sender);
     if (own === undefined) return;
-    const native = this.funds.availableBalance(tx.sender);
+    const native = this.funds.availableBalance(address);
     const spends = own.native + spending.native;
     if (spending.native > 0n && spends > native) {
       throw unavailableFunds(this.limits.nativeToken, native, spends);
     }
     for (const [asset, amount] of spending.assets ?? []) {
       const id = fromLatin1(asset);
-      const balance = this.funds.assetBalance(tx.sender, id);
+      const balance = this.funds.assetBalance(address, id);
       const assetSpends = (own.assets.get(asset) ?? 0n) + amount;
       if (assetSpends > balance) {
         throw unavailableFunds(`asset '${base58.encode(id)}'`, balance, assetSpends);
@@ -101,32 +110,56 @@ export class Senders {
     }
     entry.sender = own.sender;
     this.count(own, entry, 1);
+    this.spendOthers(entry, 1);
   }
 
   remove(entry: Counted): void {
     const own = this.bySender.get(entry.sender);
     if (own === undefined) return;
     this.count(own, entry, -1);
-    if (own.entries === 0) this.bySender.delete(entry.sender);
+    this.forgetUnused(own);
+    this.spendOthers(entry, -1);
   }
 
-  private count(own: Totals, { size, native, assets }: Counted, sign: 1 | -1): void {
-    this.bytes += sign * size;
-    own.entries += sign;
-    own.bytes += sign * size;
-    own.native = sign > 0 ? own.native + native : own.native - native;
-    for (const [asset, amount] of assets ?? []) {
-      const sum = (own.assets.get(asset) ?? 0n) + BigInt(sign) * amount;
-      if (sum === 0n) own.assets.delete(asset);
-      else own.assets.set(asset, sum);
+  /** What members of an atomic entry take from other senders; the entry itself is its sender's. */
+  private spendOthers({ others = NO_OTHERS }: Counted, sign: 1 | -1): void {
+    for (const [sender, spending] of others) {
+      const own = this.bySender.get(sender) ?? newTotals(sender);
+      this.bySender.set(sender, own);
+      own.inside += sign;
+      spend(own, spending, sign);
+      this.forgetUnused(own);
     }
   }
+
+  private forgetUnused({ sender, entries, inside }: Totals): void {
+    if (entries === 0 && inside === 0) this.bySender.delete(sender);
+  }
+
+  private count(own: Totals, entry: Counted, sign: 1 | -1): void {
+    this.bytes += sign * entry.size;
+    own.entries += sign;
+    own.bytes += sign * entry.size;
+    spend(own, entry, sign);
+  }
 }
+
+function spend(own: Totals, { native, assets }: Spending, sign: 1 | -1): void {
+  own.native = sign > 0 ? own.native + native : own.native - native;
+  for (const [asset, amount] of assets ?? []) {
+    const sum = (own.assets.get(asset) ?? 0n) + BigInt(sign) * amount;
+    if (sum === 0n) own.assets.delete(asset);
+    else own.assets.set(asset, sum);
+  }
+}
+
+const NO_OTHERS: ReadonlyMap<string, Spending> = new Map();
 
 const newTotals = (sender: string): Totals => ({
   sender,
   entries: 0,
   bytes: 0,
+  inside: 0,
   native: 0n,
   assets: new Map(),
 });

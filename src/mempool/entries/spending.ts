@@ -8,12 +8,19 @@
 import { equal, latin1 } from '../../base/bytes.ts';
 import type { Change } from '../../ledger/ledger.ts';
 import { accounts, assetBalances } from '../../ledger/tables.ts';
+import { membersOf } from '../../tx/members.ts';
+import type { Tx } from '../../tx/transaction.ts';
 
 export interface Spending {
   /** The decrease of the available native balance, at least 0. */
   readonly native: bigint;
   /** Asset id as Latin-1 text → decrease; undefined where no asset leaves the sender. */
   readonly assets: ReadonlyMap<string, bigint> | undefined;
+  /**
+   * What leaves other senders of an atomic transaction, by their addresses as Latin-1 text; absent
+   * in all others.
+   */
+  readonly others?: ReadonlyMap<string, Spending>;
 }
 
 export const NOTHING_SPENT: Spending = { native: 0n, assets: undefined };
@@ -27,6 +34,18 @@ const available = (value: unknown): bigint => {
   const account = value as Account | undefined;
   return account === undefined ? 0n : account.balance - account.leasedOut;
 };
+
+/** The decreases for the sender, and for the senders of the members, that the writes cause. */
+export function spendingOfAll(tx: Tx, changes: () => Iterable<Change>): Spending {
+  const spending = spendingOf(tx.sender, changes());
+  const others = new Map<string, Spending>();
+  for (const { sender } of membersOf(tx)) {
+    const key = latin1(sender);
+    if (equal(sender, tx.sender) || others.has(key)) continue;
+    others.set(key, spendingOf(sender, changes()));
+  }
+  return others.size === 0 ? spending : { ...spending, others };
+}
 
 /** The decreases for `address` that the writes of a transaction cause. */
 export function spendingOf(address: Uint8Array, changes: Iterable<Change>): Spending {

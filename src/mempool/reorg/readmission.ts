@@ -58,7 +58,7 @@ export interface Readmission {
 }
 
 export function createReadmission(ports: ReadmissionPorts): Readmission {
-  const { journal, clock, log, state, verifier, entries, candidates, otherProofs } = ports;
+  const { scheme, journal, clock, log, state, verifier, entries, candidates, otherProofs } = ports;
   /**
    * Records on disk, by id, of transactions whose blocks are still in the chain. Where the rollback
    * fails, the next attempt finds them there, so that attempts do not fill the disk.
@@ -76,7 +76,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     const returned: PoolEntry[] = [];
     for (const mined of txs) {
       if (slice.isOver()) await slice.yield();
-      const tx = ownOf(waitingOf(mined));
+      const tx = ownOf(waitingOf(mined, scheme));
       if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
     }
     candidates.putFirst(returned.filter((entry) => !entry.removed));
@@ -86,11 +86,11 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   /** With the proofs that the pool had. */
   function ownOf(tx: Tx): Tx {
     const own = otherProofs.get(latin1(tx.id));
-    return own === undefined ? tx : decodeStoredTx(own, ports.scheme, tx.id);
+    return own === undefined ? tx : decodeStoredTx(own, scheme, tx.id);
   }
 
   const ownRecords = (txs: Iterable<Tx>): [string, Uint8Array][] =>
-    Array.from(recordsOf(txs), ([key, record]) => [key, otherProofs.get(key) ?? record]);
+    Array.from(recordsOf(txs, scheme), ([key, record]) => [key, otherProofs.get(key) ?? record]);
 
   const isKnown = (tx: Tx): boolean =>
     stopped || entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id);
@@ -186,13 +186,20 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
 /** Entries whose proofs are checked as one job. */
 const GROUP_MAX = 128;
 
-/** The transaction that the pool holds for a mined one: inside a result, that which it executed. */
-export const waitingOf = (mined: Tx): Tx => mined.def.inner?.(mined) ?? mined;
+/**
+ * The transaction that the pool holds for a mined one: inside a result, that which it executed; for
+ * an atomic one, that without the signature of the generator.
+ */
+export const waitingOf = (mined: Tx, scheme: ChainScheme): Tx =>
+  mined.def.inner?.(mined) ?? mined.def.waiting?.(mined, scheme) ?? mined;
 
 /** What the journal holds for mined transactions, by id; nothing for those that only blocks have. */
-export function* recordsOf(mined: Iterable<Tx>): Generator<[key: string, record: Uint8Array]> {
+export function* recordsOf(
+  mined: Iterable<Tx>,
+  scheme: ChainScheme,
+): Generator<[key: string, record: Uint8Array]> {
   for (const one of mined) {
-    const { def, id, bytes } = waitingOf(one);
+    const { def, id, bytes } = waitingOf(one, scheme);
     if (!def.internal) yield [latin1(id), bytes];
   }
 }

@@ -40,7 +40,7 @@ const FEATURES = {
   sponsoredFees: { id: 120, name: 'Sponsored fees support', support: 'vote' },
   /** Needs no code of its own: its rules always apply here. */
   banHistory: { id: 130, name: 'Miner ban history', support: 'vote' },
-  atomic: { id: 140, name: 'Atomic transactions', support: 'unknown' },
+  atomic: { id: 140, name: 'Atomic transactions', support: 'vote' },
   liquidBlock: { id: 160, name: 'Parallel liquid block', support: 'unknown' },
   contractValidation: { id: 162, name: 'Contract validation', support: 'unknown' },
   inventoryV2: { id: 173, name: 'Micro-block inventory v2', support: 'unknown' },

@@ -20,8 +20,17 @@ export function scriptsOf(scheme: ChainScheme): Scripts {
 
 /** Throws ApiError where a transaction would put anything but a script into the state. */
 export function guardNewScript(tx: Tx, scheme: ChainScheme): void {
-  const bytes = tx.def.newScript?.(tx);
-  if (bytes !== undefined) readNewScript(bytes, scheme);
+  for (const bytes of newScriptsOf(tx)) readNewScript(bytes, scheme);
+}
+
+const NONE: readonly Uint8Array[] = [];
+
+/** The scripts that a transaction and its members put into the state. */
+export function newScriptsOf(tx: Tx): readonly Uint8Array[] {
+  const own = tx.def.newScript?.(tx);
+  const members = tx.def.members?.(tx);
+  if (members !== undefined) return members.flatMap(newScriptsOf);
+  return own === undefined ? NONE : [own];
 }
 
 /** Returns the units of the reading, the same whether it was known or not. Throws ApiError. */

@@ -11,6 +11,7 @@ import type { Environment } from '../../script/environment.ts';
 import type { Context } from '../../script/tree.ts';
 import { type CaseObject, EvaluationFailure } from '../../script/values.ts';
 import { aliasProblem } from '../fields/recipient.ts';
+import { membersOf } from '../members.ts';
 import type { PlannedVerdict } from '../proof-verdicts.ts';
 import type { Proven, Tx } from '../transaction.ts';
 import { recordOf } from './records.ts';
@@ -88,6 +89,11 @@ export function environmentOf(
 /** What there is most of in a transaction that takes long to read. */
 function elementsIn(tx: Tx): { readonly elements: number; readonly addresses: number } {
   let { elements, addresses } = tx.def.inner === undefined ? NOTHING : elementsIn(tx.def.inner(tx));
+  for (const member of membersOf(tx)) {
+    const inside = elementsIn(member);
+    elements += inside.elements;
+    addresses += inside.addresses;
+  }
   for (const list of Object.values<unknown>(tx.fields)) {
     if (!Array.isArray(list)) continue;
     elements += list.length;

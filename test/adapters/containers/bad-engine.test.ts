@@ -228,3 +228,27 @@ t.test('pulls that go wrong', async (t) => {
     t.match(why, reason);
   }
 });
+
+t.test(
+  'a pull that the engine leaves without an answer has failed, and the engine is there',
+  async (t) => {
+    const registry = await startRegistry(t);
+    const { id } = registry.offerLayers('sum', '1', []);
+    const pulledImage = { image: `${registry.domain}/sum:1`, imageHash: id };
+    const engine = await fakeEngine(t);
+    const changes = { pull: 'missing' as const, registries: [{ domain: registry.domain }] };
+    const { containers } = await opened(t, engine, changes);
+    engine.answer(/^GET \/images\//, says({ message: 'no such image' }, 404));
+    engine.answer(/^POST \/images\/create/, breaks);
+    const pulls = (): number =>
+      engine.calls.filter((call) => call.startsWith('POST /images/create')).length;
+    let answer = containers.prepare(pulledImage, 1, CREATOR);
+    await until(() => {
+      answer = containers.prepare(pulledImage, 1, CREATOR);
+      return answer.kind !== 'starting' || pulls() > 1;
+    });
+    const message = `Image '${pulledImage.image}' can't be fetched at present`;
+    t.match(answer, { kind: 'failure', message, recoverable: true, system: true });
+    t.equal(containers.problem(), undefined);
+  },
+);

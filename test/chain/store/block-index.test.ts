@@ -5,13 +5,17 @@ import { type RowColumn, rowsOf } from '../../../src/base/row-columns.ts';
 import { ID_PREFIX_BYTES, indexColumns } from '../../../src/chain/store/block-index.ts';
 import { inOneGo } from '../../../src/concurrency/steps.ts';
 import { transactionIds, transactions } from '../../../src/ledger/tables.ts';
+import { withMembers } from '../../../src/tx/members.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-const transactionOf = (n: number): Tx => {
+/** One in seven has members. */
+const transactionOf = (n: number, members = n % 7 === 6 ? 3 : 0): Tx => {
   const id = new Uint8Array(createHash('sha256').update(String(n)).digest());
-  return { id, bytes: Uint8Array.of(n, n >>> 8, n >>> 16) } as Tx;
+  const inside = Array.from({ length: members }, (_, i) => transactionOf(1e6 + 3 * n + i, 0));
+  const def = { members: () => inside };
+  return { def, id, bytes: Uint8Array.of(n, n >>> 8, n >>> 16) } as unknown as Tx;
 };
 
 function blocksOf(...counts: number[]): { height: number; txs: Tx[] }[] {
@@ -33,10 +37,10 @@ for (const counts of [[0], [1], [2, 0, 300], [40_000, 5, 30_000]]) {
     const blocks = blocksOf(...counts);
     const columns = inOneGo(indexColumns(blocks));
     const places = blocks.flatMap(({ height, txs }) =>
-      txs.map(({ id, bytes }, index) => ({
+      txs.map((tx, index) => ({
         place: hex(transactions.key.encode([height, index])),
-        id: hex(id.subarray(0, ID_PREFIX_BYTES)),
-        bytes: hex(bytes),
+        ids: [...withMembers([tx])].map(({ id }) => hex(id.subarray(0, ID_PREFIX_BYTES))),
+        bytes: hex(tx.bytes),
       })),
     );
     t.strictSame(
@@ -45,7 +49,7 @@ for (const counts of [[0], [1], [2, 0, 300], [40_000, 5, 30_000]]) {
     );
     t.strictSame(
       pairs(columns, transactionIds.id).sort(),
-      places.map(({ place, id }) => [id, place]).sort(),
+      places.flatMap(({ place, ids }) => ids.map((id) => [id, place])).sort(),
     );
     for (const column of columns.slice(1)) {
       const starts = [...rowsOf(column)].map(({ key }) => hex(key.subarray(0, 4)));

@@ -14,6 +14,10 @@ export interface GoodCalls {
   readonly refused: readonly string[];
   /** Of those that are in blocks, in milliseconds. */
   readonly waits: readonly number[];
+  /** Calls whose block has lost against another one. */
+  readonly lost: number;
+  /** Calls, once for each block that has a later call and not them. */
+  readonly passedOver: number;
   /** Sends no more of them. Resolves when the last one is sent. */
   end(): Promise<void>;
   /** Looks for results until there are none to wait for, or the time is over. */
@@ -28,6 +32,8 @@ interface Block {
 
 const PER_SECOND = 20;
 const LOOK_MS = 100;
+/** Calls arrive at nodes in another order than they were sent. */
+const LATER_MS = 1000;
 
 /** The nodes take turns; blocks are read from the first one. */
 export function startGoodCalls(
@@ -44,6 +50,8 @@ export function startGoodCalls(
   const refused: string[] = [];
   const contract = base58.decode(contractId);
   let sent = 0;
+  let lost = 0;
+  let passedOver = 0;
   let isEnding = false;
 
   async function call(): Promise<void> {
@@ -81,11 +89,14 @@ export function startGoodCalls(
       waiting.delete(id);
       calls.set(id, since);
     }
+    const newest = Math.max(...calls.values());
+    for (const since of waiting.values()) if (since < newest - LATER_MS) passedOver++;
     return calls;
   }
 
   /** Another block has taken the place of theirs, so they wait on. */
   function forget(calls: ReadonlyMap<string, number>): void {
+    lost += calls.size;
     for (const [id, since] of calls) {
       waits.delete(id);
       waiting.set(id, since);
@@ -120,6 +131,12 @@ export function startGoodCalls(
       return sent;
     },
     refused,
+    get lost() {
+      return lost;
+    },
+    get passedOver() {
+      return passedOver;
+    },
     get waits() {
       return [...waits.values()];
     },

@@ -9,6 +9,7 @@
 
 import { assert } from '../../../base/assert.ts';
 import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
+import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import { apiError, Refusal } from '../../../base/errors.ts';
 import { isOwnFault } from '../../../base/own-fault.ts';
 import type { Clock } from '../../../base/ports.ts';
@@ -16,13 +17,6 @@ import { Failed, ofContract } from '../failures.ts';
 import { createCalls } from './container-calls.ts';
 import { fromEntry } from './entries.ts';
 import { nothingHeld } from './frames.ts';
-import {
-  CONNECT_BYTES_MAX,
-  MESSAGE_BYTES_MAX,
-  REFUSALS_MAX,
-  REQUESTS_PER_CALL_MAX,
-  RESULTS_BYTES_MAX,
-} from './limits.ts';
 import type { Answering, AnswerStream } from './listener.ts';
 import type { Messages } from './messages.ts';
 import { readHandlers } from './reads.ts';
@@ -92,7 +86,7 @@ export function createGrpcContainer(
     // A key that is absent is an ordinary answer; requests of a call are counted anyway.
     if (isOwnFault(cause) || (cause instanceof Refusal && cause.status === 404)) return;
     refusals++;
-    if (refusals > REFUSALS_MAX) end('too many refused requests');
+    if (refusals > limits.refusals.value) end('too many refused requests');
   }
   function counted<T>(action: () => T): T {
     try {
@@ -125,14 +119,14 @@ export function createGrpcContainer(
         transactions.onEnd(() => end('its stream of transactions ended'));
         connected.resolve();
       });
-    return { held, messageBytesMax: CONNECT_BYTES_MAX, open };
+    return { held, messageBytesMax: limits.connect.value, open };
   }
 
   function commit(rpc: typeof SUCCESS | typeof FAILURE, token: string): Answering {
     const call = calls.of(token);
     if (call === undefined && calls.isLate(token)) throw late();
     if (call === undefined) throw apiError('ContractTokenInvalid');
-    return unary(rpc === SUCCESS ? RESULTS_BYTES_MAX : MESSAGE_BYTES_MAX, (message) => {
+    return unary(rpc === SUCCESS ? limits.results.value : limits.message.value, (message) => {
       const request = messages.request(rpc, message);
       if (!calls.isRunning(call)) throw late();
       if (request.txId !== call.execution.transaction.id) {
@@ -147,11 +141,11 @@ export function createGrpcContainer(
     const call = calls.of(token);
     if (call === undefined) throw apiError('ContractTokenInvalid');
     call.requests++;
-    if (call.requests > REQUESTS_PER_CALL_MAX) {
+    if (call.requests > limits.requests.value) {
       end('too many requests in a call');
       throw new GrpcRefusal('RESOURCE_EXHAUSTED', 'Too many requests in a call');
     }
-    return unary(MESSAGE_BYTES_MAX, (message) => {
+    return unary(limits.message.value, (message) => {
       if (!calls.isRunning(call)) throw apiError('ContractTokenInvalid');
       const request = messages.request(rpc, message) as ReadRpcs[N]['request'];
       const found = readHandlers[rpc](request, call.execution);

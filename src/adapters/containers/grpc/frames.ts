@@ -3,8 +3,8 @@
  * request of a container.
  */
 import type { Readable } from 'node:stream';
+import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
-import { ARRIVING_BYTES_MAX, MESSAGE_MS_MAX, PIECE_BYTES_MIN } from './limits.ts';
 import { GrpcRefusal } from './status.ts';
 
 export const FRAME_HEAD_BYTES = 5;
@@ -30,7 +30,7 @@ type Receiving = Pick<Readable, 'on' | 'once'>;
 /**
  * Calls `done` with the message, or with the refusal, and at most once. The message owns its
  * memory, which grows with what has arrived: a piece may be one byte of a read of 64 KiB. Each piece
- * counts as one of PIECE_BYTES_MIN at least, because it takes time whatever its length.
+ * counts as a longer one, because it takes time whatever its length.
  */
 export function receiveMessage(
   stream: Receiving,
@@ -51,16 +51,16 @@ export function receiveMessage(
     forget();
     if (outcome !== undefined) done(outcome);
   };
-  const forget = clock.after(MESSAGE_MS_MAX, () =>
+  const forget = clock.after(limits.messageTime.value, () =>
     end(new GrpcRefusal('DEADLINE_EXCEEDED', 'The message takes too long')),
   );
   stream.on('data', (piece: Buffer) => {
     if (charged === 0) return;
     const needed = filled + piece.length;
-    const charge = Math.max(piece.length, PIECE_BYTES_MIN);
+    const charge = Math.max(piece.length, limits.piece.value);
     charged += charge;
     of.arriving += charge;
-    if (needed > messageBytesMax + FRAME_HEAD_BYTES || of.arriving > ARRIVING_BYTES_MAX) {
+    if (needed > messageBytesMax + FRAME_HEAD_BYTES || of.arriving > limits.arriving.value) {
       end(new GrpcRefusal('RESOURCE_EXHAUSTED', 'The message is too big'));
       return;
     }

@@ -3,6 +3,7 @@
  * container or over one TCP port for all.
  */
 import type { Clock, Log, Random } from '../../../base/ports.ts';
+import { aborted } from '../calls.ts';
 import type { ContainerInterface } from '../container-interface.ts';
 import { CLOSED, createGrpcContainer, endedBy, type GrpcContainer } from './container.ts';
 import { readMessages } from './messages.ts';
@@ -79,11 +80,8 @@ export async function grpcInterface(
 
 function ready(container: GrpcContainer, signal: AbortSignal): Promise<void> {
   container.started();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const abort = (): void => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  container.connected.then(resolve);
-  container.ended.then((why) => reject(endedBy(why)));
-  return promise.finally(() => signal.removeEventListener('abort', abort));
+  const early = container.ended.then((why) => {
+    throw endedBy(why);
+  });
+  return Promise.race([container.connected, early, aborted(signal)]);
 }

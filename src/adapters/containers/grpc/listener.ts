@@ -13,15 +13,10 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { ListenOptions, Socket } from 'node:net';
+import { MIB } from '../../../base/budget.ts';
+import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { frame, type HeldBytes, receiveMessage } from './frames.ts';
-import {
-  HEADER_BYTES_MAX,
-  LEAVING_BYTES_MAX,
-  MESSAGE_BYTES_MAX,
-  MESSAGE_MS_MAX,
-  STREAMS_MAX,
-} from './limits.ts';
 import { GrpcRefusal, OK_TRAILERS, trailersOf } from './status.ts';
 
 export interface GrpcConnection {
@@ -63,14 +58,9 @@ export interface GrpcListener {
 }
 
 const SETTINGS = {
-  maxConcurrentStreams: STREAMS_MAX,
-  maxHeaderListSize: HEADER_BYTES_MAX,
+  maxConcurrentStreams: limits.streams.value,
+  maxHeaderListSize: limits.headers.value,
 };
-/** Megabytes that HTTP/2 itself holds for a connection. */
-const SESSION_MEMORY_MB = 8;
-const INVALID_FRAMES_MAX = 50;
-const HEADER_PAIRS_MAX = 64;
-const NOT_HTTP2_MS_MAX = 5000;
 
 export async function listenGrpc(
   where: ListenOptions,
@@ -82,11 +72,11 @@ export async function listenGrpc(
   let accepted: Socket;
   const server = createServer({
     settings: SETTINGS,
-    maxSessionMemory: SESSION_MEMORY_MB,
-    maxHeaderListPairs: HEADER_PAIRS_MAX,
-    maxSessionInvalidFrames: INVALID_FRAMES_MAX,
-    maxSessionRejectedStreams: STREAMS_MAX,
-    unknownProtocolTimeout: NOT_HTTP2_MS_MAX,
+    maxSessionMemory: limits.sessionMemory.value / MIB,
+    maxHeaderListPairs: limits.headerPairs.value,
+    maxSessionInvalidFrames: limits.invalidFrames.value,
+    maxSessionRejectedStreams: limits.streams.value,
+    unknownProtocolTimeout: limits.notHttp2.value,
   });
   server.maxConnections = connectionsMax;
   // The socket of a session cannot be asked after the end of the session.
@@ -163,7 +153,7 @@ function serve(
   const { held, messageBytesMax } = answering;
   receiveMessage(stream, held, messageBytesMax, clock, (message) => {
     if (message instanceof GrpcRefusal) refuse(stream, message, clock);
-    else answer(stream, answering, message, clock);
+    else void answer(stream, answering, message, clock);
   });
 }
 
@@ -173,25 +163,18 @@ function requireGrpc(headers: IncomingHttpHeaders): void {
   if (!isGrpc) throw new GrpcRefusal('UNIMPLEMENTED', 'Only gRPC is spoken here');
 }
 
-function answer(
+/** Rejects where this node is at fault. */
+async function answer(
   stream: ServerHttp2Stream,
   answering: Answering,
   message: Uint8Array,
   clock: Pick<Clock, 'after'>,
-): void {
-  const { held } = answering;
-  const refused = (cause: unknown): void => refuse(stream, cause, clock);
+): Promise<void> {
   try {
-    if ('open' in answering) {
-      answering.open(message, () => openStream(stream));
-      return;
-    }
-    const response = answering.unary(message);
-    if (response instanceof Promise) {
-      response.then((late) => respond(stream, late, held, clock)).catch(refused);
-    } else respond(stream, response, held, clock);
+    if ('open' in answering) answering.open(message, () => openStream(stream));
+    else respond(stream, await answering.unary(message), answering.held, clock);
   } catch (cause) {
-    refused(cause);
+    refuse(stream, cause, clock);
   }
 }
 
@@ -205,7 +188,7 @@ function respond(
   clock: Pick<Clock, 'after'>,
 ): void {
   if (stream.destroyed || stream.closed) return;
-  if (held.leaving + message.length > LEAVING_BYTES_MAX) {
+  if (held.leaving + message.length > limits.leaving.value) {
     throw new GrpcRefusal('RESOURCE_EXHAUSTED', 'Too many answers have not been read');
   }
   held.leaving += message.length;
@@ -233,7 +216,7 @@ function refuse(stream: ServerHttp2Stream, cause: unknown, clock: Pick<Clock, 'a
 
 /** A stream stays open until the client has sent its part and read ours. */
 function closeLater(stream: ServerHttp2Stream, clock: Pick<Clock, 'after'>): void {
-  const forget = clock.after(MESSAGE_MS_MAX, () => stream.destroy());
+  const forget = clock.after(limits.messageTime.value, () => stream.destroy());
   stream.once('close', forget);
 }
 
@@ -245,7 +228,7 @@ function drain(stream: ServerHttp2Stream): void {
   let dropped = 0;
   stream.on('data', (piece: Buffer) => {
     dropped += piece.length;
-    if (dropped > MESSAGE_BYTES_MAX) stream.close();
+    if (dropped > limits.message.value) stream.close();
   });
 }
 

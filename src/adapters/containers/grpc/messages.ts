@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { assert } from '../../../base/assert.ts';
-import { FIELDS_MAX, REQUEST_FIELDS_MAX, RESULT_FIELDS_MAX } from './limits.ts';
+import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import type { RequestOf, ResponseOf, RpcName } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
 
@@ -35,7 +35,8 @@ export function readMessages(): Messages {
     rpcAt: (path) => rpcs.get(path),
     request(name, bytes) {
       const type = methods.get(name)!.resolvedRequestType!;
-      requireFewFields(bytes, type, name === RESULTS ? RESULT_FIELDS_MAX : REQUEST_FIELDS_MAX);
+      const { value } = name === RESULTS ? limits.resultFields : limits.requestFields;
+      requireFewFields(bytes, type, value);
       try {
         return type.decode(bytes) as never;
       } catch {
@@ -77,7 +78,7 @@ const RESULTS: RpcName = 'ContractService/CommitExecutionSuccess';
  * memory. Throws GrpcRefusal.
  */
 function requireFewFields(bytes: Uint8Array, type: protobuf.Type, fieldsMax: number): void {
-  if (bytes.length <= Math.min(fieldsMax, FIELDS_MAX)) return;
+  if (bytes.length <= Math.min(fieldsMax, limits.fields.value)) return;
   const reader = protobuf.Reader.create(bytes);
   let left = fieldsMax;
   const countIn = (of: protobuf.Type | undefined, end: number, most: number): void => {
@@ -93,7 +94,7 @@ function requireFewFields(bytes: Uint8Array, type: protobuf.Type, fieldsMax: num
     }
   };
   try {
-    countIn(type, reader.len, FIELDS_MAX);
+    countIn(type, reader.len, limits.fields.value);
   } catch (cause) {
     if (cause instanceof GrpcRefusal) throw cause;
     throw new GrpcRefusal('INVALID_ARGUMENT', 'The message cannot be decoded');

@@ -4,14 +4,16 @@
  */
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import type { Clock, Random } from '../../../base/ports.ts';
-import { CONNECTIONS_MAX, SOCKET_PATH_BYTES_MAX } from './limits.ts';
 import { listenGrpc } from './listener.ts';
 import type { Reachable } from './reachable.ts';
 import { watchTraffic } from './traffic.ts';
 
 const SOCKET = 'grpc.sock';
 const NAME_BYTES = 4;
+/** The whole path of a socket file; the operating system takes 107 bytes. */
+const PATH_BYTES_MAX = 107;
 /** Where the container sees the folder. */
 const MOUNTED = '/run/node';
 
@@ -33,7 +35,7 @@ export function listenOnSockets(
       const listener = await inFolder(own, (path) =>
         listenGrpc(
           { path },
-          CONNECTIONS_MAX,
+          limits.connections.value,
           {
             connected(connection) {
               traffic.began();
@@ -77,7 +79,7 @@ function openFolder(path: string): void {
  */
 async function inFolder<T>(folder: string, listen: (path: string) => Promise<T>): Promise<T> {
   const path = join(folder, SOCKET);
-  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return listen(path);
+  if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return listen(path);
   const open = openSync(folder, 'r');
   try {
     return await listen(`/proc/self/fd/${open}/${SOCKET}`);

@@ -71,11 +71,5 @@ function ascii(message: string): string {
   return message
     .slice(0, MESSAGE_CHARS_MAX)
     .toWellFormed()
-    .replaceAll(/[^ -$&-~]+/gu, (other) =>
-      Array.from(Buffer.from(other), (byte) => `%${HEX[byte]}`).join(''),
-    );
+    .replaceAll(/[^ -$&-~]+/gu, (other) => encodeURIComponent(other));
 }
-
-const HEX = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).toUpperCase().padStart(2, '0'),
-);

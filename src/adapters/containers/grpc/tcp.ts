@@ -2,16 +2,11 @@
  * One TCP port for all containers. A connection belongs to the container whose token it shows
  * first, and other tokens open nothing on it.
  */
+import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import { apiError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/ports.ts';
 import type { ContainerNetwork } from '../container-interface.ts';
 import type { GrpcContainer } from './container.ts';
-import {
-  STRANGER_MS_MAX,
-  STRANGER_REFUSALS_MAX,
-  STRANGERS_MAX,
-  TCP_CONNECTIONS_MAX,
-} from './limits.ts';
 import { type GrpcConnection, type GrpcHandler, listenGrpc } from './listener.ts';
 import type { Reachable } from './reachable.ts';
 import { type Traffic, watchTraffic } from './traffic.ts';
@@ -60,7 +55,7 @@ export async function listenOnTcp(
     }
     const stranger = strangers.get(connection);
     if (stranger !== undefined) stranger.refusals++;
-    if ((stranger?.refusals ?? 0) > STRANGER_REFUSALS_MAX) connection.destroy();
+    if ((stranger?.refusals ?? 0) > limits.strangerRefusals.value) connection.destroy();
     throw apiError('ContractTokenInvalid');
   }
 
@@ -71,11 +66,11 @@ export async function listenOnTcp(
       if (of !== undefined) containers.get(of)?.traffic.began();
       let ofAddress = 0;
       for (const { address } of strangers.keys()) if (address === connection.address) ofAddress++;
-      if (ofAddress >= STRANGERS_MAX) {
+      if (ofAddress >= limits.strangers.value) {
         connection.destroy();
         return;
       }
-      const forget = clock.after(STRANGER_MS_MAX, () => connection.destroy());
+      const forget = clock.after(limits.strangerTime.value, () => connection.destroy());
       strangers.set(connection, { refusals: 0, of, forget });
     },
     disconnected(connection) {
@@ -87,7 +82,7 @@ export async function listenOnTcp(
     begin: (connection, path, token) =>
       (owners.get(connection) ?? ownerBy(connection, token)).begin(path, token),
   };
-  const listener = await listenGrpc({ host, port }, TCP_CONNECTIONS_MAX, handler, clock);
+  const listener = await listenGrpc({ host, port }, limits.tcpConnections.value, handler, clock);
 
   return {
     needsNetwork: true,

@@ -2,14 +2,9 @@
  * Ends a container that sends far more than any call needs. Requests are counted where they are
  * answered; this also sees frames that are no requests, which cost time as well.
  */
+import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 import type { GrpcContainer } from './container.ts';
-import {
-  CONNECTIONS_MAX,
-  NEW_CONNECTIONS_MAX,
-  RECEIVED_BYTES_MAX,
-  RECEIVED_INTERVAL_MS,
-} from './limits.ts';
 import type { GrpcConnection } from './listener.ts';
 
 export interface Traffic {
@@ -31,7 +26,7 @@ export function watchTraffic(
   let isNew = 0;
   /** Bytes of connections that have ended since the last look. */
   let gone = 0;
-  let cancel = clock.after(RECEIVED_INTERVAL_MS, look);
+  let cancel = clock.after(limits.interval.value, look);
 
   function look(): void {
     let received = gone;
@@ -41,20 +36,20 @@ export function watchTraffic(
       received += now - before;
       seen.set(connection, now);
     }
-    if (received > RECEIVED_BYTES_MAX) container.end('it sends too much');
+    if (received > limits.received.value) container.end('it sends too much');
     isNew = 0;
-    cancel = clock.after(RECEIVED_INTERVAL_MS, look);
+    cancel = clock.after(limits.interval.value, look);
   }
 
   return {
     began() {
       isNew++;
-      if (isNew > NEW_CONNECTIONS_MAX) container.end('it connects too often');
+      if (isNew > limits.newConnections.value) container.end('it connects too often');
     },
     connected(connection) {
       // What came before its token counts as well.
       seen.set(connection, 0);
-      if (seen.size > CONNECTIONS_MAX) connection.destroy();
+      if (seen.size > limits.connections.value) connection.destroy();
     },
     disconnected(connection) {
       gone += connection.received() - (seen.get(connection) ?? 0);

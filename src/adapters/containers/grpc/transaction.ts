@@ -1,4 +1,4 @@
-/** A call as the container receives it. */
+/** A call as the container receives it. What the messages do not define stays out of them. */
 import type { ContractExecution } from '../../../base/containers.ts';
 import { toEntry, toInt64 } from './entries.ts';
 import type { TransactionMessage } from './rpcs.ts';
@@ -8,26 +8,12 @@ export function transactionMessage(execution: ContractExecution): TransactionMes
   const { data, feeAssetId } = transaction;
   return {
     transaction: {
-      id: transaction.id,
+      ...transaction,
       type: data.kind === 'create' ? 103 : 104,
-      sender: transaction.sender,
-      senderPublicKey: transaction.senderPublicKey,
-      contractId: transaction.contractId,
       params: transaction.params.map(toEntry),
       fee: toInt64(transaction.fee),
-      version: transaction.version,
-      proofs: transaction.proofs,
-      timestamp: transaction.timestamp,
       feeAssetId: feeAssetId === undefined ? undefined : { value: feeAssetId },
-      ...(data.kind === 'create'
-        ? {
-            createData: {
-              image: data.image,
-              imageHash: data.imageHash,
-              contractName: data.contractName,
-            },
-          }
-        : { callData: { contractVersion: data.contractVersion } }),
+      ...(data.kind === 'create' ? { createData: data } : { callData: data }),
     },
     authToken: token,
     currentBlockInfo: block,

@@ -35,7 +35,7 @@ interface Free {
 export const DISK_FREE_MIN = contractLimits.diskFree.value;
 const FILES_MAX = contractLimits.growthFiles.value;
 /** Of the files that the disk can hold, so many stay free. */
-const FILES_SHARE = 20;
+const FILES_SHARE = contractLimits.filesShare.value;
 const LOOK_MS = 100;
 /** In which the engine removes what a pull has left. */
 const FREED_MS = 10_000;

@@ -2,6 +2,7 @@
  * Fetching an image through the engine. Its answer begins before it knows whether it succeeds, so the
  * progress is read to the end: a line with an error is a failure whatever the status was.
  */
+import { contractLimits } from '../../../base/contract-limits.ts';
 import type { Engine, ImageToPull, RegistryLogin } from '../engine.ts';
 import { isRecord } from '../engine-client.ts';
 
@@ -16,8 +17,8 @@ export class PullTooBig extends Error {
 }
 
 /** Layers, and what else the engine reports on. */
-const PARTS_MAX = 1000;
-const LINE_CHARS_MAX = 64 * 1024;
+const PARTS_MAX = contractLimits.pullParts.value;
+const LINE_CHARS_MAX = contractLimits.pullLine.value;
 const REASON_CHARS_MAX = 500;
 
 /** Closing the connection ends a pull, so nothing arrives after this rejects. */

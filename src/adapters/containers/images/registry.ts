@@ -39,7 +39,7 @@ export interface RegistryOptions {
   readonly signal: AbortSignal;
 }
 
-const TOKEN_BYTES_MAX = 64 * 1024;
+const TOKEN_BYTES_MAX = contractLimits.registryToken.value;
 const TOKEN = /^[\x21-\x7e]+$/;
 const CONNECT_MS = 5000;
 const DEFAULT_HOST = 'registry-1.docker.io';

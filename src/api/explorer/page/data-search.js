@@ -9,7 +9,7 @@ import { txTable, typeName } from './tx.js';
 
 const TYPES = [
   1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 101, 102, 103, 104, 105, 106, 107, 110, 111,
-  112, 113, 114,
+  112, 113, 114, 120,
 ];
 const SCOPES = [
   ['', 'Everywhere'],

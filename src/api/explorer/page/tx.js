@@ -48,6 +48,7 @@ const NAMES = {
   112: 'New policy',
   113: 'Policy update',
   114: 'Policy data',
+  120: 'Atomic',
 };
 const ISSUE = 3;
 const EXCHANGE = 7;
@@ -93,6 +94,8 @@ export function summary(tx) {
       return [tx.nodeName ?? '', ' ', partyLink(to)];
     case 112:
       return [tx.policyName ?? ''];
+    case 120:
+      return [plural(tx.transactions.length, 'transaction')];
     default:
   }
   if (tx.amount !== undefined) {
@@ -136,6 +139,8 @@ const LABELS = {
   totalAmount: 'Total',
   senderPublicKey: 'Public key of the sender',
   targetPublicKey: 'Public key of the account',
+  atomicId: 'Part of',
+  miner: 'Key of the generator',
 };
 
 /** `nodeName` as `Node name`. */
@@ -160,6 +165,7 @@ const ELSEWHERE = new Set([
   'order2',
   'proofs',
   'signature',
+  'transactions',
 ]);
 
 function shownValue(key, value, tx) {
@@ -187,10 +193,12 @@ function shownValue(key, value, tx) {
     case 'senderPublicKey':
     case 'targetPublicKey':
     case 'authorPublicKey':
+    case 'miner':
     case 'imageHash':
     case 'dataHash':
       return h('span', { className: 'id' }, value);
     case 'leaseId':
+    case 'atomicId':
     case 'policyId':
       return txLink(value, true);
     case 'contractId':
@@ -280,6 +288,11 @@ function fieldsOf(tx) {
     ['results', 'Results'],
   ]) {
     if (tx[key] !== undefined) parts.push(section(title, entryTable(title, tx[key])));
+  }
+  if (tx.transactions !== undefined) {
+    const names = ['id', 'type', 'sender', 'what', 'fee'];
+    const draw = (some) => txTable('Members, together or not at all', some, names);
+    parts.push(section('Members', portions(tx.transactions, draw)));
   }
   for (const key of ['order1', 'order2']) {
     const order = tx[key];

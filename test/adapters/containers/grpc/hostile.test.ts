@@ -3,19 +3,9 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2';
 import { connect as dial } from 'node:net';
 import t from 'tap';
-import {
-  CONNECT_BYTES_MAX,
-  FIELDS_MAX,
-  LEAVING_BYTES_MAX,
-  MESSAGE_BYTES_MAX,
-  REFUSALS_MAX,
-  REQUEST_FIELDS_MAX,
-  REQUESTS_PER_CALL_MAX,
-  RESULTS_BYTES_MAX,
-  STREAMS_MAX,
-} from '../../../../src/adapters/containers/grpc/limits.ts';
 import { readProtos } from '../../../../src/adapters/containers/grpc/messages.ts';
 import { KIB, MIB } from '../../../../src/base/budget.ts';
+import { contractLimits as limits } from '../../../../src/base/contract-limits.ts';
 import { ID_BYTES } from '../../../../src/base/sizes.ts';
 import { execution, readsOf } from './executions.ts';
 import { connected, opened, patient, type Scope } from './opened.ts';
@@ -113,12 +103,12 @@ t.test('results at the limit of size, and above', async (t) => {
     return framed(fill(bytes - (fill(bytes).length - bytes)));
   };
   const headers = headersOf(commitPath, call.token);
-  t.equal(await send(http, headers, results(RESULTS_BYTES_MAX + 1)), '8');
-  const empty = Buffer.alloc(2 * (FIELDS_MAX + 1)).fill(Uint8Array.of(0x12, 0));
+  t.equal(await send(http, headers, results(limits.results.value + 1)), '8');
+  const empty = Buffer.alloc(2 * (limits.fields.value + 1)).fill(Uint8Array.of(0x12, 0));
   t.equal(await send(http, headers, framed(empty)), '8', 'more entries than a 105 holds');
   const read = headersOf(keyPath, call.token);
-  t.equal(await send(http, read, framed(Buffer.alloc(MESSAGE_BYTES_MAX + 1))), '8');
-  t.equal(await send(http, headers, results(RESULTS_BYTES_MAX)), '0');
+  t.equal(await send(http, read, framed(Buffer.alloc(limits.message.value + 1))), '8');
+  t.equal(await send(http, headers, results(limits.results.value)), '0');
   t.match(await outcome, { kind: 'success' });
 });
 
@@ -131,8 +121,12 @@ t.test('elements at any depth cost', async (t) => {
     send(http, headersOf(`/wavesenterprise.ContractService/${name}`, call.token), framed(bytes));
   const keys = (count: number) =>
     encode('ContractKeysRequest', { keysFilter: { keys: Array<string>(count).fill('') } });
-  t.equal(await ask('GetContractKeys', keys(REQUEST_FIELDS_MAX)), '8', 'one more with its list');
-  t.equal(await ask('GetContractKeys', keys(REQUEST_FIELDS_MAX - 1)), '0');
+  t.equal(
+    await ask('GetContractKeys', keys(limits.requestFields.value)),
+    '8',
+    'one more with its list',
+  );
+  t.equal(await ask('GetContractKeys', keys(limits.requestFields.value - 1)), '0');
   const ids = Array<object>(9000).fill({ value: '' });
   t.equal(
     await ask('GetContractBalances', encode('ContractBalancesRequest', { assetsIds: ids })),
@@ -154,7 +148,8 @@ t.test('an end by its own doing is no outage', async (t) => {
   http.on('error', () => {});
   t.teardown(() => http.destroy());
   const request = framed(encode('ContractKeyRequest', { key: 'a' }));
-  for (let i = 0; i <= REFUSALS_MAX; i++) await send(http, headersOf(keyPath, 'forged'), request);
+  for (let i = 0; i <= limits.refusals.value; i++)
+    await send(http, headersOf(keyPath, 'forged'), request);
   const own = { failure: { system: false, recoverable: true } };
   t.match(await failed, own);
   t.match(await session.run(execution(), patient).catch((cause: unknown) => cause), own);
@@ -163,7 +158,7 @@ t.test('an end by its own doing is no outage', async (t) => {
 t.test('a Connect that is long', async (t) => {
   const { open, token, session, outcome } = await attacked(t);
   const headers = headersOf('/wavesenterprise.ContractService/Connect', token);
-  t.equal(await send(open(), headers, framed(Buffer.alloc(CONNECT_BYTES_MAX + 1))), '8');
+  t.equal(await send(open(), headers, framed(Buffer.alloc(limits.connect.value + 1))), '8');
   const rejected = t.rejects(outcome);
   await session.close();
   await rejected;
@@ -172,7 +167,7 @@ t.test('a Connect that is long', async (t) => {
 t.test('messages of many streams that never end', async (t) => {
   const { call, open, outcome, session } = await attacked(t);
   const http = open();
-  const piece = Buffer.alloc(MESSAGE_BYTES_MAX / 8);
+  const piece = Buffer.alloc(limits.message.value / 8);
   const statuses = Array.from({ length: 30 }, (_, i) => {
     // Fifteen connections, which the container may have.
     const stream = (i % 2 === 0 ? open() : http).request(headersOf(keyPath, call.token));
@@ -238,7 +233,7 @@ t.test('forged tokens without end', async (t) => {
   await session.ended;
   await session.close();
   await t.rejects(outcome);
-  t.ok((answers.get('16') ?? 0) <= REFUSALS_MAX + 1);
+  t.ok((answers.get('16') ?? 0) <= limits.refusals.value + 1);
 });
 
 t.test('requests without end', { timeout: 60_000 }, async (t) => {
@@ -246,13 +241,13 @@ t.test('requests without end', { timeout: 60_000 }, async (t) => {
   const http = open();
   const request = framed(encode('ContractKeyRequest', { key: 'a' }));
   let answered = 0;
-  while (!http.destroyed && !http.closed && answered <= REQUESTS_PER_CALL_MAX) {
+  while (!http.destroyed && !http.closed && answered <= limits.requests.value) {
     const sent = Array.from({ length: 50 }, () =>
       send(http, headersOf(keyPath, call.token), request),
     );
     for (const status of await Promise.all(sent)) if (status === '0') answered++;
   }
-  t.equal(answered <= REQUESTS_PER_CALL_MAX, true);
+  t.equal(answered <= limits.requests.value, true);
   await session.ended;
   await session.close();
   await t.rejects(outcome);
@@ -263,7 +258,7 @@ t.test('streams that are opened and reset', async (t) => {
   const http = open();
   let opened = 0;
   while (!http.destroyed && !http.closed && opened < 100_000) {
-    for (let i = 0; i < STREAMS_MAX / 2; i++, opened++) {
+    for (let i = 0; i < limits.streams.value / 2; i++, opened++) {
       if (http.destroyed) break;
       const stream = http.request(headersOf(keyPath, 'forged'));
       stream.on('error', () => {});
@@ -307,7 +302,7 @@ t.test('a container that never reads', async (t) => {
   const refused = (await Promise.all(statuses)).filter((status) => status === '8').length;
   const rise = (process.memoryUsage.rss() - before) / MIB;
   t.ok(rise < 200, `memory of both sides rises by ${rise.toFixed(0)} MiB`);
-  t.equal(refused, 50 - Math.floor(LEAVING_BYTES_MAX / MIB), 'what is not read is not made');
+  t.equal(refused, 50 - Math.floor(limits.leaving.value / MIB), 'what is not read is not made');
   const rejected = t.rejects(outcome);
   await session.close();
   await rejected;
@@ -344,7 +339,7 @@ t.test('what a container does is no outage', async (t) => {
   const http = connect('http://localhost', { createConnection: () => dial(path) });
   http.on('error', () => {});
   t.teardown(() => http.destroy());
-  for (let i = 0; i <= REFUSALS_MAX; i++) {
+  for (let i = 0; i <= limits.refusals.value; i++) {
     await send(http, headersOf('/none', token), framed(Buffer.alloc(0)));
   }
   t.match(await told, { failure: { system: false, recoverable: true } });

@@ -8,13 +8,10 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { frame, nothingHeld } from '../../../../src/adapters/containers/grpc/frames.ts';
-import {
-  MESSAGE_BYTES_MAX,
-  MESSAGE_MS_MAX,
-} from '../../../../src/adapters/containers/grpc/limits.ts';
 import { listenGrpc } from '../../../../src/adapters/containers/grpc/listener.ts';
 import { GrpcRefusal } from '../../../../src/adapters/containers/grpc/status.ts';
 import { KIB, MIB } from '../../../../src/base/budget.ts';
+import { contractLimits as limits } from '../../../../src/base/contract-limits.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
 import type { Scope } from './opened.ts';
 
@@ -57,7 +54,7 @@ t.test('an answer that nobody reads', async (t) => {
   stream.end(frame(new Uint8Array(0)));
   await once(stream, 'response');
   t.equal(held.leaving, MIB);
-  await clock.advance(MESSAGE_MS_MAX);
+  await clock.advance(limits.messageTime.value);
   while (held.leaving > 0) await turn();
   t.same(held, nothingHeld());
 });
@@ -68,7 +65,7 @@ t.test('a refusal after which a client does not end', async (t) => {
   const closed = once(stream, 'close');
   await once(stream, 'response');
   t.notOk(stream.closed, 'it may still send');
-  await clock.advance(MESSAGE_MS_MAX);
+  await clock.advance(limits.messageTime.value);
   await t.resolves(closed);
 });
 
@@ -76,10 +73,10 @@ t.test('a refusal after which a client goes on and on', async (t) => {
   const { ask } = await listening(t);
   const stream = ask('/refused').resume();
   const piece = new Uint8Array(64 * KIB);
-  const sentMax = 4 * MESSAGE_BYTES_MAX;
+  const sentMax = 4 * limits.message.value;
   let sent = 0;
   for (; !stream.closed && sent < sentMax; sent += piece.length) {
     await new Promise<void>((resolve) => void stream.write(piece, () => resolve()));
   }
-  t.ok(sent > MESSAGE_BYTES_MAX && sent < sentMax, `${sent} bytes`);
+  t.ok(sent > limits.message.value && sent < sentMax, `${sent} bytes`);
 });

@@ -9,13 +9,8 @@ import {
   nothingHeld,
   receiveMessage,
 } from '../../../../src/adapters/containers/grpc/frames.ts';
-import {
-  ARRIVING_BYTES_MAX,
-  MESSAGE_BYTES_MAX,
-  MESSAGE_MS_MAX,
-  PIECE_BYTES_MIN,
-} from '../../../../src/adapters/containers/grpc/limits.ts';
 import { GrpcRefusal } from '../../../../src/adapters/containers/grpc/status.ts';
+import { contractLimits as limits } from '../../../../src/base/contract-limits.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
 
 setFlagsFromString('--expose-gc');
@@ -26,7 +21,7 @@ function request(held = nothingHeld()) {
   const stream = new PassThrough();
   const clock = fakeClock(0);
   const outcomes: (Uint8Array | GrpcRefusal)[] = [];
-  receiveMessage(stream, held, MESSAGE_BYTES_MAX, clock, (outcome) => outcomes.push(outcome));
+  receiveMessage(stream, held, limits.message.value, clock, (outcome) => outcomes.push(outcome));
   return { stream, held, clock, outcomes };
 }
 
@@ -57,7 +52,7 @@ t.test('a message does not keep the memory in which it was read', async (t) => {
 
 t.test('pieces of one byte cost more than a byte', async (t) => {
   const { stream, held, outcomes } = request();
-  const most = ARRIVING_BYTES_MAX / PIECE_BYTES_MIN;
+  const most = limits.arriving.value / limits.piece.value;
   const piece = Buffer.of(0);
   for (let i = 0; i < most && outcomes.length === 0; i++) stream.emit('data', piece);
   t.match(outcomes, [{ status: 'RESOURCE_EXHAUSTED' }]);
@@ -67,12 +62,12 @@ t.test('pieces of one byte cost more than a byte', async (t) => {
 t.test('unfinished messages have one limit and one time', async (t) => {
   const held = nothingHeld();
   const first = request(held);
-  const half = Buffer.alloc(MESSAGE_BYTES_MAX);
+  const half = Buffer.alloc(limits.message.value);
   first.stream.emit('data', half);
   const second = request(held);
   second.stream.emit('data', half);
   t.match(second.outcomes, [{ status: 'RESOURCE_EXHAUSTED' }]);
-  await first.clock.advance(MESSAGE_MS_MAX - 1);
+  await first.clock.advance(limits.messageTime.value - 1);
   t.same(first.outcomes, []);
   await first.clock.advance(1);
   t.match(first.outcomes, [{ status: 'DEADLINE_EXCEEDED' }]);

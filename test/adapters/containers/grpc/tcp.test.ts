@@ -4,15 +4,9 @@ import { type ClientHttp2Session, connect as http2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import type { GrpcContainer } from '../../../../src/adapters/containers/grpc/container.ts';
-import {
-  CONNECTIONS_MAX,
-  NEW_CONNECTIONS_MAX,
-  RECEIVED_BYTES_MAX,
-  RECEIVED_INTERVAL_MS,
-  STRANGERS_MAX,
-} from '../../../../src/adapters/containers/grpc/limits.ts';
 import type { GrpcConnection } from '../../../../src/adapters/containers/grpc/listener.ts';
 import { watchTraffic } from '../../../../src/adapters/containers/grpc/traffic.ts';
+import { contractLimits as limits } from '../../../../src/base/contract-limits.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
 import { connectionId, opened, ownNetwork, patient, translated } from './opened.ts';
 import { addressOf, sdkClient } from './sdk-client.ts';
@@ -26,7 +20,7 @@ t.test('a container has so many connections', async (t) => {
   t.teardown(() => {
     for (const connection of connections) connection.destroy();
   });
-  for (let i = 0; i < CONNECTIONS_MAX + 4; i++) {
+  for (let i = 0; i < limits.connections.value + 4; i++) {
     const connection = http2(`http://${addressOf(session)}`);
     connection.on('error', () => {});
     connections.push(connection);
@@ -40,9 +34,9 @@ t.test('a container has so many connections', async (t) => {
     asked.end();
     const answered = new Promise((resolve) => asked.once('close', resolve));
     await answered;
-    if (i >= CONNECTIONS_MAX && !connection.destroyed) await once(connection, 'close');
+    if (i >= limits.connections.value && !connection.destroyed) await once(connection, 'close');
   }
-  t.equal(connections.filter(({ destroyed }) => !destroyed).length, CONNECTIONS_MAX);
+  t.equal(connections.filter(({ destroyed }) => !destroyed).length, limits.connections.value);
 });
 
 t.test('who shows no token has few connections of an address', async (t) => {
@@ -53,7 +47,7 @@ t.test('who shows no token has few connections of an address', async (t) => {
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
   });
-  for (let i = 0; i <= STRANGERS_MAX; i++) {
+  for (let i = 0; i <= limits.strangers.value; i++) {
     const socket = connect(Number(port), host);
     socket.on('error', () => {}).resume();
     sockets.push(socket);
@@ -61,7 +55,7 @@ t.test('who shows no token has few connections of an address', async (t) => {
   }
   const last = sockets.at(-1)!;
   if (!last.closed) await once(last, 'close');
-  t.equal(sockets.filter(({ closed }) => !closed).length, STRANGERS_MAX);
+  t.equal(sockets.filter(({ closed }) => !closed).length, limits.strangers.value);
 });
 
 t.test(
@@ -80,7 +74,7 @@ t.test(
       isEnded = true;
     });
     while (!isEnded) {
-      const sockets = Array.from({ length: 2 * NEW_CONNECTIONS_MAX }, () =>
+      const sockets = Array.from({ length: 2 * limits.newConnections.value }, () =>
         connect(Number(port), host).on('error', () => {}),
       );
       await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
@@ -103,17 +97,19 @@ t.test('connections from a gateway without a token end nobody', async (t) => {
     isEnded = true;
   });
   const [host, port] = addressOf(session).split(':');
-  const sockets = Array.from({ length: STRANGERS_MAX + 4 * NEW_CONNECTIONS_MAX }, () =>
-    connect(Number(port), host)
-      .on('error', () => {})
-      .resume(),
+  const sockets = Array.from(
+    { length: limits.strangers.value + 4 * limits.newConnections.value },
+    () =>
+      connect(Number(port), host)
+        .on('error', () => {})
+        .resume(),
   );
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
   });
   const closed = () => sockets.filter((socket) => socket.closed).length;
   // So each of them has been judged.
-  while (!isEnded && closed() < 4 * NEW_CONNECTIONS_MAX) await new Promise(setImmediate);
+  while (!isEnded && closed() < 4 * limits.newConnections.value) await new Promise(setImmediate);
   t.equal(isEnded, false);
 });
 
@@ -128,11 +124,11 @@ t.test('bytes of connections that have ended count', async (t) => {
     destroy() {},
   });
   for (let i = 0; i < 16; i++) {
-    const connection = short(RECEIVED_BYTES_MAX / 16 + 1);
+    const connection = short(limits.received.value / 16 + 1);
     traffic.connected(connection);
     traffic.disconnected(connection);
   }
-  await clock.advance(RECEIVED_INTERVAL_MS);
+  await clock.advance(limits.interval.value);
   t.same(ends, ['it sends too much']);
   traffic.stop();
 });

@@ -73,6 +73,15 @@ t.test('its files', { skip }, async (t) => {
   t.equal(await watched(folder, 100 * MIB, fill), 'full');
 });
 
+t.test('many new files', { skip }, async (t) => {
+  const most = contractLimits.growthFiles.value;
+  const folder = disk(t, `size=3g,nr_inodes=${4 * most}`);
+  // As if so many had been made, which would take long.
+  const fewer = (files: number) => () =>
+    void spawnSync('mount', ['-o', `remount,nr_inodes=${4 * most - files}`, folder]);
+  t.equal(await watched(folder, 100 * MIB, fewer(most + 1000)), 'growth');
+});
+
 t.test('a disk that cannot be seen', async (t) => {
   t.equal(await watchDisk(['/no/such/folder'], clock).freeBytes(), undefined);
   t.equal(await watchDisk([], clock).freeBytes(), undefined);

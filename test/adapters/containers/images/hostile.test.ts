@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { json, text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { contractLimits } from '../../../../src/base/contract-limits.ts';
 import { engineCall, engineJson } from '../../../containers/api.ts';
@@ -14,6 +15,7 @@ import {
   MANIFEST,
   type RegistryAnswer,
   startRegistry,
+  ZIPPED_LAYER,
 } from '../../../containers/registry.ts';
 import { leftOut } from '../../../left-out.ts';
 import { CREATOR, called, opened, prepared, until } from '../opened.ts';
@@ -234,6 +236,19 @@ t.test('images within the quota', { skip }, async (t) => {
   t.match(await check('d:1', d, 'third'), { recoverable: true }, 'more than the others have');
   t.ok((await idOf(b)) && (await idOf(c)), 'so nothing makes room for it');
   t.equal(await idOf(d), undefined);
+  t.notOk(
+    registry.requests.some((one) => one.includes('/d/blobs/')),
+    'and it is not fetched either',
+  );
+  // Others use the engine, too, so no image is like another.
+  const files = { 'name.txt': { bytes: fresh() }, 'file.bin': { bytes: Buffer.alloc(4 * MIB) } };
+  const zeros = await layerOf(files);
+  const e = registry.offerLayers('e', '1', [
+    { ...zeros, bytes: gzipSync(zeros.bytes), type: ZIPPED_LAYER },
+  ]).id;
+  t.match(await check('e:1', e, 'third'), { recoverable: true }, 'more than its layer tells');
+  t.ok((await idOf(b)) && (await idOf(c)), 'nothing makes room for it either');
+  t.equal(await idOf(e), undefined);
   t.ok(await idOf(own.imageHash));
 });
 

@@ -1,5 +1,6 @@
 /** Two contracts name one image differently; the registry of one of them does not answer. */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { type Engine, sharedEngine } from '../../../containers/engine.ts';
 import { simpleFiles, simpleImage, whyNoBusybox } from '../../../containers/images.ts';
@@ -61,9 +62,13 @@ t.test('nothing lasting is said of an image that is pulled', { skip }, async (t)
   const imageHash = await registry.offer('sum', '1', files);
   registry.answer(/GET \/v2\/sum\/blobs/, () => {});
   const registries = [{ domain: registry.domain }];
-  const { containers, log } = await opened(t, engine, { pull: 'missing', registries });
+  const { containers, log, pulledImages } = await opened(t, engine, {
+    ...{ pull: 'missing', registries },
+  });
   const pull = containers.checkImage({ image: `${registry.domain}/sum:1`, imageHash }, HOSTILE);
   await until(() => log.of('image.pull').length > 0);
+  // A node that is killed now knows at its next start what is left of it.
+  t.match(JSON.parse(readFileSync(pulledImages, 'utf8')), [{ hash: imageHash }]);
   t.match(await containers.checkImage({ image: 'operator/sum:1', imageHash }, CREATOR), {
     ...{ kind: 'failure', recoverable: true },
   });

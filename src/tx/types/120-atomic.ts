@@ -1,0 +1,245 @@
+/**
+ * Several transactions that enter a block together or not at all (transactions.md#atomic-transactions).
+ *
+ *   v1  type 1 | version 1 | senderPublicKey 32 | miner 00, or 01 | publicKey 32 | signature 64
+ *       | count 2, (length 4 | full bytes of a member)* | timestamp 8
+ *
+ * Signed are the ids of the members in place of their bytes, without `miner`, so that the block's
+ * generator can add its own signature.
+ */
+import { equal, latin1 } from '../../base/bytes.ts';
+import { apiError, Refusal, refused } from '../../base/errors.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { type ChainScheme, type Codec, CodecError } from '../../codec/codec.ts';
+import { bytes32, mismatch } from '../../codec/primitives.ts';
+import { list16, option, struct } from '../../codec/struct.ts';
+import { base58 } from '../../codec/text.ts';
+import { assemble } from '../assemble.ts';
+import { compiledLayoutOf, complete } from '../compiled-layout.ts';
+import { createUnreadDecoder, layoutTable } from '../decoder.ts';
+import type { AtomicBadge } from '../fields/extensions.ts';
+import { signature } from '../fields/proofs.ts';
+import { publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
+import { txToJson } from '../json/described.ts';
+import { readRequest, readTransaction } from '../json/request.ts';
+import { provenOf } from '../proof-verdicts.ts';
+import { feature } from '../rules/features.ts';
+import { requireSize, TX_BYTES_MAX } from '../size.ts';
+import { type Tx, type TxType, transaction } from '../transaction.ts';
+import { issue } from './003-issue.ts';
+import { transfer } from './004-transfer.ts';
+import { reissue } from './005-reissue.ts';
+import { burn } from './006-burn.ts';
+import { lease } from './008-lease.ts';
+import { leaseCancel } from './009-lease-cancel.ts';
+import { createAlias } from './010-create-alias.ts';
+import { massTransfer } from './011-mass-transfer.ts';
+import { data } from './012-data.ts';
+import { sponsorFee } from './014-sponsor-fee.ts';
+import { permit } from './102-permit.ts';
+import { createContract } from './103-create-contract.ts';
+import { callContract } from './104-call-contract.ts';
+import { disableContract } from './106-disable-contract.ts';
+import { updateContract } from './107-update-contract.ts';
+import { registerNode } from './111-register-node.ts';
+import { createPolicy } from './112-create-policy.ts';
+import { updatePolicy } from './113-update-policy.ts';
+import { policyDataHash } from './114-policy-data-hash.ts';
+
+/** A verdict of a thread has one byte for each account, that of the miner included. */
+export const MEMBERS_MAX = 100;
+const MEMBERS_MIN = 2;
+const TYPE = 120;
+const BADGE = 'atomicBadge';
+
+/** Every type with a layout that has a badge; contract types are among them for a clear answer. */
+const memberTypes: ReadonlyMap<number, TxType> = new Map(
+  (
+    [
+      ...[issue, transfer, reissue, burn, lease, leaseCancel, createAlias, massTransfer, data],
+      ...[sponsorFee, permit, createContract, callContract, disableContract, updateContract],
+      ...[registerNode, createPolicy, updatePolicy, policyDataHash],
+    ] as readonly unknown[] as readonly TxType[]
+  ).map((def) => [def.type, def]),
+);
+
+/** New scripts among the members are read where that of a transaction alone would be. */
+const decode = createUnreadDecoder(layoutTable([...memberTypes.values()]));
+const fullBytes = bytes32(TX_BYTES_MAX, base58);
+const noMember = (reason: string): Refusal => apiError('Invalid', reason);
+
+const member: Codec<Tx> = {
+  write: (out, tx) => fullBytes.write(out, tx.bytes),
+  read: (src) => decode(fullBytes.read(src), src.scheme),
+  toJson: txToJson,
+  fromJson(json, path, scheme) {
+    try {
+      requireMemberType(json);
+      const reading = readRequest(memberTypes, json, 'broadcast', path);
+      return readTransaction(reading.layouts[0], reading.json, scheme, path);
+    } catch (cause) {
+      if (cause instanceof Refusal) throw new CodecError(path, cause.message, cause);
+      throw cause;
+    }
+  },
+  schema: { type: 'object', description: 'a signed transaction with a badge' },
+};
+
+/** Throws ApiError. */
+function requireMemberType(json: unknown): void {
+  const type = isObject(json) ? Number(json['type'] ?? Number.NaN) : Number.NaN;
+  if (type === TYPE) {
+    throw noMember('Atomic transaction cannot contain another atomic transaction');
+  }
+  if (Number.isInteger(type) && !memberTypes.has(type)) {
+    throw noMember(`Transaction type ${type} does not support atomic containers`);
+  }
+}
+
+interface Seal {
+  readonly publicKey: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+const sealBytes = option(struct({ publicKey, signature }));
+
+/** In JSON the key alone; the signature is the last of the proofs, as in the family's answers. */
+const miner: Codec<Seal | undefined> = {
+  ...sealBytes,
+  toJson: (value) => (value === undefined ? null : base58.encode(value.publicKey)),
+  print: undefined,
+  fromJson(json, path, scheme) {
+    if (typeof json === 'string') throw mismatch(path, json, 'jsobject');
+    return sealBytes.fromJson(json, path, scheme);
+  },
+  schema: {
+    type: ['string', 'null'],
+    description: 'public key of the generator; null in the pool',
+  },
+};
+
+export const atomic = transaction({
+  type: TYPE,
+  name: 'AtomicTransaction',
+  key: 'atomic',
+  doc: 'Transactions that enter a block together or not at all.',
+  fields: {
+    senderPublicKey,
+    miner,
+    transactions: list16(member, MEMBERS_MAX, (count) =>
+      noMember(`Atomic transaction with ${count} transactions, at most ${MEMBERS_MAX} are allowed`),
+    ),
+    timestamp,
+  },
+  layouts: [
+    {
+      version: 1,
+      frame: 'proven',
+      fields: ['senderPublicKey', 'miner', 'transactions', 'timestamp'],
+      feature: feature.atomic,
+    },
+  ],
+  fee: undefined,
+  /** What the generator adds is no part of what the sender may send. */
+  bytesMax: TX_BYTES_MAX + 256,
+  normalize: withSeal,
+  derived: ({ fields, proofs }) =>
+    fields.miner === undefined
+      ? {}
+      : { proofs: [...proofs, fields.miner.signature].map(base58.encode) },
+  writeBody(out, values) {
+    out.bytes(values.senderPublicKey);
+    out.u16(values.transactions.length);
+    for (const { id } of values.transactions) out.bytes(id);
+    timestamp.write(out, values.timestamp);
+  },
+  members: ({ fields }) => fields.transactions,
+  carried: (tx) => {
+    const { transactions, miner: by } = tx.fields;
+    const carried = transactions.map(provenOf);
+    // The generator signs what the sender has signed: there are no results whose ids to add.
+    if (by !== undefined) {
+      carried.push({ publicKey: by.publicKey, message: tx.body, proofs: [by.signature] });
+    }
+    return carried;
+  },
+  waiting: (tx, scheme): Tx => {
+    const of = tx as unknown as Tx;
+    return tx.fields.miner === undefined ? of : sealedBy(of, undefined, scheme);
+  },
+  check({ fields, sender, bytes }, scheme) {
+    const { transactions, miner: by } = fields;
+    if (by === undefined) requireSize({}, bytes.length);
+    if (transactions.length < MEMBERS_MIN) {
+      throw noMember('Atomic transaction must contain more than 1 transaction');
+    }
+    if (new Set(transactions.map(({ id }) => latin1(id))).size < transactions.length) {
+      throw noMember('Atomic transaction cannot contain duplicated transactions');
+    }
+    for (const tx of transactions) requireMember(tx, sender, scheme);
+  },
+  apply({ fields }, ledger, { generator }) {
+    const by = fields.miner && ledger.scheme.addressOf(fields.miner.publicKey);
+    if (generator === undefined) {
+      if (by === undefined) return;
+      throw refused('The field miner of an atomic transaction must be empty outside blocks');
+    }
+    if (by === undefined) throw refused('Atomic transaction validation failed: miner is empty');
+    if (equal(by, generator)) return;
+    const { addressToText } = ledger.scheme;
+    throw refused(
+      'Atomic transaction must be mined only by block creator: ' +
+        `miner is '${addressToText(by)}', but block creator is '${addressToText(generator)}'`,
+    );
+  },
+  involved: function* ({ fields }, ledger) {
+    for (const tx of fields.transactions) {
+      yield tx.sender;
+      yield* tx.def.involved?.(tx, ledger) ?? [];
+    }
+  },
+});
+
+/** Who puts the transaction into a group: whom its badge trusts, else its own sender. */
+function requireMember(tx: Tx, atomicSender: Uint8Array, scheme: ChainScheme): void {
+  const id = base58.encode(tx.id);
+  if (tx.def.executable === true) throw apiError('ContractInAtomic', id);
+  const badge = tx.fields[BADGE] as AtomicBadge | undefined;
+  if (badge === undefined) {
+    throw noMember(`Transaction '${id}' inside an atomic container must have an atomic badge`);
+  }
+  const { trustedSender } = badge;
+  if (equal(trustedSender ?? tx.sender, atomicSender)) return;
+  const of = scheme.addressToText(trustedSender ?? tx.sender);
+  throw noMember(
+    `The ${trustedSender === undefined ? 'sender' : 'trusted'} address '${of}' of the transaction ` +
+      `'${id}' does not match the atomic sender '${scheme.addressToText(atomicSender)}'`,
+  );
+}
+
+/** The last proof of an answer with a miner is the miner's. */
+function withSeal(json: JsonObject): JsonObject {
+  const { miner: by, proofs } = json;
+  if (typeof by !== 'string' || !Array.isArray(proofs) || proofs.length === 0) return json;
+  const last: unknown = proofs.at(-1);
+  return { ...json, proofs: proofs.slice(0, -1), miner: { publicKey: by, signature: last } };
+}
+
+function sealedBy(
+  { def, layout, fields, proofs }: Tx,
+  by: Seal | undefined,
+  scheme: ChainScheme,
+): Tx {
+  const compiled = compiledLayoutOf(def, layout);
+  return assemble(compiled, complete(compiled, { ...fields, miner: by }), proofs, scheme);
+}
+
+/** What the generator of a block signs with its key. */
+export interface Signer {
+  readonly publicKey: Uint8Array;
+  readonly sign: (message: Uint8Array) => Uint8Array;
+}
+
+/** The form that the generator's block holds. */
+export const sealedForBlock = (tx: Tx, { publicKey: key, sign }: Signer, scheme: ChainScheme): Tx =>
+  sealedBy(tx, { publicKey: key, signature: sign(tx.body) }, scheme);
