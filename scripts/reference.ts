@@ -5,12 +5,13 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { commandReference, manualPages } from '../src/cli/man.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { dataEvents, dataMetricTable } from '../src/data-service/observability.ts';
-import { exampleConfig, referencePage } from '../src/node/config/document.ts';
-import { limitsPage } from '../src/node/limits-page.ts';
-import { observabilityPage } from '../src/node/observability-page.ts';
+import { exampleConfig } from '../src/node/config/document.ts';
+import { configurationPage } from './reference/configuration-page.ts';
+import { limitsPage } from './reference/limits-page.ts';
+import { commandReference, manualPages } from './reference/man.ts';
+import { observabilityPage } from './reference/observability-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -20,7 +21,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const pages = [...manualPages(program)].map(([name, text]) => [`man/${name}`, text] as const);
   return new Map([
     ['configs/example.conf', exampleConfig()],
-    ['docs/reference/configuration.md', referencePage()],
+    ['docs/reference/configuration.md', configurationPage()],
     ['docs/reference/cli.md', commandReference(program)],
     [
       'docs/reference/observability.md',

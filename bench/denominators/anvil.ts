@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { post } from '../../src/cli/load/requests.ts';
+import { post } from '../../src/cli/load/signed-transfers.ts';
 import type { HttpLoad } from '../load/http.ts';
 import { batch } from '../load/requests.ts';
 import { type Contender, NotInstalledError } from '../measure/contender.ts';

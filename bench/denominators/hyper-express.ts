@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type HyperExpress from 'hyper-express';
-import { post } from '../../src/cli/load/requests.ts';
+import { post } from '../../src/cli/load/signed-transfers.ts';
 import type { HttpLoad } from '../load/http.ts';
 import { batch, get } from '../load/requests.ts';
 import type { Contender } from '../measure/contender.ts';

@@ -1,7 +1,7 @@
 /** The process of http.ts: takes a job as a message, answers with its result. */
 import { isOk } from '../../src/cli/load/answers.ts';
 import type { Due, Exchange } from '../../src/cli/load/connection.ts';
-import { Latencies } from '../../src/cli/load/latencies.ts';
+import { Latencies } from '../../src/cli/load/tally.ts';
 import { drive } from '../../src/cli/load/traffic.ts';
 import type { LoadJob, LoadResult } from './http.ts';
 import { split } from './requests.ts';

@@ -44,135 +44,154 @@ interface Rewrite extends Landing {
   readonly carried: Uint8Array;
 }
 
-export interface DiskJournal extends Journal {
+/**
+ * Its public functions are properties, so that a journal with another part can be made of it by a
+ * spread.
+ */
+export class DiskJournal implements Journal {
+  readonly recovered: readonly Uint8Array[];
   /** What opening found beside whole records. */
   readonly findings: Findings;
-}
-
-export function openJournal(options: JournalOptions): DiskJournal {
-  const { path } = options;
-  const pendingMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
-  const file = new JournalFile(path, options.fileBytesMax ?? FILE_BYTES_MAX);
-  const { records: recovered, findings, mark } = file;
-
+  readonly damagedPlaces: number;
+  private readonly path: string;
+  private readonly pendingMax: number;
+  private readonly file: JournalFile;
   /** Collects records while `flying` is being written to disk. */
-  let group: Group = { frames: new Frames(mark), landing: undefined };
+  private group: Group;
   /**
    * Stays filled after it has been written, until its callers have run, because one of them may
    * call `rewrite`.
    */
-  let flying: Group = { frames: new Frames(mark), landing: undefined };
-  let flyingBytes = 0;
-  let rewrites: Rewrite[] = [];
-  let busy = false;
+  private flying: Group;
+  private flyingBytes = 0;
+  private rewrites: Rewrite[] = [];
+  private busy = false;
   /** Why the journal takes no more calls. */
-  let ended: Error | undefined;
-  let isBroken = false;
-  let closed = false;
-  let whenIdle: () => void = () => {};
+  private ended: Error | undefined;
+  private isBroken = false;
+  private closed = false;
+  private whenIdle: () => void = () => {};
+  private readonly next = (): void => this.writeNext();
+
+  constructor({ path, pendingBytesMax = PENDING_BYTES_MAX }: JournalOptions, file: JournalFile) {
+    const { records, findings, mark } = file;
+    this.path = path;
+    this.pendingMax = pendingBytesMax;
+    this.file = file;
+    this.recovered = records;
+    this.findings = findings;
+    this.damagedPlaces = findings.places + findings.restored;
+    this.group = { frames: new Frames(mark), landing: undefined };
+    this.flying = { frames: new Frames(mark), landing: undefined };
+  }
+
+  readonly append = (record: Uint8Array, isNeeded = false): Promise<void> => {
+    if (this.ended !== undefined) return Promise.reject(this.ended);
+    const { group, pendingMax } = this;
+    const pending = group.frames.length + this.flyingBytes + FRAME_BYTES + record.length;
+    if (pending > pendingMax + (isNeeded ? pendingMax / NEEDED_PART : 0)) {
+      return Promise.reject(new JournalFullError(`${pending} bytes wait for the disk`));
+    }
+    group.frames.add(record);
+    group.landing ??= Promise.withResolvers();
+    this.wake();
+    return group.landing.promise;
+  };
+
+  readonly rewrite = async (records: Iterable<Uint8Array>): Promise<void> => {
+    if (this.ended !== undefined) throw this.ended;
+    const landing = Promise.withResolvers<void>();
+    this.rewrites.push({ ...landing, records, carried: this.flying.frames.bytes().slice() });
+    this.wake();
+    return landing.promise;
+  };
+
+  readonly close = async (): Promise<void> => {
+    if (this.closed) return;
+    this.closed = true;
+    this.ended = new Error('the journal is closed');
+    if (this.busy) {
+      await new Promise<void>((resolve) => {
+        this.whenIdle = resolve;
+      });
+    }
+    this.file.close(!this.isBroken);
+  };
 
   /**
    * Collects for one turn of the event loop before the first write, then while one runs, which a
    * Batcher does not.
    */
-  function wake(): void {
-    if (busy) return;
-    busy = true;
-    setImmediate(next);
+  private wake(): void {
+    if (this.busy) return;
+    this.busy = true;
+    setImmediate(this.next);
   }
 
   // Rewrites run first; the records in `group` then follow into the new file.
-  function next(): void {
-    flying.frames.clear();
-    if (rewrites.length > 0) {
-      void replace();
-    } else if (group.frames.length > 0) {
-      [group, flying] = [flying, group];
-      flyingBytes = flying.frames.length;
-      file.append(flying.frames.bytes(), landed);
+  private writeNext(): void {
+    this.flying.frames.clear();
+    if (this.rewrites.length > 0) {
+      void this.replace();
+    } else if (this.group.frames.length > 0) {
+      [this.group, this.flying] = [this.flying, this.group];
+      this.flyingBytes = this.flying.frames.length;
+      this.file.append(this.flying.frames.bytes(), (error) => this.landed(error));
     } else {
-      busy = false;
-      whenIdle();
+      this.busy = false;
+      this.whenIdle();
     }
   }
 
-  function landed(error: Error | null): void {
-    const { landing } = flying;
-    flying.landing = undefined;
-    flyingBytes = 0;
+  private landed(error: Error | null): void {
+    const { landing } = this.flying;
+    this.flying.landing = undefined;
+    this.flyingBytes = 0;
     if (error instanceof DiskUnknown) {
-      fail(error.cause, [landing]);
+      this.fail(error.cause, [landing]);
       return;
     }
     if (error === null) landing?.resolve();
     else landing?.reject(error);
     // Deferred by a turn: the callers that were waiting may have their next record ready.
-    setImmediate(next);
+    setImmediate(this.next);
   }
 
-  function fail(cause: unknown, waiting: readonly (Landing | undefined)[]): void {
-    isBroken = true;
-    ended = new Error(`the journal ${path} is out of use`, { cause });
-    for (const landing of [...waiting, group.landing, ...rewrites]) landing?.reject(ended);
-    rewrites = [];
-    group.landing = undefined;
-    group.frames.clear();
-    next();
+  private fail(cause: unknown, waiting: readonly (Landing | undefined)[]): void {
+    const ended = new Error(`the journal ${this.path} is out of use`, { cause });
+    this.isBroken = true;
+    this.ended = ended;
+    for (const landing of [...waiting, this.group.landing, ...this.rewrites]) {
+      landing?.reject(ended);
+    }
+    this.rewrites = [];
+    this.group.landing = undefined;
+    this.group.frames.clear();
+    this.next();
   }
 
-  async function replace(): Promise<void> {
+  private async replace(): Promise<void> {
     // Of several rewrites only the last would ever be visible.
-    const waiters = rewrites;
-    rewrites = [];
+    const waiters = this.rewrites;
+    this.rewrites = [];
     try {
       const { records, carried } = waiters.at(-1)!;
-      await file.replace(records, carried);
+      await this.file.replace(records, carried);
     } catch (error) {
       if (error instanceof DiskUnknown) {
-        fail(error.cause, waiters);
+        this.fail(error.cause, waiters);
       } else {
         // The old file is unchanged and stays in use.
         for (const { reject } of waiters) reject(error);
-        next();
+        this.next();
       }
       return;
     }
     for (const { resolve } of waiters) resolve();
-    setImmediate(next);
+    setImmediate(this.next);
   }
-
-  return {
-    recovered,
-    findings,
-    damagedPlaces: findings.places + findings.restored,
-    append(record, isNeeded = false) {
-      if (ended !== undefined) return Promise.reject(ended);
-      const pending = group.frames.length + flyingBytes + FRAME_BYTES + record.length;
-      if (pending > pendingMax + (isNeeded ? pendingMax / NEEDED_PART : 0)) {
-        return Promise.reject(new JournalFullError(`${pending} bytes wait for the disk`));
-      }
-      group.frames.add(record);
-      group.landing ??= Promise.withResolvers();
-      wake();
-      return group.landing.promise;
-    },
-    async rewrite(records) {
-      if (ended !== undefined) throw ended;
-      const landing = Promise.withResolvers<void>();
-      rewrites.push({ ...landing, records, carried: flying.frames.bytes().slice() });
-      wake();
-      return landing.promise;
-    },
-    close: async () => {
-      if (closed) return;
-      closed = true;
-      ended = new Error('the journal is closed');
-      if (busy) {
-        await new Promise<void>((resolve) => {
-          whenIdle = resolve;
-        });
-      }
-      file.close(!isBroken);
-    },
-  };
 }
+
+/** Reads the file, or begins it. */
+export const openJournal = (options: JournalOptions): DiskJournal =>
+  new DiskJournal(options, new JournalFile(options.path, options.fileBytesMax ?? FILE_BYTES_MAX));

@@ -16,18 +16,6 @@
 import type { Log } from '../base/ports.ts';
 import { AGREE_MS, askTime, type Reply } from './ntp-question.ts';
 
-export interface TimeSource {
-  /** Milliseconds since 1970; the machine's clock until the first usable round. */
-  now(): number;
-  /** True until the fatal timeout has passed without a usable round. */
-  fresh(): boolean;
-  /** Why the last round was not usable, for people; undefined before it and where it was. */
-  trouble(): string | undefined;
-  /** Resolves with whether the first round was usable, or with false after `ms` or a stop. */
-  ready(ms: number): Promise<boolean>;
-  stop(): void;
-}
-
 export interface NtpOptions {
   /** host, host:port or [IPv6 address]:port */
   readonly servers: readonly string[];
@@ -53,87 +41,131 @@ interface Trouble {
   readonly why: string;
 }
 
-/** `onFatal` gets the trouble of the last round. */
-export function ntpSource(
-  options: NtpOptions,
-  log: Log,
-  onFatal: (why: string) => void = () => undefined,
-): TimeSource {
-  const { maxStepMs, fatalMs } = options;
-  const within = (ms: number): number => Math.min(ms, fatalMs / PARTS_OF_FATAL);
-  // A server that is listed twice is one witness.
-  const servers = [...new Set(options.servers)];
-  const machine = machineClock();
+export class TimeSource {
+  private readonly options: NtpOptions;
+  private readonly log: Log;
+  private readonly onFatal: (why: string) => void;
+  private readonly servers: readonly string[];
+  private readonly machine = machineClock();
   /** The time of day at moment 0 of the monotonic clock; undefined: no round was usable yet. */
-  let origin: number | undefined;
-  let usableAt = performance.now();
+  private origin: number | undefined;
+  private usableAt = performance.now();
   /** A large step on which the last rounds agreed, and the number of these rounds. */
-  let claimed = { origin: 0, rounds: 0 };
-  let trouble: Trouble | undefined;
-  const told = new Set<string>();
-  const refusedUntil = new Map<string, number>();
-  let nextRound: NodeJS.Timeout | undefined;
-  let fatal: NodeJS.Timeout | undefined;
-  const stop = new AbortController();
-  const first = Promise.withResolvers<boolean>();
+  private claimed = { origin: 0, rounds: 0 };
+  private lastTrouble: Trouble | undefined;
+  private readonly told = new Set<string>();
+  private readonly refusedUntil = new Map<string, number>();
+  private nextRound: NodeJS.Timeout | undefined;
+  private fatal: NodeJS.Timeout | undefined;
+  private readonly stopped = new AbortController();
+  private readonly first = Promise.withResolvers<boolean>();
 
-  const now = (): number =>
-    origin === undefined ? Date.now() : Math.round(origin + performance.now());
-
-  async function round(): Promise<void> {
-    const replies = await Promise.all(servers.map(ask));
-    if (stop.signal.aborted) return;
-    const offsets = replies.flatMap((reply) => (typeof reply === 'object' ? reply.offsetMs : []));
-    trouble = judge(offsets);
-    note(trouble, offsets);
-    first.resolve(trouble === undefined);
-    const pause = trouble === undefined ? options.expirationMs : options.requestTimeoutMs;
-    nextRound = setTimeout(round, within(pause)).unref();
+  /** `onFatal` gets the trouble of the last round. */
+  constructor(options: NtpOptions, log: Log, onFatal: (why: string) => void = () => undefined) {
+    this.options = options;
+    this.log = log;
+    this.onFatal = onFatal;
+    // A server that is listed twice is one witness.
+    this.servers = [...new Set(options.servers)];
   }
 
-  async function ask(server: string): Promise<Reply> {
-    if (performance.now() < (refusedUntil.get(server) ?? 0)) return undefined;
+  start(): void {
+    void this.round();
+    if (this.options.fatalMs !== Number.POSITIVE_INFINITY) this.watch();
+  }
+
+  stop(): void {
+    this.stopped.abort();
+    this.first.resolve(false);
+    clearTimeout(this.nextRound);
+    clearTimeout(this.fatal);
+  }
+
+  /** Milliseconds since 1970; the machine's clock until the first usable round. */
+  now(): number {
+    return this.origin === undefined ? Date.now() : Math.round(this.origin + performance.now());
+  }
+
+  /** True until the fatal timeout has passed without a usable round. */
+  fresh(): boolean {
+    return performance.now() - this.usableAt <= this.options.fatalMs;
+  }
+
+  /** Why the last round was not usable, for people; undefined before it and where it was. */
+  trouble(): string | undefined {
+    return this.lastTrouble?.why;
+  }
+
+  /** Resolves with whether the first round was usable, or with false after `ms` or a stop. */
+  ready(ms: number): Promise<boolean> {
+    // Somebody waits for it, so the process must not end before.
+    const timer = setTimeout(() => this.first.resolve(false), ms);
+    return this.first.promise.finally(() => clearTimeout(timer));
+  }
+
+  private within(ms: number): number {
+    return Math.min(ms, this.options.fatalMs / PARTS_OF_FATAL);
+  }
+
+  private async round(): Promise<void> {
+    const replies = await Promise.all(this.servers.map((server) => this.ask(server)));
+    if (this.stopped.signal.aborted) return;
+    const offsets = replies.flatMap((reply) => (typeof reply === 'object' ? reply.offsetMs : []));
+    const trouble = this.judge(offsets);
+    this.lastTrouble = trouble;
+    this.note(trouble, offsets);
+    this.first.resolve(trouble === undefined);
+    const { expirationMs, requestTimeoutMs } = this.options;
+    const pause = trouble === undefined ? expirationMs : requestTimeoutMs;
+    this.nextRound = setTimeout(() => this.round(), this.within(pause)).unref();
+  }
+
+  private async ask(server: string): Promise<Reply> {
+    if (performance.now() < (this.refusedUntil.get(server) ?? 0)) return undefined;
     const reply = await askTime(server, {
-      timeoutMs: within(options.requestTimeoutMs),
-      now,
-      signal: stop.signal,
+      timeoutMs: this.within(this.options.requestTimeoutMs),
+      now: () => this.now(),
+      signal: this.stopped.signal,
     });
-    if (reply === 'refusal') refusedUntil.set(server, performance.now() + REFUSED_MS);
+    if (reply === 'refusal') this.refusedUntil.set(server, performance.now() + REFUSED_MS);
     return reply;
   }
 
   /** Sets the time from the answers of a round, or says why they cannot be used. */
-  function judge(offsets: readonly number[]): Trouble | undefined {
+  private judge(offsets: readonly number[]): Trouble | undefined {
     if (offsets.length === 0) return { kind: 'silent', why: 'no time server answers' };
     const { offset, agreeing } = medianOf(offsets);
-    if (agreeing * 2 <= servers.length) {
-      const why = `${agreeing} of ${servers.length} time servers agree, which is no majority`;
+    const { length } = this.servers;
+    if (agreeing * 2 <= length) {
+      const why = `${agreeing} of ${length} time servers agree, which is no majority`;
       return { kind: 'disagreement', why };
     }
-    const next = now() + offset - performance.now();
+    const next = this.now() + offset - performance.now();
     const step = `the time servers ask for a step of ${offset} ms`;
-    if (machine.distanceTo(next) > options.maxDeviationMs) {
+    if (this.machine.distanceTo(next) > this.options.maxDeviationMs) {
       const why = `${step}, farther from the clock of the machine than ntp.max-deviation`;
       return { kind: 'too-far', why };
     }
-    if (Math.abs(offset) > maxStepMs && !isConfirmed(next, agreeing)) {
+    if (Math.abs(offset) > this.options.maxStepMs && !this.isConfirmed(next, agreeing)) {
       return { kind: 'step-refused', why: `${step}, which is more than ntp.max-step` };
     }
-    claimed = { origin: 0, rounds: 0 };
-    origin = next;
-    usableAt = performance.now();
+    this.claimed = { origin: 0, rounds: 0 };
+    this.origin = next;
+    this.usableAt = performance.now();
     return undefined;
   }
 
-  function isConfirmed(next: number, agreeing: number): boolean {
-    if (origin !== undefined && machine.distanceNow(next) <= maxStepMs) return true;
+  private isConfirmed(next: number, agreeing: number): boolean {
+    const { origin, claimed, machine } = this;
+    if (origin !== undefined && machine.distanceNow(next) <= this.options.maxStepMs) return true;
     const isSame = claimed.rounds > 0 && Math.abs(next - claimed.origin) <= AGREE_MS;
     const rounds = agreeing < WITNESSES ? 0 : isSame ? claimed.rounds + 1 : 1;
-    claimed = { origin: next, rounds };
+    this.claimed = { origin: next, rounds };
     return rounds >= ROUNDS;
   }
 
-  function note(found: Trouble | undefined, offsets: readonly number[]): void {
+  private note(found: Trouble | undefined, offsets: readonly number[]): void {
+    const { log, told, servers } = this;
     if (found === undefined) {
       if (told.size > 0) log.info('ntp.usable', { offsets });
       told.clear();
@@ -144,31 +176,11 @@ export function ntpSource(
   }
 
   /** Waits until the last usable round is too old, however often there is a newer one. */
-  function watch(): void {
-    const left = usableAt + fatalMs - performance.now();
-    if (left < 0) onFatal(trouble?.why ?? 'no time server has answered yet');
-    else fatal = setTimeout(watch, Math.min(left + 1, TIMER_MS_MAX)).unref();
+  private watch(): void {
+    const left = this.usableAt + this.options.fatalMs - performance.now();
+    if (left < 0) this.onFatal(this.trouble() ?? 'no time server has answered yet');
+    else this.fatal = setTimeout(() => this.watch(), Math.min(left + 1, TIMER_MS_MAX)).unref();
   }
-
-  void round();
-  if (fatalMs !== Number.POSITIVE_INFINITY) watch();
-
-  return {
-    now,
-    fresh: () => performance.now() - usableAt <= fatalMs,
-    trouble: () => trouble?.why,
-    ready(ms) {
-      // Somebody waits for it, so the process must not end before.
-      const timer = setTimeout(() => first.resolve(false), ms);
-      return first.promise.finally(() => clearTimeout(timer));
-    },
-    stop() {
-      stop.abort();
-      first.resolve(false);
-      clearTimeout(nextRound);
-      clearTimeout(fatal);
-    },
-  };
 }
 
 /** How far a time is from the machine's own clock, given as its moment 0 of the monotonic clock. */

@@ -16,10 +16,6 @@ export interface PatternQuestion {
 /** Undefined: the pattern is refused. */
 export type PatternAnswer = PatternVerdicts | undefined;
 
-export interface PatternThread extends Patterns {
-  close(): Promise<void>;
-}
-
 interface Job extends PatternQuestion {
   readonly settle: (answer: PatternAnswer) => void;
   readonly fail: (cause: ApiError) => void;
@@ -30,21 +26,51 @@ const WAITING = {
   ofOwner: contractLimits.patternsWaitingOfOne.value,
 };
 
-export function createPatternThread({
-  workerUrl,
-  matchMs = contractLimits.patternTime.value,
-}: {
-  readonly workerUrl: URL;
-  readonly matchMs?: number;
-}): PatternThread {
-  const places = new Semaphore(1, WAITING);
-  let thread: Worker | undefined;
-  let running: Job | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
+/** The thread starts with the first pattern. */
+export class PatternThread implements Patterns {
+  private readonly workerUrl: URL;
+  private readonly matchMs: number;
+  private readonly places = new Semaphore(1, WAITING);
+  private thread: Worker | undefined;
+  private running: Job | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
 
-  function open(): Worker {
-    const opened = new Worker(workerUrl, {
+  constructor(workerUrl: URL, matchMs = contractLimits.patternTime.value) {
+    this.workerUrl = workerUrl;
+    this.matchMs = matchMs;
+  }
+
+  async match(pattern: string, keys: readonly string[], client: string): Promise<PatternVerdicts> {
+    const asked = (): Promise<PatternAnswer> =>
+      new Promise((settle, fail) => {
+        if (this.closed) fail(apiError('Overloaded'));
+        else this.run({ pattern, keys, settle, fail });
+      });
+    const answer = await this.places.run(asked, client);
+    if (answer === undefined) throw apiError('BadKeyFilter', pattern.slice(0, SHOWN_CHARS));
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.over((job) => job.fail(apiError('Overloaded')));
+    await this.thread?.terminate();
+  }
+
+  private run(job: Job): void {
+    this.running = job;
+    try {
+      if (this.thread === undefined) this.thread = this.open();
+      else this.ask();
+    } catch {
+      // The machine gives no thread.
+      this.over((job) => job.fail(apiError('Overloaded')));
+    }
+  }
+
+  private open(): Worker {
+    const opened = new Worker(this.workerUrl, {
       execArgv: ['--no-warnings'],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
@@ -52,72 +78,43 @@ export function createPatternThread({
     // Its first message says that it is ready: its start is not the fault of a pattern.
     opened.once('message', () => {
       opened.on('message', (answer: PatternAnswer) => {
-        if (opened === thread) over((job) => job.settle(answer));
+        if (opened === this.thread) this.over((job) => job.settle(answer));
       });
-      if (opened === thread) ask();
+      if (opened === this.thread) this.ask();
     });
     const ended = (): void => {
-      if (opened === thread) replace(apiError('Overloaded'));
+      if (opened === this.thread) this.replace(apiError('Overloaded'));
     };
     opened.on('error', ended);
     opened.on('exit', ended);
     return opened;
   }
 
-  function over(end: (job: Job) => void): void {
-    clearTimeout(timer);
-    const job = running;
-    running = undefined;
-    if (job !== undefined) end(job);
-  }
-
-  function replace(cause: ApiError): void {
-    void thread?.terminate();
-    thread = undefined;
-    over((job) => job.fail(cause));
-  }
-
-  function run(job: Job): void {
-    running = job;
-    try {
-      if (thread === undefined) thread = open();
-      else ask();
-    } catch {
-      // The machine gives no thread.
-      over((job) => job.fail(apiError('Overloaded')));
-    }
-  }
-
-  function ask(): void {
-    if (running === undefined || thread === undefined) return;
+  private ask(): void {
+    const { running: job, thread } = this;
+    if (job === undefined || thread === undefined) return;
     const slow = apiError('AnswerTooBig', 'such keys against such a pattern');
-    const job = running;
     // An answer that waits behind a busy event loop is not late.
     const late = (): void => {
-      if (running === job) replace(slow);
+      if (this.running === job) this.replace(slow);
     };
-    timer = setTimeout(() => setImmediate(late), matchMs);
+    this.timer = setTimeout(() => setImmediate(late), this.matchMs);
     const { pattern, keys } = job;
     thread.postMessage({ pattern, keys } satisfies PatternQuestion);
   }
 
-  return {
-    async match(pattern, keys, client) {
-      const asked = (): Promise<PatternAnswer> =>
-        new Promise((settle, fail) => {
-          if (closed) fail(apiError('Overloaded'));
-          else run({ pattern, keys, settle, fail });
-        });
-      const answer = await places.run(asked, client);
-      if (answer === undefined) throw apiError('BadKeyFilter', pattern.slice(0, SHOWN_CHARS));
-      return answer;
-    },
-    async close() {
-      closed = true;
-      over((job) => job.fail(apiError('Overloaded')));
-      await thread?.terminate();
-    },
-  };
+  private replace(cause: ApiError): void {
+    void this.thread?.terminate();
+    this.thread = undefined;
+    this.over((job) => job.fail(cause));
+  }
+
+  private over(end: (job: Job) => void): void {
+    clearTimeout(this.timer);
+    const job = this.running;
+    this.running = undefined;
+    if (job !== undefined) end(job);
+  }
 }
 
 const SHOWN_CHARS = 500;

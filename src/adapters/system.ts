@@ -1,6 +1,7 @@
 /** The machine's clock and randomness. */
 import { randomBytes } from 'node:crypto';
-import type { Clock, Random } from '../base/ports.ts';
+import { statfs } from 'node:fs/promises';
+import type { Clock, DiskSpace, Random } from '../base/ports.ts';
 import type { TimeSource } from './ntp.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -24,3 +25,11 @@ export function systemClock(source?: TimeSource): Clock {
 export const systemRandom: Random = {
   bytes: (count) => new Uint8Array(randomBytes(count)),
 };
+
+/** The free space of the file system that holds a folder, for users without privileges. */
+export const diskSpace = (folder: string): DiskSpace => ({
+  async freeBytes() {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  },
+});

@@ -1,8 +1,12 @@
 /** Data entries of accounts and contracts: their JSON, and the selection that a client requests. */
 
+import { apiError } from '../base/errors.ts';
 import { integer } from '../base/json.ts';
+import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import { base64 } from '../codec/text.ts';
 import type { DataValue } from '../ledger/data-value.ts';
+import { print } from './answer.ts';
+import { limits } from './limits.ts';
 import { type Static, Type } from './type.ts';
 
 export type EntryRow = readonly [key: string, value: DataValue];
@@ -52,4 +56,30 @@ export function* entriesPage(
     yield row;
     if (--left === 0) return;
   }
+}
+
+/** Rejects with ApiError AnswerTooBig where no answer can hold them. */
+export async function matchedEntries(
+  rows: Iterable<EntryRow>,
+  { offset, limit }: EntriesQuery,
+  accepts: KeyFilter,
+): Promise<readonly string[]> {
+  const texts: string[] = [];
+  let skip = offset;
+  let chars = 0;
+  if (limit <= 0) return texts;
+  for (const list of listsOf(rows, KEYS_AT_ONCE)) {
+    const verdicts = await accepts(list.map(([key]) => key));
+    for (const [i, isAccepted] of verdicts.entries()) {
+      if (!isAccepted || skip-- > 0) continue;
+      const text = print(entryJson(list[i]!));
+      texts.push(text);
+      chars += text.length;
+      if (chars > limits.answer) {
+        throw apiError('AnswerTooBig', `it would have more than ${limits.answer} bytes`);
+      }
+      if (texts.length >= limit) return texts;
+    }
+  }
+  return texts;
 }

@@ -30,6 +30,8 @@ export const roundLimits = {
   completion: limit(5, '', 'part of a round that remains to complete the block: one of so many'),
   completionMax: limit(500, 'ms', 'the longest such part'),
   completionMin: limit(50, 'ms', 'the shortest such part'),
+  completionMore: limit(8, '', 'most of the contract part that slow blocks cost: one of so many'),
+  completionBlocks: limit(4, '', 'last blocks of the node of which the slowest counts'),
   stakeShare: limit(4, '', 'part of `average-block-delay` for contracts: one of so many'),
   checkTime: limit(1_000, 'ms', 'wait of a block for the check of an image'),
 } as const;

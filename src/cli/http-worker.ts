@@ -1,7 +1,7 @@
 /** A thread of the REST interface (adapters/http/connection-thread.ts). */
 import { availableParallelism } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { serveConnections } from '../adapters/http/connection-thread.ts';
+import { ConnectionThread } from '../adapters/http/connection-thread.ts';
 import { OffloadThreads } from '../adapters/http/offload-threads.ts';
 import type { HttpThreadData } from '../adapters/http/thread-messages.ts';
 import { createGuards } from '../api/auth.ts';
@@ -27,11 +27,11 @@ const broadcasts = new OffloadThreads({
   },
 });
 
-serveConnections(parentPort!, data, {
+new ConnectionThread(parentPort!, data, {
   admit(access) {
     const guard = guards(access as Access);
     return guard && admission(guard);
   },
   works: { [BROADCAST]: (body) => broadcasts.run(body) },
   end: () => broadcasts.end(),
-});
+}).start();

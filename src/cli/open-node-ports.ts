@@ -4,12 +4,11 @@
  * StartError.
  */
 import { join } from 'node:path';
-import { diskSpace } from '../adapters/disk-space.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { httpListener } from '../adapters/http/listener.ts';
-import { createPatternThread } from '../adapters/pattern-thread.ts';
-import { systemClock, systemRandom } from '../adapters/system.ts';
+import { PatternThread } from '../adapters/pattern-thread.ts';
+import { diskSpace, systemClock, systemRandom } from '../adapters/system.ts';
 import { createVerifyThreads } from '../adapters/verify/signature-threads.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
@@ -26,14 +25,13 @@ import { openNodeWallet, unlockOwner } from './commands/keystore/open-wallet.ts'
 import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { createHttpThreads } from './http-threads.ts';
+import { poolJournal, usedSlotsJournal } from './journals.ts';
 import { openContainers } from './open-containers.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { readPages } from './page-files.ts';
-import { poolJournal } from './pool-journal.ts';
 import { openTelemetry } from './telemetry.ts';
 import { CliError } from './terminal/exit.ts';
 import { timeSource } from './time-servers.ts';
-import { usedSlotsJournal } from './used-slots-journal.ts';
 
 /** The start waits so long at most for the first answers of the time servers. */
 const FIRST_TIME_MS_MAX = 30_000;
@@ -77,9 +75,9 @@ export async function openPorts(
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
   const workerUrl = new URL(`./pattern-worker${extension}`, import.meta.url);
-  const patterns = createPatternThread({ workerUrl });
+  const patterns = new PatternThread(workerUrl);
   started.add('pattern thread', () => patterns.close());
-  const contractPatterns = createPatternThread({ workerUrl });
+  const contractPatterns = new PatternThread(workerUrl);
   started.add('pattern thread of contracts', () => contractPatterns.close());
   const journal = poolJournal(config, log);
   started.add('journal', () => journal.close());

@@ -1,5 +1,5 @@
 /** The time of day from the configured time servers: for a node, and for a command that ends soon. */
-import { ntpSource, type TimeSource } from '../adapters/ntp.ts';
+import { TimeSource } from '../adapters/ntp.ts';
 import type { Log } from '../base/ports.ts';
 import type { Config } from '../node/config/settings.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
@@ -29,10 +29,12 @@ export function timeSource(
     maxStepMs: maxStep.ms,
     maxDeviationMs: maxDeviation.ms,
   };
-  return ntpSource(options, log, (why) => {
+  const source = new TimeSource(options, log, (why) => {
     const text = `clock (ntp.fatal-timeout = ${fatalTimeout?.text}, ntp.servers): ${why}; ${REMEDY}`;
     onFatal(new CliError(text, EXIT.noTime));
   });
+  source.start();
+  return source;
 }
 
 /** What one round of questions says. */
@@ -58,7 +60,8 @@ export async function askOnce(
 ): Promise<AskedTime> {
   const once = { requestTimeoutMs: timeoutMs, expirationMs: timeoutMs };
   const options = { servers, ...once, fatalMs: Number.POSITIVE_INFINITY, ...limits };
-  const source = ntpSource(options, silent);
+  const source = new TimeSource(options, silent);
+  source.start();
   const isUsable = await source.ready(timeoutMs + JUDGED_MS);
   const now = source.now();
   const offsetMs = Math.round(now - Date.now());

@@ -54,6 +54,8 @@ export interface MinerIdentity {
 
 /** A span of time in which an account may make the next block: from ≤ timestamp < until. */
 export interface Slot {
+  /** The beginning of the turn, which may be over when the slot is asked for. */
+  readonly start: number;
   readonly from: number;
   /** Infinity where only a new head ends the slot. */
   readonly until: number;

@@ -274,7 +274,7 @@ function nextSlot(
   let queueEnds = -Infinity;
   for (let round = first, changes = 0, size = 1; round < first + 2 * size; round++) {
     const turn = turnAt(from(round));
-    if (turn.isDue) return { from: from(round), until: until(round) };
+    if (turn.isDue) return { start: rounds.start(round), from: from(round), until: until(round) };
     if (from(round) < queueEnds) continue;
     if (++changes > CHANGES_MAX) return undefined;
     queueEnds = turn.until;

@@ -75,8 +75,9 @@ export function createPos(settings: PosSettings, scheme: ChainScheme): Consensus
       }
       const wait = delay(parent, miner, view);
       if (wait === undefined) return undefined;
-      const from = Math.max(now, parent.header.timestamp + wait);
-      return view.isMiner(miner.address, from) ? { from, until: Infinity } : undefined;
+      const start = parent.header.timestamp + wait;
+      const from = Math.max(now, start);
+      return view.isMiner(miner.address, from) ? { start, from, until: Infinity } : undefined;
     },
     fields: (parent, miner, timestamp, view) => fields(parent, miner.publicKey, timestamp, view),
     verifyHeader: (header, parent, view) =>

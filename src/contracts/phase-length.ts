@@ -10,6 +10,11 @@ import { roundLimits as limits } from '../base/round-limits.ts';
 const COMPLETION_SHARE = limits.completion.value;
 const COMPLETION_MS_MIN = limits.completionMin.value;
 const COMPLETION_MS_MAX = limits.completionMax.value;
+/**
+ * The part ends earlier where blocks have taken longer to complete, but keeps all but an eighth: a
+ * call of the longest time that is allowed still fits in (contract-packer.ts).
+ */
+const EARLIER_SHARE = limits.completionMore.value;
 /** Under proof of stake a block is late by what its contracts take: this part of the delay at most. */
 const STAKE_SHARE = limits.stakeShare.value;
 
@@ -30,6 +35,13 @@ export const phaseMs = (round: Round): number =>
 export const graceMs = (round: Round): number =>
   round.type === 'pos' ? COMPLETION_MS_MIN : completionMs(round.roundMs);
 
-/** When contracts must have ended in a slot that is used from `now` on and ends at `until`. */
-export const phaseEnd = (round: Round, now: number, until: number): number =>
-  round.type === 'pos' ? now + phaseMs(round) : until - completionMs(round.roundMs);
+/**
+ * When contracts must have ended in a slot that is used from `now` on and ends at `until`, where a
+ * block of this node has taken so long to complete of late.
+ */
+export function phaseEnd(round: Round, now: number, until: number, completedInMs = 0): number {
+  if (round.type === 'pos') return now + phaseMs(round);
+  const usual = completionMs(round.roundMs);
+  const more = Math.min(completedInMs - usual, Math.floor(phaseMs(round) / EARLIER_SHARE));
+  return until - usual - Math.max(0, more);
+}

@@ -36,6 +36,8 @@ export interface Addresses {
   problem(bytes: Uint8Array): string | undefined;
 }
 
+type HashFamily = Pick<CryptoFamily, 'secureHash'>;
+
 interface CachedAddress {
   readonly bytes: Uint8Array;
   readonly text: string;
@@ -44,14 +46,14 @@ interface CachedAddress {
 }
 
 export function createAddresses(
-  family: Pick<CryptoFamily, 'secureHash'>,
+  family: HashFamily,
   chainId: number,
   cached = CACHED_ADDRESSES,
 ): Addresses {
   const byKey = new BoundedCache<string, CachedAddress>(cached);
   const byText = new BoundedCache<string, CachedAddress>(cached);
   const texts = new BoundedCache<string, string>(cached);
-  const sound = new BoundedCache<string, true>(cached);
+  const problem = createProblem(family, chainId, cached);
 
   return {
     ofPublicKey: (publicKey) => derive(publicKey).bytes,
@@ -88,11 +90,7 @@ export function createAddresses(
     const key = latin1(publicKey);
     const known = byKey.get(key);
     if (known !== undefined) return known;
-    const bytes = new Uint8Array(ADDRESS_BYTES);
-    bytes[0] = ADDRESS_VERSION;
-    bytes[1] = chainId;
-    bytes.set(family.secureHash(publicKey).subarray(0, HASH_END - 2), 2);
-    bytes.set(checksum(bytes), HASH_END);
+    const bytes = addressOf(family, chainId, publicKey);
     const derived: CachedAddress = { bytes, text: base58.encode(bytes) };
     byKey.set(key, derived);
     byText.set(derived.text, derived);
@@ -112,21 +110,33 @@ export function createAddresses(
     byText.set(text, parsed);
     return parsed;
   }
+}
 
-  function problem(bytes: Uint8Array): string | undefined {
+/** Why bytes are no address, or undefined. */
+function createProblem(family: HashFamily, chainId: number, cached: number): Addresses['problem'] {
+  const sound = new BoundedCache<string, true>(cached);
+  return (bytes) => {
     const wrong = wrongForm(bytes, chainId);
     if (wrong !== undefined) return wrong;
     const key = latin1(bytes);
     if (sound.get(key)) return undefined;
-    if (!equal(checksum(bytes), bytes.subarray(HASH_END))) return 'Bad address checksum';
+    if (!equal(checksumOf(family, bytes), bytes.subarray(HASH_END))) return 'Bad address checksum';
     sound.set(key, true);
     return undefined;
-  }
-
-  function checksum(bytes: Uint8Array): Uint8Array {
-    return family.secureHash(bytes.subarray(0, HASH_END)).subarray(0, ADDRESS_BYTES - HASH_END);
-  }
+  };
 }
+
+function addressOf(family: HashFamily, chainId: number, publicKey: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(ADDRESS_BYTES);
+  bytes[0] = ADDRESS_VERSION;
+  bytes[1] = chainId;
+  bytes.set(family.secureHash(publicKey).subarray(0, HASH_END - 2), 2);
+  bytes.set(checksumOf(family, bytes), HASH_END);
+  return bytes;
+}
+
+const checksumOf = (family: HashFamily, bytes: Uint8Array): Uint8Array =>
+  family.secureHash(bytes.subarray(0, HASH_END)).subarray(0, ADDRESS_BYTES - HASH_END);
 
 /** The bytes, or the reason why there are none. */
 function bytesOf(text: string): Uint8Array | string {

@@ -1,11 +1,19 @@
 /** Reads and writes the accounts of a keystore. */
-import type { Random } from '../base/ports.ts';
+
+import { base58 } from '../base/base58.ts';
+import type { Files, Random } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { SCRYPT_COST, type ScryptCost } from '../crypto/keystore-cipher.ts';
-import { isGenuine, type KeystoreEntry, parseKeyFile, printKeyFile, SALT_BYTES } from './format.ts';
+import {
+  isGenuine,
+  type KeyFile,
+  type KeystoreEntry,
+  parseKeyFile,
+  printKeyFile,
+  SALT_BYTES,
+} from './format.ts';
 import { KeystoreError } from './keystore-errors.ts';
-import { type KeystoreFiles, type Layout, readKeyFiles, splitByLayout } from './location.ts';
 import { type NewKey, sealEntry, type Wallet, type Wallets } from './wallet.ts';
 
 export interface Account {
@@ -114,4 +122,51 @@ export class AccountFiles {
     const { publicKey, password } = entry;
     return { address: this.deps.scheme.addressOf(publicKey), publicKey, password, entry, wallet };
   }
+}
+
+/**
+ * The place of key files: one file with all accounts, or a folder with one file for each account,
+ * as the cryptography family requires (`wallet.file`).
+ */
+export interface KeystoreFiles extends Files {
+  list(path: string): string[];
+  isDirectory(path: string): boolean;
+  exists(path: string): boolean;
+}
+
+type Layout = CryptoFamily['keystoreLayout'];
+
+interface NamedBytes {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+const EXTENSION = '.key';
+
+/** The existing files; an empty list for a keystore that does not exist yet. */
+function readKeyFiles(files: KeystoreFiles, path: string, layout: Layout): NamedBytes[] {
+  const names =
+    layout === 'file'
+      ? [path]
+      : files
+          .list(path)
+          .filter((name) => name.endsWith(EXTENSION))
+          .map((name) => `${path}/${name}`);
+  return names.flatMap((name) => {
+    const bytes = files.read(name);
+    return bytes === undefined || bytes.length === 0 ? [] : [{ name, bytes }];
+  });
+}
+
+/** Splits the accounts into files: all in one, or one file each, named by public key. */
+function splitByLayout(
+  file: KeyFile,
+  path: string,
+  layout: Layout,
+): { readonly name: string; readonly file: KeyFile }[] {
+  if (layout === 'file') return [{ name: path, file }];
+  return file.entries.map((entry) => ({
+    name: `${path}/${base58.encode(entry.publicKey)}${EXTENSION}`,
+    file: { ...file, entries: [entry] },
+  }));
 }

@@ -6,7 +6,7 @@
  * one.
  */
 import { apiError } from '../base/errors.ts';
-import type { Log } from '../base/ports.ts';
+import type { Log, Random } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import {
@@ -15,12 +15,12 @@ import {
   type AccountFilesDeps,
   type AccountFilesOptions,
   accountName,
+  type HeldAccount,
   type HeldAccounts,
 } from './account-files.ts';
-import { AccountKeys } from './account-keys.ts';
 import { KeyError } from './keystore-errors.ts';
-import type { Purpose } from './unlock.ts';
-import { type NewKey, Wallets } from './wallet.ts';
+import { createUnlockedKeys, type Purpose, type UnlockedKeys } from './unlock.ts';
+import { type NewKey, unlockEntry, unsealEntry, Wallets } from './wallet.ts';
 
 export interface KeystoreOptions extends AccountFilesOptions {
   readonly password: string;
@@ -140,4 +140,46 @@ function withOneRefusal(
 
 function refuse(cause: unknown): never {
   throw cause instanceof KeyError ? apiError('MissingSenderPrivateKey') : cause;
+}
+
+/** Decrypts the private keys of accounts. */
+const SECRET_BYTES = 32;
+
+class AccountKeys {
+  private readonly unlocked: UnlockedKeys;
+  private readonly scheme: Pick<ChainScheme, 'addressToText'>;
+
+  constructor(random: Random, scheme: Pick<ChainScheme, 'addressToText'>) {
+    this.unlocked = createUnlockedKeys(random.bytes(SECRET_BYTES));
+    this.scheme = scheme;
+  }
+
+  /** Returns at once where no scrypt is needed. Throws or rejects with KeyError. */
+  open(
+    account: HeldAccount,
+    given: string | undefined,
+    purpose: Purpose,
+  ): Uint8Array | Promise<Uint8Array> {
+    const { entry, wallet } = account;
+    const alias = this.scheme.addressToText(account.address);
+    const wrong = (): KeyError => new KeyError(alias, 'Wrong password');
+    if (!account.password) {
+      const key = given === undefined || given === '' ? unsealEntry(wallet, entry) : undefined;
+      if (key === undefined) throw wrong();
+      return key;
+    }
+    if (given === undefined || given === '') throw new KeyError(alias, 'Expected password');
+    const name = accountName(account.address);
+    const cached = this.unlocked.get(name, given);
+    if (cached !== undefined) return cached;
+    const derive = () => unlockEntry(wallet, entry, given);
+    return this.unlocked.unlock(name, given, derive, purpose).then((key) => {
+      if (key === undefined) throw wrong();
+      return key;
+    });
+  }
+
+  wipe(): void {
+    this.unlocked.wipe();
+  }
 }

@@ -3,12 +3,13 @@
  * consensus.md#making-a-block-under-proof-of-authority).
  *
  * Consensus calculates the next slot of the owner, and one timer waits for it. A new head cancels
- * the timer and asks again, so a slot is never used on a parent that is no longer the head.
+ * the timer and asks again, so a slot is never used on a parent that is no longer the head. A slot that
+ * has begun waits, for a limited part of its turn, for a better block that is on its way.
  */
 import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
 import type { Slot } from '../consensus/consensus.ts';
-import { freeSlot, type SlotSource, startOf } from './free-slots.ts';
+import { type Coming, freeSlot, type SlotSource, startOf, waitEnd } from './free-slots.ts';
 import {
   type MissingPrecondition,
   missingOnDisk,
@@ -40,6 +41,8 @@ export interface MinerPorts {
     /** A block that was sealed before and is the next one of this chain (unfinished-block.ts). */
     readonly unfinished: UnfinishedBlock;
     readonly onHead: (listener: () => void) => () => void;
+    /** A block of another miner that would take the place of the head; absent: there is none. */
+    readonly coming?: () => Coming | undefined;
   };
   readonly connectedMiners: () => number;
   /** Other miners that make a majority of the network with this one, as the head says. */
@@ -55,6 +58,8 @@ export interface MinerPorts {
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
 const IDLE_MS = 1000;
 const RETRY_MS = 100;
+/** The pause before a miner looks again whether a block is still on its way. */
+const LOOK_MS = 20;
 
 export const MINER_STATES = [
   /** Switched off, or stopped. */
@@ -80,25 +85,51 @@ export interface Miner {
   stop(): Promise<void>;
 }
 
-export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
-  const { clock, log, chain } = ports;
-  let cancel = (): void => {};
-  let forget = (): void => {};
-  let producing: Promise<void> | undefined;
-  let stopped = !options.enabled;
-  let state: MinerState = stopped ? 'off' : 'idle';
+export class SlotMiner implements Miner {
+  private readonly options: MinerOptions;
+  private readonly ports: MinerPorts;
+  private cancel = (): void => {};
+  private forget = (): void => {};
+  private producing: Promise<void> | undefined;
+  private stopped: boolean;
+  private current: MinerState;
 
-  function wait(ms: number, then: () => void = plan): void {
-    cancel();
-    cancel = clock.after(ms, then);
+  constructor(options: MinerOptions, ports: MinerPorts) {
+    this.options = options;
+    this.ports = ports;
+    this.stopped = !options.enabled;
+    this.current = this.stopped ? 'off' : 'idle';
+  }
+
+  state(): MinerState {
+    return this.current;
+  }
+
+  start(): void {
+    this.forget = this.ports.chain.onHead(() => this.plan());
+    this.plan();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.current = 'off';
+    this.cancel();
+    this.forget();
+    await this.producing;
+  }
+
+  private wait(ms: number, then = (): void => this.plan()): void {
+    this.cancel();
+    this.cancel = this.ports.clock.after(ms, then);
   }
 
   /** Logged once, however long it lasts. */
-  function isHeldBy(missing: MissingPrecondition | undefined): boolean {
+  private isHeldBy(missing: MissingPrecondition | undefined): boolean {
     if (missing === undefined) return false;
-    if (state !== missing.state) log.warn(`miner.${missing.state}`, missing.fields);
-    state = missing.state;
-    wait(missing.pauseMs);
+    const { state, fields, pauseMs } = missing;
+    if (this.current !== state) this.ports.log.warn(`miner.${state}`, fields);
+    this.current = state;
+    this.wait(pauseMs);
     return true;
   }
 
@@ -106,76 +137,79 @@ export function createMiner(options: MinerOptions, ports: MinerPorts): Miner {
    * Checked when the timer for a slot is set and again when the slot begins, because much time may
    * pass between.
    */
-  const isReady = (): boolean =>
-    !stopped &&
-    producing === undefined &&
-    !isHeldBy(missingOnDisk(ports.lacksDisk?.() ?? false)) &&
-    !isHeldBy(missingOnNode(clock, chain.tip(), staleTipMs(), ports.isRemovedFromNetwork()));
+  private isReady(): boolean {
+    const { clock, chain, lacksDisk, isRemovedFromNetwork } = this.ports;
+    return (
+      !this.stopped &&
+      this.producing === undefined &&
+      !this.isHeldBy(missingOnDisk(lacksDisk?.() ?? false)) &&
+      !this.isHeldBy(missingOnNode(clock, chain.tip(), this.staleTipMs(), isRemovedFromNetwork()))
+    );
+  }
 
   /** A block that was sealed before stands on its parent, however old that has become. */
-  const staleTipMs = (): number =>
-    chain.unfinished.waits() ? Number.POSITIVE_INFINITY : options.staleTipMs;
+  private staleTipMs(): number {
+    const isUnfinished = this.ports.chain.unfinished.waits();
+    return isUnfinished ? Number.POSITIVE_INFINITY : this.options.staleTipMs;
+  }
 
-  function plan(): void {
-    if (!isReady()) return;
+  private plan(): void {
+    if (!this.isReady()) return;
+    const { chain, clock } = this.ports;
     if (chain.unfinished.waits()) {
-      make(() => chain.unfinished.finish(), IDLE_MS);
+      this.make(() => chain.unfinished.finish(), IDLE_MS);
       return;
     }
     const now = clock.now();
     const slot = freeSlot(chain, now);
-    state = slot === undefined ? 'idle' : 'waiting';
-    if (slot === undefined) wait(IDLE_MS);
-    else if (startOf(slot) > now) wait(startOf(slot) - now, () => fire(slot));
-    else produceBlock(now, slot.until);
+    this.current = slot === undefined ? 'idle' : 'waiting';
+    if (slot === undefined) this.wait(IDLE_MS);
+    else if (startOf(slot) > now) this.wait(startOf(slot) - now, () => this.fire(slot));
+    else this.begin(slot, now);
   }
 
   /** The slot has begun, if it still exists: the node may have fallen behind meanwhile. */
-  function fire(armed: Slot): void {
-    if (!isReady()) return;
+  private fire(armed: Slot): void {
+    if (!this.isReady()) return;
+    const { chain, clock } = this.ports;
     const now = clock.now();
     const slot = freeSlot(chain, now);
     const isThere = slot !== undefined && slot.until === armed.until && slot.from <= now;
-    if (isThere && !chain.unfinished.waits()) produceBlock(now, slot.until);
-    else plan();
+    if (isThere && !chain.unfinished.waits()) this.begin(slot, now);
+    else this.plan();
   }
 
-  function produceBlock(now: number, deadline: number): void {
-    make(() => chain.produceBlock(now, deadline), RETRY_MS);
+  /**
+   * A block on a head that is about to be replaced would be lost, and its turn with it. The new head
+   * ends the wait, and so does the end of the arrival, whatever became of it.
+   */
+  private begin(slot: Slot, now: number): void {
+    const { chain } = this.ports;
+    const coming = chain.coming?.();
+    const restMs = coming === undefined ? 0 : waitEnd(slot, coming) - now;
+    if (restMs > 0) this.wait(Math.min(LOOK_MS, restMs), () => this.fire(slot));
+    else this.make(() => chain.produceBlock(now, slot.until), RETRY_MS);
   }
 
-  function make(block: () => Promise<void>, retryMs: number): void {
-    const { quorum = ports.majority(), noQuorumDelayMs } = options;
-    if (isHeldBy(missingOthers(ports, chain.tip().height, quorum, noQuorumDelayMs))) return;
-    state = 'forging';
-    producing = block().then(
-      () => ended(plan),
+  private make(block: () => Promise<void>, retryMs: number): void {
+    const { log, chain, majority } = this.ports;
+    const { quorum = majority(), noQuorumDelayMs } = this.options;
+    const { height } = chain.tip();
+    if (this.isHeldBy(missingOthers(this.ports, height, quorum, noQuorumDelayMs))) return;
+    this.current = 'forging';
+    this.producing = block().then(
+      () => this.ended(() => this.plan()),
       (error: unknown) => {
         if (isOurs(error)) throw error;
         log.warn('miner.failed', { why: String(error) });
-        ended(() => wait(retryMs));
+        this.ended(() => this.wait(retryMs));
       },
     );
   }
 
-  /** The new head has already called `plan`, while `forging` still blocked it. */
-  function ended(then: () => void): void {
-    producing = undefined;
-    if (!stopped) then();
+  /** The new head has already called `plan`, while `producing` still blocked it. */
+  private ended(then: () => void): void {
+    this.producing = undefined;
+    if (!this.stopped) then();
   }
-
-  return {
-    state: () => state,
-    start() {
-      forget = chain.onHead(plan);
-      plan();
-    },
-    async stop() {
-      stopped = true;
-      state = 'off';
-      cancel();
-      forget();
-      await producing;
-    },
-  };
 }

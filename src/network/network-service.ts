@@ -9,6 +9,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { createBytesIndex } from '../mempool/entries/bytes-index.ts';
 import type { Pool } from '../mempool/pool.ts';
+import type { Stage } from './gossip/arrivals.ts';
 import { GossipBlocks } from './gossip/gossip-blocks.ts';
 import {
   GossipTransactions,
@@ -65,6 +66,8 @@ export interface NetworkService {
   isFarBehind(): boolean;
   /** A peer has announced a better chain. */
   isBehind(): boolean;
+  /** How far a block has come that would take the place of the head, as its header says. */
+  comingBlock(): Stage | undefined;
   readonly sync: Pick<Sync, 'state' | 'missing'>;
   /** Other miners that are connected, of those that count for the quorum (chain/apply/counted-miners.ts). */
   connectedMiners(): number;
@@ -107,6 +110,7 @@ export function createNetworkService(
   return {
     isFarBehind,
     isBehind: () => peerTips.best() !== undefined,
+    comingBlock: () => blocks.comingBlock(),
     sync,
     connectedMiners() {
       const able = sessions.all().filter(({ mode }) => mode !== 'watcher');

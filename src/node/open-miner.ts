@@ -3,14 +3,15 @@ import type { Clock, Journal, Log } from '../base/ports.ts';
 import { othersOfMajority } from '../chain/apply/counted-miners.ts';
 import type { Packer } from '../chain/apply/produce-block.ts';
 import type { MinerIdentity } from '../consensus/consensus.ts';
+import { createCompletionTimes } from '../contracts/completion-times.ts';
 import { isExecutable } from '../contracts/contract-queue.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
 import { applying, pack, sealingBy } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
-import { createMiner, type Miner } from '../miner/miner.ts';
+import { type Miner, SlotMiner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
 import { createUnfinishedBlock } from '../miner/unfinished-block.ts';
-import { createUsedSlots } from '../miner/used-slots.ts';
+import { createUsedSlots, type UsedSlots } from '../miner/used-slots.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
@@ -29,7 +30,7 @@ export interface MinerPortsOfNode
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
   readonly peering: Pick<
     NodeNetwork,
-    'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isRemovedFromNetwork'
+    'comingBlock' | 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isRemovedFromNetwork'
   >;
   readonly finality?: Pick<NodeFinality, 'carried' | 'lacksVotes'> | undefined;
   readonly space: Pick<FreeSpace, 'holdsMiner'>;
@@ -41,13 +42,6 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
   const usedSlots = createUsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
-  const { finality } = ports;
-  const minerKey = {
-    ...owner,
-    turns: usedSlots,
-    seen: ports.lostBlocks.turns,
-    ...(finality === undefined ? {} : { carried: () => finality.carried() }),
-  };
   const rollbackMax = config.synchronization.maxRollback;
   const unfinished = createUnfinishedBlock(usedSlots, { blockchain, clock, log, rollbackMax });
   blockchain.listen({
@@ -57,7 +51,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       await keepRemovedBlocks(above, { ...chain, turns: usedSlots });
     },
   });
-  const made = createMiner(
+  const made = new SlotMiner(
     {
       enabled: miner.enable && network.mode !== 'watcher',
       quorum: miner.quorum,
@@ -70,7 +64,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       connectedMiners: peering.connectedMiners,
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
       isRemovedFromNetwork: peering.isRemovedFromNetwork,
-      lacksVotes: () => finality?.lacksVotes() ?? false,
+      lacksVotes: () => ports.finality?.lacksVotes() ?? false,
       lacksDisk: () =>
         ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),
       chain: {
@@ -81,10 +75,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
         nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
         isUsed: ({ from: timestamp }) =>
           usedSlots.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
-        produceBlock: async (timestamp, deadline) => {
-          await blockchain.produceBlock(minerKey, timestamp, packerFor(config, ports, deadline));
-          ports.contracts?.packer.committed();
-        },
+        produceBlock: producerWith(config, ports, usedSlots),
+        coming: peering.comingBlock,
         unfinished: {
           waits: () => !peering.isFarBehind() && unfinished.waits(),
           finish: async () => {
@@ -97,7 +89,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
     },
   );
   return {
-    ...made,
+    state: () => made.state(),
+    start: () => made.start(),
     stop() {
       // A block that is being made waits for no contract any more.
       ports.contracts?.packer.stop();
@@ -106,16 +99,42 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   };
 }
 
-function packerFor(
+function producerWith(
   config: Config,
-  { blockchain, pool, clock, contracts, owner }: MinerPortsOfNode,
+  ports: MinerPortsOfNode,
+  turns: UsedSlots,
+): (timestamp: number, deadline: number) => Promise<void> {
+  const { blockchain, clock, contracts, finality, lostBlocks, owner } = ports;
+  const carried = finality && (() => finality.carried());
+  const minerKey = { ...owner, turns, seen: lostBlocks.turns, ...(carried && { carried }) };
+  if (contracts === undefined) {
+    return async (timestamp, deadline) => {
+      await blockchain.produceBlock(minerKey, timestamp, packerWithout(ports, deadline));
+    };
+  }
+  const { packer } = contracts;
+  const times = createCompletionTimes();
+  return async (timestamp, deadline) => {
+    const contractDeadline = phaseEnd(roundOf(config), clock.now(), deadline, times.longest());
+    let packedAt: number | undefined;
+    const pack: Packer = async (draft, limits, header) => {
+      await packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
+      packedAt = Math.min(clock.now(), contractDeadline);
+    };
+    try {
+      await blockchain.produceBlock(minerKey, timestamp, pack);
+      packer.committed();
+    } finally {
+      // A block that came too late to be sealed tells most.
+      if (packedAt !== undefined) times.add(clock.now() - packedAt);
+    }
+  };
+}
+
+function packerWithout(
+  { blockchain, pool, clock, owner }: MinerPortsOfNode,
   deadline: number,
 ): Packer {
-  if (contracts !== undefined) {
-    const contractDeadline = phaseEnd(roundOf(config), clock.now(), deadline);
-    return (draft, limits, header) =>
-      contracts.packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
-  }
   const sealed = sealingBy(owner, blockchain.view.scheme);
   return (draft, limits) =>
     pack(pool, { ...limits, deadline }, applying(draft.add, sealed), clock, {

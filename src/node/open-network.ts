@@ -13,7 +13,11 @@ import { createScriptHistory, type ScriptHistory } from '../chain/store/script-h
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
-import { createNetworkService, type NetworkServiceOptions } from '../network/network-service.ts';
+import {
+  createNetworkService,
+  type NetworkService,
+  type NetworkServiceOptions,
+} from '../network/network-service.ts';
 import type { AddressBook } from '../network/peers/address-book.ts';
 import { InitialSyncError, NO_PEERS, unregistered } from '../network/peers/initial-sync.ts';
 import { notInChain } from '../network/peers/own-membership.ts';
@@ -54,6 +58,8 @@ export interface NodeNetwork {
   isFarBehind(): boolean;
   /** A peer has announced a better chain. */
   isBehind(): boolean;
+  /** How far a better block has come that is on its way. */
+  readonly comingBlock: NetworkService['comingBlock'];
   /** The own state does not have the owner (type 111), so no node takes anything from this one. */
   isRemovedFromNetwork(): boolean;
   /** Why no node takes anything from this one, also as far as others tell. */
@@ -86,6 +92,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,
     isBehind: service.isBehind,
+    comingBlock: service.comingBlock,
     isRemovedFromNetwork: () => isRemovedFromNetwork(config, ports),
     outside: () => peering.membership.problem(),
     async start() {
@@ -177,6 +184,7 @@ function alone(config: Config, ports: NetworkPorts): NodeNetwork {
     connectedMiners: () => 0,
     isFarBehind: () => false,
     isBehind: () => false,
+    comingBlock: () => undefined,
     isRemovedFromNetwork: () => isRemovedFromNetwork(config, ports),
     outside: () => (isRemovedFromNetwork(config, ports) ? notInChain(ownerText(ports)) : undefined),
     async start() {

@@ -13,7 +13,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/committed-view.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { FetchQueue } from './fetch-queue.ts';
-import type { Follow } from './follow-chain.ts';
+import type { ChainFollower } from './follow-chain.ts';
 import type { ItemId } from './item-id.ts';
 
 export interface AccessPorts {
@@ -23,7 +23,7 @@ export interface AccessPorts {
   /** `privacy.owner-address`. */
   readonly ownerAddress: Uint8Array;
   /** Undefined where the node takes no part in the exchange. */
-  readonly exchange: { readonly follow: Follow; readonly queue: FetchQueue } | undefined;
+  readonly exchange: { readonly follow: ChainFollower; readonly queue: FetchQueue } | undefined;
 }
 
 export interface Synced {

@@ -20,21 +20,6 @@ export interface Place {
   readonly id: Uint8Array;
 }
 
-export interface Backlog {
-  /** Undefined: nothing remains to be done for the item. */
-  set(item: ItemId, state: State | undefined): void;
-  /** The rows as written, from this key on, in order. */
-  list(state: State, from: Uint8Array, limit: number): ItemId[];
-  followed(): Place | undefined;
-  follow(place: Place): void;
-  /**
-   * Resolves when everything is on disk, or when the disk has refused it; the write is then tried
-   * again.
-   */
-  flush(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 const FLUSH_MS = 2_000;
 const TABLES: Readonly<Record<State, number>> = {
   pending: privatePending.id,
@@ -45,76 +30,92 @@ const END_OF_ROWS = new Uint8Array(65).fill(0xff);
 const NO_VALUE = new Uint8Array(0);
 const FOLLOWED = new TextEncoder().encode('privacy');
 
-export function createBacklog(ports: {
+export interface BacklogDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-}): Backlog {
-  const { store, clock, log } = ports;
-  let changes = new Map<string, State | undefined>();
-  let place: Place | undefined;
-  let cancelFlush: (() => void) | undefined;
-  const writing = new Mutex();
-  let stopped = false;
+}
 
-  function* writes(
-    of: ReadonlyMap<string, State | undefined>,
-    upTo: Place | undefined,
-  ): Generator<StoreWrite> {
-    for (const [key, state] of of) {
-      for (const [name, table] of Object.entries(TABLES)) {
-        yield { table, key: fromLatin1(key), value: name === state ? NO_VALUE : undefined };
-      }
-    }
-    if (upTo !== undefined) {
-      yield { table: meta.id, key: FOLLOWED, value: concat(u32Key.encode(upTo.height), upTo.id) };
-    }
+export class Backlog {
+  private readonly deps: BacklogDeps;
+  private changes = new Map<string, State | undefined>();
+  private place: Place | undefined;
+  private cancelFlush: (() => void) | undefined;
+  private readonly writing = new Mutex();
+  private stopped = false;
+
+  constructor(deps: BacklogDeps) {
+    this.deps = deps;
   }
 
-  function flush(): Promise<void> {
-    cancelFlush?.();
-    cancelFlush = undefined;
-    return writing.run(write);
+  /** Undefined: nothing remains to be done for the item. */
+  set(item: ItemId, state: State | undefined): void {
+    this.changes.set(itemKey(item), state);
+    this.flushSoon();
   }
 
-  async function write(): Promise<void> {
-    const [these, upTo] = [changes, place];
-    if (these.size === 0 && upTo === undefined) return;
-    changes = new Map();
-    place = undefined;
+  /** The rows as written, from this key on, in order. */
+  list(state: State, from: Uint8Array, limit: number): ItemId[] {
+    const rows = this.deps.store.range(TABLES[state], from, END_OF_ROWS, limit);
+    return Array.from(rows, ([key]) => itemOfBytes(key));
+  }
+
+  followed(): Place | undefined {
+    const row = this.deps.store.get(meta.id, FOLLOWED);
+    return row && { height: u32Key.decode(row.subarray(0, 4)), id: row.subarray(4) };
+  }
+
+  follow(place: Place): void {
+    this.place = place;
+    this.flushSoon();
+  }
+
+  /**
+   * Resolves when everything is on disk, or when the disk has refused it; the write is then tried
+   * again.
+   */
+  flush(): Promise<void> {
+    this.cancelFlush?.();
+    this.cancelFlush = undefined;
+    return this.writing.run(() => this.write());
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.flush();
+  }
+
+  private flushSoon(): void {
+    if (this.stopped) return;
+    this.cancelFlush ??= this.deps.clock.after(FLUSH_MS, () => void this.flush());
+  }
+
+  private async write(): Promise<void> {
+    const { changes, place } = this;
+    if (changes.size === 0 && place === undefined) return;
+    this.changes = new Map();
+    this.place = undefined;
     try {
-      await store.write(writes(these, upTo));
+      await this.deps.store.write(writes(changes, place));
     } catch (cause) {
-      log.error('privacy.backlog-failed', { why: String(cause) });
-      changes = new Map([...these, ...changes]);
-      place ??= upTo;
-      soon();
+      this.deps.log.error('privacy.backlog-failed', { why: String(cause) });
+      this.changes = new Map([...changes, ...this.changes]);
+      this.place ??= place;
+      this.flushSoon();
     }
   }
+}
 
-  function soon(): void {
-    if (!stopped) cancelFlush ??= clock.after(FLUSH_MS, () => void flush());
+function* writes(
+  changes: ReadonlyMap<string, State | undefined>,
+  place: Place | undefined,
+): Generator<StoreWrite> {
+  for (const [key, state] of changes) {
+    for (const [name, table] of Object.entries(TABLES)) {
+      yield { table, key: fromLatin1(key), value: name === state ? NO_VALUE : undefined };
+    }
   }
-
-  return {
-    set(item, state) {
-      changes.set(itemKey(item), state);
-      soon();
-    },
-    list: (state, from, limit) =>
-      Array.from(store.range(TABLES[state], from, END_OF_ROWS, limit), ([key]) => itemOfBytes(key)),
-    followed() {
-      const row = store.get(meta.id, FOLLOWED);
-      return row && { height: u32Key.decode(row.subarray(0, 4)), id: row.subarray(4) };
-    },
-    follow(next) {
-      place = next;
-      soon();
-    },
-    flush,
-    async stop() {
-      stopped = true;
-      await flush();
-    },
-  };
+  if (place !== undefined) {
+    yield { table: meta.id, key: FOLLOWED, value: concat(u32Key.encode(place.height), place.id) };
+  }
 }

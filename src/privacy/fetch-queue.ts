@@ -26,7 +26,7 @@ export interface FetchQueueOptions extends RetryOptions {
 }
 
 export interface FetchQueueDeps {
-  readonly backlog: Backlog;
+  readonly backlog: Pick<Backlog, 'set' | 'list' | 'flush'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

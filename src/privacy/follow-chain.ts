@@ -37,7 +37,7 @@ function isFollowed(bytes: Uint8Array): boolean {
 const followedIn = (bytes: Uint8Array, scheme: ChainScheme): Iterable<Tx> =>
   withMembers(isFollowed(bytes) ? [decodeTx(bytes, scheme)] : []);
 
-export interface FollowPorts {
+export interface FollowDeps {
   readonly blockchain: Blockchain;
   readonly backlog: Backlog;
   readonly clock: Clock;
@@ -52,99 +52,118 @@ export interface FollowPorts {
   readonly onGone: (item: ItemId) => void;
 }
 
-export interface Follow {
+export class ChainFollower {
+  private readonly deps: FollowDeps;
+  private readonly walk: PolicyWalk;
+  private forget = (): void => {};
+  private catchingUp = Promise.resolve();
+  private stopped = false;
+  private caughtUp = false;
+
+  constructor(deps: FollowDeps) {
+    this.deps = deps;
+    const { clock, blockchain } = deps;
+    this.walk = new PolicyWalk({ view: blockchain.view, clock, isMine: (id) => this.isMine(id) });
+  }
+
+  /** Hears of the blocks from now on. */
+  start(): void {
+    const { blockchain, backlog } = this.deps;
+    this.forget = blockchain.listen({
+      block: ({ tip, block }) => {
+        for (const tx of withMembers(block.txs)) this.take(tx);
+        if (this.caughtUp) backlog.follow(tip);
+      },
+      rolledBack: (tip, txs) => {
+        for (const tx of withMembers(txs)) this.takeBack(tx);
+        if (this.caughtUp) backlog.follow(tip);
+      },
+    });
+  }
+
+  /** Resolves when this service no longer reads the chain. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.forget();
+    await Promise.all([this.walk.stop(), this.catchingUp.catch(() => undefined)]);
+  }
+
   /** Reads the blocks that were added while this service did not run. */
-  catchUp(): Promise<void>;
+  catchUp(): Promise<void> {
+    this.catchingUp = this.readOn();
+    return this.catchingUp;
+  }
+
   /**
    * Calls `visit` for every item of a policy, or of all policies of which this node is a recipient.
    */
-  visit(policyId: Uint8Array | undefined, visit: Visit): Promise<void>;
+  visit(policyId: Uint8Array | undefined, visit: Visit): Promise<void> {
+    return this.walk.items(policyId, visit);
+  }
+
   /** Calls back for the policy, or for all of which this node is a recipient. */
-  visitPolicies(policyId: Uint8Array | undefined, visit: VisitPolicy): Promise<void>;
-  /** Resolves when this service no longer reads the chain. */
-  stop(): Promise<void>;
-}
+  visitPolicies(policyId: Uint8Array | undefined, visit: VisitPolicy): Promise<void> {
+    return this.walk.policies(policyId, visit);
+  }
 
-export function followChain(ports: FollowPorts): Follow {
-  const { blockchain, backlog, clock, log, ownAddress } = ports;
-  const { view } = blockchain;
-  let stopped = false;
-  let caughtUp = false;
+  private isMine(policyId: Uint8Array): boolean {
+    const { blockchain, ownAddress } = this.deps;
+    return isMember(blockchain.view, policyId, RECIPIENT, ownAddress);
+  }
 
-  const isMine = (policyId: Uint8Array): boolean => isMember(view, policyId, RECIPIENT, ownAddress);
-  const walk = new PolicyWalk({ view, clock, isMine });
-  let catchingUp = Promise.resolve();
-  const concernsMe = (tx: Tx): boolean =>
-    (tx.fields['recipients'] as readonly Uint8Array[]).some((one) => equal(one, ownAddress));
+  private concernsMe({ fields }: Tx): boolean {
+    const recipients = fields['recipients'] as readonly Uint8Array[];
+    return recipients.some((one) => equal(one, this.deps.ownAddress));
+  }
 
-  function take(tx: Tx): void {
-    const { type, fields } = tx;
-    const policyId = fields['policyId'] as Uint8Array;
-    if (type === policyDataHash.type && isMine(policyId)) {
-      ports.onNew({ policyId, hash: fields['dataHash'] as Uint8Array });
-    } else if (type === updatePolicy.type && concernsMe(tx)) {
-      review(policyId);
+  private take(tx: Tx): void {
+    const policyId = tx.fields['policyId'] as Uint8Array;
+    if (tx.type === policyDataHash.type && this.isMine(policyId)) this.deps.onNew(itemOf(tx));
+    else if (tx.type === updatePolicy.type && this.concernsMe(tx)) this.review(policyId);
+  }
+
+  private takeBack(tx: Tx): void {
+    if (tx.type === policyDataHash.type) this.deps.onGone(itemOf(tx));
+    else if (tx.type === updatePolicy.type && this.concernsMe(tx)) {
+      this.review(tx.fields['policyId'] as Uint8Array);
     }
   }
 
   /** This node has joined the policy or left it. */
-  function review(policyId: Uint8Array): void {
-    const act = isMine(policyId) ? ports.onMissed : ports.onGone;
-    walk
+  private review(policyId: Uint8Array): void {
+    const { onMissed, onGone, log } = this.deps;
+    const act = this.isMine(policyId) ? onMissed : onGone;
+    this.walk
       .items(policyId.slice(), async (item) => act(item))
       .catch(unlessOurs((cause) => log.error('privacy.follow-failed', { why: String(cause) })));
   }
 
-  const forget = blockchain.listen({
-    block({ tip, block }) {
-      for (const tx of withMembers(block.txs)) take(tx);
-      if (caughtUp) backlog.follow(tip);
-    },
-    rolledBack(tip, txs) {
-      for (const tx of withMembers(txs)) {
-        const policyId = tx.fields['policyId'] as Uint8Array;
-        if (tx.type === policyDataHash.type) {
-          ports.onGone({ policyId, hash: tx.fields['dataHash'] as Uint8Array });
-        } else if (tx.type === updatePolicy.type && concernsMe(tx)) {
-          review(policyId);
-        }
-      }
-      if (caughtUp) backlog.follow(tip);
-    },
-  });
-
-  async function catchUp(): Promise<void> {
+  private async readOn(): Promise<void> {
+    const { blockchain, backlog, clock, onMissed } = this.deps;
+    const { view } = blockchain;
     const from = backlog.followed();
     const row = from && headerRowAt(view, from.height);
     if (from === undefined || row === undefined || !equal(row.header.signature, from.id)) {
       // The chain was never followed, or was followed along another branch.
-      await walk.items(undefined, async (item) => ports.onMissed(item));
+      await this.walk.items(undefined, async (item) => onMissed(item));
     } else {
       const slice = new TimeSlice(clock);
-      for (let height = from.height + 1; height <= blockchain.tip().height && !stopped; height++) {
+      let height = from.height + 1;
+      for (; height <= blockchain.tip().height && !this.stopped; height++) {
         // In one go, since a rollback in between would be told of before its block.
         for (const bytes of transactionBytesAt(view, height)) {
-          for (const tx of followedIn(bytes, view.scheme)) take(tx);
+          for (const tx of followedIn(bytes, view.scheme)) this.take(tx);
         }
         if (slice.isOver()) await slice.yield();
       }
     }
-    if (stopped) return;
-    caughtUp = true;
+    if (this.stopped) return;
+    this.caughtUp = true;
     backlog.follow(blockchain.tip());
   }
-
-  return {
-    catchUp() {
-      catchingUp = catchUp();
-      return catchingUp;
-    },
-    visit: (policyId, action) => walk.items(policyId, action),
-    visitPolicies: (policyId, action) => walk.policies(policyId, action),
-    async stop() {
-      stopped = true;
-      forget();
-      await Promise.all([walk.stop(), catchingUp.catch(() => undefined)]);
-    },
-  };
 }
+
+const itemOf = ({ fields }: Tx): ItemId => ({
+  policyId: fields['policyId'] as Uint8Array,
+  hash: fields['dataHash'] as Uint8Array,
+});

@@ -3,7 +3,7 @@
  * exchange with other nodes.
  *
  * The chain and clients determine which items are wanted. `queue` decides when to fetch an item,
- * `sources` from which peer; `receiveItem` fetches it. `serveItems` serves other nodes. Only the
+ * `sources` from which peer; `receiveItem` fetches it. `ItemServer` serves other nodes. Only the
  * store keeps data.
  */
 import { limitsOf } from '../base/budget.ts';
@@ -13,18 +13,17 @@ import { findTransaction } from '../chain/store/stored-blocks.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import { createSendData, type SendData, type SendPorts } from './accept-item.ts';
 import { type Access, answering, createAccess } from './client-access.ts';
-import { createSearch } from './deleted-items.ts';
-import { createBacklog } from './fetch-backlog.ts';
+import { Backlog } from './fetch-backlog.ts';
 import { createFetch } from './fetch-item.ts';
 import { FetchQueue, type QueueSizes } from './fetch-queue.ts';
-import { type Follow, followChain } from './follow-chain.ts';
+import { ChainFollower } from './follow-chain.ts';
 import { type ItemId, namesOf } from './item-id.ts';
-import { createSources } from './item-sources.ts';
+import { createSources, type Sources } from './item-sources.ts';
 import type { Peers } from './peer-ports.ts';
 import { itemsBudget } from './privacy-budgets.ts';
 import { decodeItems, encodeItems, ITEMS } from './privacy-messages.ts';
-import { createQuota, type Quota, type QuotaLimit, type QuotaOptions } from './quota.ts';
-import { serveItems } from './serve-items.ts';
+import { createSearch, Quota, type QuotaLimit, type QuotaOptions } from './quota.ts';
+import { ItemServer } from './serve-items.ts';
 import type { TransferPorts } from './session-key.ts';
 
 export interface PrivacyOptions {
@@ -56,6 +55,11 @@ export interface PrivacyPorts extends TransferPorts, Omit<SendPorts, 'onSent'> {
   readonly onNoRoom?: (limit: QuotaLimit) => void;
 }
 
+interface ExchangeDeps extends PrivacyPorts {
+  readonly peers: Peers;
+  readonly quota: Quota;
+}
+
 export interface Privacy extends Access {
   readonly send: SendData;
   /** Bytes of confidential data accepted. */
@@ -71,20 +75,21 @@ export interface Privacy extends Access {
 /** Registers its protocols here, so the network must start after it. */
 export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Privacy {
   const { peers, view, ownerAddress, scheme } = ports;
-  const quota = createQuota(options.quota, {
+  const quota = new Quota(options.quota, {
     ...ports,
     creatorOf: (policyId) => findTransaction(view, policyId)?.tx.sender,
     onRefused: ports.onNoRoom ?? (() => {}),
   });
-  const search = createSearch(quota.forgetDeleted, ports.clock);
+  const search = createSearch((isStopped) => quota.forgetDeleted(isStopped), ports.clock);
   const { store } = quota;
   const exchange =
-    peers === undefined ? undefined : createExchange(options, { ...ports, store, peers, quota });
+    peers === undefined ? undefined : new Exchange(options, { ...ports, store, peers, quota });
+  exchange?.listen();
   const access = createAccess({ scheme, view, store, ownerAddress, exchange });
   const send = createSendData({ ...ports, store, onSent: (item) => exchange?.announce(item) });
   return {
     ...access,
-    bytes: quota.bytes,
+    bytes: () => quota.bytes(),
     queue: () => exchange?.queue.sizes() ?? { new: 0, pending: 0, lost: 0, transfers: 0 },
     send: (request, broadcast) => answering(() => send(request, broadcast)),
     async start() {
@@ -99,89 +104,96 @@ export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Pri
   };
 }
 
-interface ExchangeService {
-  readonly follow: Follow;
+/** The exchange with other nodes. */
+class Exchange {
+  readonly follow: ChainFollower;
   readonly queue: FetchQueue;
-  announce(item: ItemId): void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+  private readonly options: PrivacyOptions;
+  private readonly deps: ExchangeDeps;
+  private readonly backlog: Backlog;
+  private readonly sources: Sources;
 
-function createExchange(
-  options: PrivacyOptions,
-  ports: PrivacyPorts & { readonly peers: Peers; readonly quota: Quota },
-): ExchangeService {
-  const { peers, view, scheme, clock, owner, log } = ports;
-  const backlog = createBacklog({ ...ports, store: ports.rows });
-  const sources = createSources(options, ports);
-  const fetch = createFetch(options.transferMs, {
-    ...ports,
-    sources,
-    onStored,
-    found: ports.quota.found,
-    // The storage logs its own failures.
-    refusal: (item) => ports.quota.refusal(item).catch(() => 'unknown' as const),
-  });
-  const queue = new FetchQueue(
-    { ...options, parallelism: options.fetchParallelism },
-    { ...ports, backlog, fetch, onLost: (item) => log.warn('privacy.lost', namesOf(item)) },
-  );
-  const follow = followChain({
-    ...ports,
-    backlog,
-    ownAddress: owner.address,
-    onNew: (item) => queue.add(item, sources.isAnnounced(item) ? 0 : options.announcementMs),
-    onMissed: (item) => queue.add(item, 0),
-    onGone: (item) => queue.drop(item),
-  });
-  serveItems({ parallelism: options.replyParallelism, timeoutMs: options.transferMs }, ports);
+  constructor(options: PrivacyOptions, deps: ExchangeDeps) {
+    this.options = options;
+    this.deps = deps;
+    const { log, quota } = deps;
+    const { announcementMs, fetchParallelism: parallelism } = options;
+    const backlog = new Backlog({ ...deps, store: deps.rows });
+    const sources = createSources(options, deps);
+    const fetch = createFetch(options.transferMs, {
+      ...deps,
+      sources,
+      onStored: (item) => this.onStored(item),
+      found: (item) => quota.found(item),
+      // The storage logs its own failures.
+      refusal: (item) => quota.refusal(item).catch(() => 'unknown' as const),
+    });
+    const onLost = (item: ItemId): void => log.warn('privacy.lost', namesOf(item));
+    const queue = new FetchQueue({ ...options, parallelism }, { ...deps, backlog, fetch, onLost });
+    this.backlog = backlog;
+    this.sources = sources;
+    this.queue = queue;
+    this.follow = new ChainFollower({
+      ...deps,
+      backlog,
+      ownAddress: deps.owner.address,
+      onNew: (item) => queue.add(item, sources.isAnnounced(item) ? 0 : announcementMs),
+      onMissed: (item) => queue.add(item, 0),
+      onGone: (item) => queue.drop(item),
+    });
+  }
 
-  const isRecipient = ({ policyId }: ItemId, address: Uint8Array): boolean =>
-    isMember(view, policyId, RECIPIENT, address);
+  /** Hears of blocks, peers and what they ask and say. */
+  listen(): void {
+    const { options, deps, sources, queue } = this;
+    const { replyParallelism: parallelism, transferMs: timeoutMs } = options;
+    this.follow.start();
+    new ItemServer({ parallelism, timeoutMs }, deps).start();
+    deps.peers.handleNotices(ITEMS, {
+      ...limitsOf(itemsBudget),
+      take: ({ owner: holder }, message) => {
+        const announced = decodeItems(message, deps.scheme).filter(
+          (item) => this.isRecipient(item, holder) && this.isRecipient(item, deps.owner.address),
+        );
+        for (const item of announced) {
+          sources.announced(item, holder);
+          queue.retryNow(item);
+        }
+      },
+    });
+    deps.peers.onOpen(({ owner: back }) => {
+      sources.clearFailure(back);
+      queue.retryAllNow((item) => this.isRecipient(item, back));
+    });
+  }
 
-  peers.handleNotices(ITEMS, {
-    ...limitsOf(itemsBudget),
-    take({ owner: holder }, message) {
-      const announced = decodeItems(message, scheme).filter(
-        (item) => isRecipient(item, holder) && isRecipient(item, owner.address),
-      );
-      for (const item of announced) {
-        sources.announced(item, holder);
-        queue.retryNow(item);
-      }
-    },
-  });
+  async start(): Promise<void> {
+    await this.follow.catchUp();
+    await this.queue.start();
+  }
 
-  peers.onOpen(({ owner: back }) => {
-    sources.clearFailure(back);
-    queue.retryAllNow((item) => isRecipient(item, back));
-  });
+  async stop(): Promise<void> {
+    await this.follow.stop();
+    await this.queue.stop();
+    await this.backlog.stop();
+  }
 
-  function announce(item: ItemId): void {
-    const message = encodeItems([item], scheme);
-    for (const peer of peers.all()) {
-      if (isRecipient(item, peer.owner)) peer.notify(ITEMS, message);
+  announce(item: ItemId): void {
+    const message = encodeItems([item], this.deps.scheme);
+    for (const peer of this.deps.peers.all()) {
+      if (this.isRecipient(item, peer.owner)) peer.notify(ITEMS, message);
     }
   }
 
-  function onStored(item: ItemId): void {
-    const bound = boundHash(view, item.policyId, item.hash);
-    const found = bound && findTransaction(view, bound.transaction);
-    if (found !== undefined && clock.now() - found.tx.timestamp < options.newsMs) announce(item);
+  private isRecipient({ policyId }: ItemId, address: Uint8Array): boolean {
+    return isMember(this.deps.view, policyId, RECIPIENT, address);
   }
 
-  return {
-    follow,
-    queue,
-    announce,
-    async start() {
-      await follow.catchUp();
-      await queue.start();
-    },
-    async stop() {
-      await follow.stop();
-      await queue.stop();
-      await backlog.stop();
-    },
-  };
+  private onStored(item: ItemId): void {
+    const { view, clock } = this.deps;
+    const bound = boundHash(view, item.policyId, item.hash);
+    const found = bound && findTransaction(view, bound.transaction);
+    if (found === undefined) return;
+    if (clock.now() - found.tx.timestamp < this.options.newsMs) this.announce(item);
+  }
 }

@@ -13,10 +13,16 @@
  * transfers never exceed a quota. Rows of its own count the accepted bytes.
  */
 
+import { unlessOurs } from '../base/assert.ts';
 import { base58 } from '../base/base58.ts';
 import { concat, equal, latin1 } from '../base/bytes.ts';
-import type { Log } from '../base/ports.ts';
-import { PRIVATE_DATA_BYTES_MAX, type PrivateStore, storageFailed } from '../base/private-store.ts';
+import type { Clock, Log } from '../base/ports.ts';
+import {
+  PRIVATE_DATA_BYTES_MAX,
+  type PrivateItem,
+  type PrivateStore,
+  storageFailed,
+} from '../base/private-store.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { type ItemId, itemBytes } from './item-id.ts';
 import {
@@ -50,7 +56,7 @@ export type QuotaLimit =
   | 'quota'
   | 'free-space';
 
-export interface QuotaPorts extends StoredBytesPorts {
+export interface QuotaDeps extends StoredBytesPorts {
   readonly store: PrivateStore;
   readonly log: Log;
   /** `privacy.owner-address`. */
@@ -58,25 +64,6 @@ export interface QuotaPorts extends StoredBytesPorts {
   /** The account that has created a policy; undefined where there is no such policy. */
   readonly creatorOf: (policyId: Uint8Array) => Uint8Array | undefined;
   readonly onRefused: (limit: QuotaLimit) => void;
-}
-
-export interface Quota {
-  /** The same store; a write above a limit rejects with PrivateStoreError of kind `storage`. */
-  readonly store: PrivateStore;
-  /**
-   * Undefined while an item of the greatest length, bound by this account, may be accepted for the
-   * policy.
-   */
-  refusal(item: Bound): Promise<QuotaLimit | undefined>;
-  /** Bytes accepted for all policies. */
-  bytes(): number;
-  /** Counts an item that is stored, where a crash came before it counted. Never rejects. */
-  found(item: Bound): Promise<void>;
-  /**
-   * Subtracts what was deleted, in a part of the items at a time. True where there are more in this
-   * round. Rejects where the store fails.
-   */
-  forgetDeleted(isStopped: () => boolean): Promise<boolean>;
 }
 
 /** The identity of an item, with the account that bound its hash. */
@@ -98,43 +85,142 @@ const memberShare = (bytesMax: number): number =>
 
 type Limit = readonly [name: QuotaLimit, taken: number, bytesMax: number];
 
-export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
-  const { store, log } = ports;
-  const { acceptedCreators, accountBytesMax } = options;
-  const { ownerAddress } = ports;
-  const stored = new StoredBytes(ports);
-  const warned = new BoundedCache<string, true>(WARNED_MAX);
+export class Quota {
+  /** The same store; a write above a limit rejects with PrivateStoreError of kind `storage`. */
+  readonly store: PrivateStore;
+  private readonly options: QuotaOptions;
+  private readonly deps: QuotaDeps;
+  private readonly stored: StoredBytes;
+  private readonly warned = new BoundedCache<string, true>(WARNED_MAX);
   /** Where the search for deleted items goes on. */
-  let from: Uint8Array = FIRST_ROW;
+  private from: Uint8Array = FIRST_ROW;
 
-  function counted({ policyId, hash, sender }: Bound): CountedItem | undefined {
-    const creator = ports.creatorOf(policyId);
+  constructor(options: QuotaOptions, deps: QuotaDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.stored = new StoredBytes(deps);
+    this.store = { ...deps.store, write: (item, pieces) => this.write(item, pieces) };
+  }
+
+  /**
+   * Undefined while an item of the greatest length, bound by this account, may be accepted for the
+   * policy.
+   */
+  refusal(item: Bound): Promise<QuotaLimit | undefined> {
+    return this.refusedBy(item.policyId, this.counted(item), PRIVATE_DATA_BYTES_MAX);
+  }
+
+  /** Bytes accepted for all policies. */
+  bytes(): number {
+    return this.stored.stored(inAll);
+  }
+
+  /** Counts an item that is stored, where a crash came before it counted. Never rejects. */
+  async found(item: Bound): Promise<void> {
+    const charged = this.counted(item);
+    if (charged === undefined || this.stored.has(item)) return;
+    // The storage logs its own failures; the item counts when it is found again.
+    const data = await this.deps.store.read(item.policyId, item.hash).catch(() => undefined);
+    if (data !== undefined) await this.stored.add(charged, data.length);
+  }
+
+  /**
+   * Subtracts what was deleted, in a part of the items at a time. True where there are more in this
+   * round. Rejects where the store fails.
+   */
+  async forgetDeleted(isStopped: () => boolean): Promise<boolean> {
+    const items = this.stored.items(this.from, LOOKED_FOR);
+    for (const item of items) {
+      if (isStopped()) return false;
+      const isGone = async (): Promise<boolean> =>
+        (await this.deps.store.info(item.policyId, item.hash)) === undefined;
+      if (await isGone()) await this.stored.subtract(item, isGone);
+      this.from = concat(itemBytes(item), Uint8Array.of(0));
+    }
+    const isMore = items.length === LOOKED_FOR;
+    if (!isMore) this.from = FIRST_ROW;
+    return isMore;
+  }
+
+  private async write(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const { stored } = this;
+    const charged = this.counted(item);
+    if (charged !== undefined) stored.reserve(charged, PRIVATE_DATA_BYTES_MAX);
+    try {
+      const limit = await this.refusedBy(item.policyId, charged, 0);
+      if (limit !== undefined) throw storageFailed(`no room: ${limit}`);
+      let bytes = 0;
+      await this.deps.store.write(
+        item,
+        counting(pieces, (length) => (bytes += length)),
+      );
+      if (charged !== undefined) await stored.add(charged, bytes);
+    } finally {
+      if (charged !== undefined) stored.reserve(charged, -PRIVATE_DATA_BYTES_MAX);
+    }
+  }
+
+  private counted({ policyId, hash, sender }: Bound): CountedItem | undefined {
+    const creator = this.deps.creatorOf(policyId);
     return creator && { policyId, hash, sender, creator };
   }
 
-  const isAccepted = (creator: Uint8Array): boolean =>
-    acceptedCreators.length === 0 || acceptedCreators.some((one) => equal(one, creator));
+  private isAccepted(creator: Uint8Array): boolean {
+    const { acceptedCreators: accepted } = this.options;
+    return accepted.length === 0 || accepted.some((one) => equal(one, creator));
+  }
 
-  const isOwn = ({ sender }: CountedItem): boolean => equal(sender, ownerAddress);
+  private isOwn({ sender }: CountedItem): boolean {
+    return equal(sender, this.deps.ownerAddress);
+  }
 
-  /** `needed`: bytes in addition to the reserved ones. */
-  async function limitOf(
+  /** Logged once for a policy, until there is room again. */
+  private async refusedBy(
+    policyId: Uint8Array,
     item: CountedItem | undefined,
     needed: number,
   ): Promise<QuotaLimit | undefined> {
-    if (item === undefined || !(isOwn(item) || isAccepted(item.creator))) return 'not-accepted';
-    const free = await store.freeBytes?.();
-    if (free !== undefined && free - stored.reservedFor(inAll) - needed < options.freeBytesMin) {
-      return 'free-space';
+    const limit = await this.limitOf(item, needed);
+    const key = latin1(policyId);
+    if (limit === undefined) {
+      this.warned.delete(key);
+      return undefined;
     }
-    return limitsFor(item).find(([, taken, bytesMax]) => taken + needed > bytesMax)?.[0];
+    this.deps.onRefused(limit);
+    if (!this.warned.has(key)) this.warn(policyId, limit);
+    this.warned.set(key, true);
+    return limit;
   }
 
-  function limitsFor(item: CountedItem): readonly Limit[] {
-    const all: Limit = ['quota', stored.taken(inAll), options.totalBytesMax];
-    if (isOwn(item)) return [all];
+  private warn(policyId: Uint8Array, limit: QuotaLimit): void {
+    const policy = base58.encode(policyId);
+    if (limit === 'not-accepted') this.deps.log.warn('privacy.not-accepted', { policy });
+    else this.deps.log.warn('privacy.no-room', { policy, limit });
+  }
+
+  /** `needed`: bytes in addition to the reserved ones. */
+  private async limitOf(
+    item: CountedItem | undefined,
+    needed: number,
+  ): Promise<QuotaLimit | undefined> {
+    if (item === undefined || !(this.isOwn(item) || this.isAccepted(item.creator))) {
+      return 'not-accepted';
+    }
+    const free = await this.deps.store.freeBytes?.();
+    const reserved = this.stored.reservedFor(inAll);
+    if (free !== undefined && free - reserved - needed < this.options.freeBytesMin) {
+      return 'free-space';
+    }
+    return this.limitsFor(item).find(([, taken, bytesMax]) => taken + needed > bytesMax)?.[0];
+  }
+
+  private limitsFor(item: CountedItem): readonly Limit[] {
+    const { stored } = this;
+    const { ownerAddress } = this.deps;
+    const { policyBytesMax, accountBytesMax, totalBytesMax } = this.options;
+    const all: Limit = ['quota', stored.taken(inAll), totalBytesMax];
+    if (this.isOwn(item)) return [all];
     const { policyId, creator, sender } = item;
-    const { policyBytesMax } = options;
     const byOthers = (sum: string, own: string): number => stored.taken(sum) - stored.taken(own);
     const inPolicy = byOthers(ofPolicy(policyId), inPolicyOf(policyId, ownerAddress));
     const underCreator = byOthers(ofCreator(creator), underCreatorOf(creator, ownerAddress));
@@ -153,75 +239,6 @@ export function createQuota(options: QuotaOptions, ports: QuotaPorts): Quota {
       ['member-share', underCreatorOwn, memberShare(accountBytesMax)],
     ];
   }
-
-  /** Logged once for a policy, until there is room again. */
-  async function refusedBy(
-    policyId: Uint8Array,
-    item: CountedItem | undefined,
-    needed: number,
-  ): Promise<QuotaLimit | undefined> {
-    const limit = await limitOf(item, needed);
-    const key = latin1(policyId);
-    if (limit === undefined) {
-      warned.delete(key);
-      return undefined;
-    }
-    ports.onRefused(limit);
-    if (!warned.has(key)) warn(policyId, limit);
-    warned.set(key, true);
-    return limit;
-  }
-
-  function warn(policyId: Uint8Array, limit: QuotaLimit): void {
-    const policy = base58.encode(policyId);
-    if (limit === 'not-accepted') log.warn('privacy.not-accepted', { policy });
-    else log.warn('privacy.no-room', { policy, limit });
-  }
-
-  const isGone = async ({ policyId, hash }: ItemId): Promise<boolean> =>
-    (await store.info(policyId, hash)) === undefined;
-
-  return {
-    refusal: (item) => refusedBy(item.policyId, counted(item), PRIVATE_DATA_BYTES_MAX),
-    bytes: () => stored.stored(inAll),
-    async forgetDeleted(isStopped) {
-      const items = stored.items(from, LOOKED_FOR);
-      for (const item of items) {
-        if (isStopped()) return false;
-        if (await isGone(item)) await stored.subtract(item, () => isGone(item));
-        from = concat(itemBytes(item), Uint8Array.of(0));
-      }
-      const isMore = items.length === LOOKED_FOR;
-      if (!isMore) from = FIRST_ROW;
-      return isMore;
-    },
-    async found(item) {
-      const charged = counted(item);
-      if (charged === undefined || stored.has(item)) return;
-      // The storage logs its own failures; the item counts when it is found again.
-      const data = await store.read(item.policyId, item.hash).catch(() => undefined);
-      if (data !== undefined) await stored.add(charged, data.length);
-    },
-    store: {
-      ...store,
-      async write(item, pieces) {
-        const charged = counted(item);
-        if (charged !== undefined) stored.reserve(charged, PRIVATE_DATA_BYTES_MAX);
-        try {
-          const limit = await refusedBy(item.policyId, charged, 0);
-          if (limit !== undefined) throw storageFailed(`no room: ${limit}`);
-          let bytes = 0;
-          await store.write(
-            item,
-            counting(pieces, (length) => (bytes += length)),
-          );
-          if (charged !== undefined) await stored.add(charged, bytes);
-        } finally {
-          if (charged !== undefined) stored.reserve(charged, -PRIVATE_DATA_BYTES_MAX);
-        }
-      },
-    },
-  };
 }
 
 async function* counting(
@@ -232,4 +249,47 @@ async function* counting(
     add(piece.length);
     yield piece;
   }
+}
+
+/** From the end of a round through all items to the next. */
+export const SEARCH_EVERY_MS = 600_000;
+/** Between two parts of a round. */
+export const NEXT_PART_MS = 1_000;
+
+interface Search {
+  start(): void;
+  /** Resolves when no search is under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Looks now and then for items that an operator has deleted with the means of the storage, so that
+ * they no longer count. `search` looks for a part of the items, and says whether the round has more; it rejects where
+ * the storage fails, which logs that; it is tried again.
+ */
+export function createSearch(
+  search: (isStopped: () => boolean) => Promise<boolean>,
+  clock: Clock,
+): Search {
+  let cancel = (): void => {};
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  function after(ms: number): void {
+    if (stopped) return;
+    cancel = clock.after(ms, () => {
+      running = search(() => stopped)
+        .catch(unlessOurs(() => false))
+        .then((isMore) => after(isMore === true ? NEXT_PART_MS : SEARCH_EVERY_MS));
+    });
+  }
+
+  return {
+    start: () => after(SEARCH_EVERY_MS),
+    async stop() {
+      stopped = true;
+      cancel();
+      await running;
+    },
+  };
 }

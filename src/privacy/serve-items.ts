@@ -50,68 +50,88 @@ const BLOCK_MS_MAX = 2_000;
 export const BUSY_MS_MAX = 10_000;
 const BLOCK_POLL_MS = 50;
 
-/** Registers the protocol; streams arrive once the network has started. */
-export function serveItems(
-  options: ServeItemsOptions,
-  ports: TransferPorts & { readonly peers: Pick<Peers, 'handleStreams'> },
-): void {
-  const { view, store, scheme, verifier, clock, owner } = ports;
-  const places = new Semaphore(options.parallelism);
-  const refused = new RefusedRequests(clock);
+export interface ServeItemsDeps extends TransferPorts {
+  readonly peers: Pick<Peers, 'handleStreams'>;
+}
 
-  ports.peers.handleStreams(DATA, {
-    ...limitsOf(dataBudget(options.parallelism)),
-    serve,
-  });
+export class ItemServer {
+  private readonly options: ServeItemsOptions;
+  private readonly deps: ServeItemsDeps;
+  private readonly places: Semaphore;
+  private readonly refused: RefusedRequests;
 
-  async function serve(peer: Peer, stream: PeerStream, charge: Charge): Promise<void> {
+  constructor(options: ServeItemsOptions, deps: ServeItemsDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.places = new Semaphore(options.parallelism);
+    this.refused = new RefusedRequests(deps.clock);
+  }
+
+  /** Registers the protocol; streams arrive once the network has started. */
+  start(): void {
+    this.deps.peers.handleStreams(DATA, {
+      ...limitsOf(dataBudget(this.options.parallelism)),
+      serve: (peer, stream, charge) => this.serve(peer, stream, charge),
+    });
+  }
+
+  private async serve(peer: Peer, stream: PeerStream, charge: Charge): Promise<void> {
+    const { clock, scheme } = this.deps;
     const message = await within(clock, RECEIVE_MS_MAX, 'the request did not arrive in time', () =>
       stream.receive(),
     );
     if (message === undefined) return stream.abort();
     const request = decodeRequest(message, scheme);
-    if (!(await mayReceiveSoon(request, peer.owner))) return refuse(peer, stream);
-    const release = await places.acquireWithin(clock, BUSY_MS_MAX);
+    if (!(await this.mayReceiveSoon(request, peer.owner))) return this.refuse(peer, stream);
+    const release = await this.places.acquireWithin(clock, BUSY_MS_MAX);
     // The asking node goes on to another member, and comes again.
     if (release === undefined) return nothing(stream);
     try {
-      await within(clock, options.timeoutMs, 'the data were not taken in time', () =>
-        answer(request, peer, stream, charge),
+      await within(clock, this.options.timeoutMs, 'the data were not taken in time', () =>
+        this.answer(request, peer, stream, charge),
       );
     } finally {
       release();
     }
   }
 
-  const isRecipient = ({ policyId }: DataRequest, asker: Uint8Array): boolean =>
-    isParticipant(view, asker) && isMember(view, policyId, RECIPIENT, asker);
-  const mayReceive = (request: DataRequest, asker: Uint8Array): boolean =>
-    isRecipient(request, asker) && boundHash(view, request.policyId, request.hash) !== undefined;
+  private isRecipient({ policyId }: DataRequest, asker: Uint8Array): boolean {
+    const { view } = this.deps;
+    return isParticipant(view, asker) && isMember(view, policyId, RECIPIENT, asker);
+  }
+
+  private mayReceive(request: DataRequest, asker: Uint8Array): boolean {
+    const { policyId, hash } = request;
+    return (
+      this.isRecipient(request, asker) && boundHash(this.deps.view, policyId, hash) !== undefined
+    );
+  }
 
   /**
    * The block with the hash may have reached the asking node first, so a member is worth a short
    * wait.
    */
-  async function mayReceiveSoon(request: DataRequest, asker: Uint8Array): Promise<boolean> {
-    for (let waited = 0; isRecipient(request, asker); waited += BLOCK_POLL_MS) {
-      if (mayReceive(request, asker)) return true;
+  private async mayReceiveSoon(request: DataRequest, asker: Uint8Array): Promise<boolean> {
+    for (let waited = 0; this.isRecipient(request, asker); waited += BLOCK_POLL_MS) {
+      if (this.mayReceive(request, asker)) return true;
       if (waited >= BLOCK_MS_MAX) return false;
-      await new Promise<void>((resolve) => void clock.after(BLOCK_POLL_MS, resolve));
+      await new Promise<void>((resolve) => void this.deps.clock.after(BLOCK_POLL_MS, resolve));
     }
     return false;
   }
 
-  async function refuse({ owner: asker }: Peer, stream: PeerStream): Promise<void> {
-    if (refused.add(asker)) await nothing(stream);
+  private async refuse({ owner: asker }: Peer, stream: PeerStream): Promise<void> {
+    if (this.refused.add(asker)) await nothing(stream);
     else stream.abort();
   }
 
-  async function answer(
+  private async answer(
     request: DataRequest,
     peer: Peer,
     stream: PeerStream,
     charge: Charge,
   ): Promise<void> {
+    const { owner, verifier, store } = this.deps;
     const { policyId, hash, ephemeralKey: askersKey } = request;
     const about = { policyId, hash, asker: peer.owner, replier: owner.address };
     const signed = signedByAsker(about, askersKey);
@@ -127,8 +147,8 @@ export function serveItems(
     let unsent = data.length;
     try {
       // The chain may have moved on meanwhile.
-      if (!mayReceive(request, peer.owner)) return await nothing(stream);
-      for await (const message of offered(request, about, info, data, ports)) {
+      if (!this.mayReceive(request, peer.owner)) return await nothing(stream);
+      for await (const message of offered(request, about, info, data, this.deps)) {
         await stream.send(message);
         unsent -= message.length;
       }

@@ -2,12 +2,10 @@
  * Scripts as the rest of the node sees them: made from a source or read from bytes, with complexity
  * and text form (docs/protocol/scripts.md).
  */
-
 import { equal, latin1 } from '../base/bytes.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { readScript, writeScript } from './binary.ts';
 import { compileTree } from './compiler.ts';
-import { readDirectives } from './directives.ts';
 import { type Estimate, estimate } from './estimator.ts';
 import { bytesOfBase64 } from './operations.ts';
 import { parse } from './parser.ts';
@@ -150,4 +148,39 @@ function readWhole(bytes: Uint8Array, secureHash: SecureHash): Script {
       return uses;
     },
   };
+}
+
+/**
+ * The only key that counts, and its value. White space between them may be missing: then the value
+ * is one letter or digit, or begins with another sign. No place has two ways on, so that the time is
+ * linear in the length of the line.
+ */
+const VERSION =
+  /^\s*\{-#\s*LANGUAGE_VERSION(?:\s+([A-Za-z0-9/.,]+)|([A-Za-z0-9])|([/.,][A-Za-z0-9/.,]*))\s*#-\}\s*$/;
+const OPENING = '{-#';
+
+interface Directed {
+  readonly version: Version;
+  /** The source without its directives. */
+  readonly source: string;
+}
+
+/** Throws ScriptError. */
+export function readDirectives(whole: string): Directed {
+  const lines = whole.split('\n');
+  let value: string | undefined;
+  for (const line of lines) {
+    if (!line.includes(OPENING)) continue;
+    const [, spaced, single, signed] = VERSION.exec(line) ?? [];
+    value ??= spaced ?? single ?? signed;
+  }
+  const source = lines.filter((line) => !line.includes(OPENING)).join('\n');
+  return { version: value === undefined ? 1 : versionOf(value), source };
+}
+
+function versionOf(text: string): Version {
+  if (!/^\d{1,9}$/.test(text)) throw new ScriptError("Can't parse language version");
+  const version = Number(text);
+  if (version !== 1 && version !== 2) throw new ScriptError('Unsupported language version');
+  return version;
 }

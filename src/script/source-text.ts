@@ -4,7 +4,6 @@
  * same.
  */
 import { base58 } from '../base/base58.ts';
-import { type Deep, resultOf } from './deep.ts';
 import { builtinOf } from './functions.ts';
 import { IS_INSTANCE } from './match-compiler.ts';
 import type { Header, Tree, Version } from './tree.ts';
@@ -204,3 +203,28 @@ const bytesLiteral = (bytes: Uint8Array): string =>
   bytes.length <= BASE58_BYTES_MAX
     ? `base58'${base58.encode(bytes)}'`
     : `base64'${Buffer.from(bytes).toString('base64')}'`;
+
+/**
+ * Recursion of any depth: a function that calls itself is a generator and yields the call. The calls
+ * that wait are then in an array instead of the stack, whose size nobody can rely on.
+ */
+interface Deep<Result> extends Generator<Deep<Result>, Result, Result> {}
+
+function resultOf<Result>(whole: Deep<Result>): Result {
+  // The innermost one is the last.
+  const waiting: Deep<Result>[] = [];
+  let call = whole;
+  let step = call.next();
+  for (;;) {
+    if (step.done !== true) {
+      waiting.push(call);
+      call = step.value;
+      step = call.next();
+      continue;
+    }
+    const caller = waiting.pop();
+    if (caller === undefined) return step.value;
+    call = caller;
+    step = call.next(step.value);
+  }
+}

@@ -1,6 +1,6 @@
 /** The time of day from several time servers, some of which are silent or wrong. */
 import t, { type Test } from 'tap';
-import { type NtpOptions, ntpSource } from '../../src/adapters/ntp.ts';
+import { type NtpOptions, TimeSource } from '../../src/adapters/ntp.ts';
 import { systemClock } from '../../src/adapters/system.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 import { blackHole, type TimeServer, timeServer } from './time-server.ts';
@@ -15,7 +15,7 @@ const servers = (t: Test, count: number): Promise<TimeServer[]> =>
 function sourceOf(t: Test, asked: readonly TimeServer[], options: Partial<NtpOptions> = {}) {
   const log = memoryLog();
   const fatal: string[] = [];
-  const source = ntpSource(
+  const source = new TimeSource(
     {
       servers: asked.map(({ place }) => place),
       requestTimeoutMs: 200,
@@ -28,7 +28,8 @@ function sourceOf(t: Test, asked: readonly TimeServer[], options: Partial<NtpOpt
     log,
     (why) => fatal.push(why),
   );
-  t.teardown(source.stop);
+  source.start();
+  t.teardown(() => source.stop());
   const isNearly = (expected: number): boolean => Math.abs(source.now() - expected) < 3000;
   const deviation = (): number => source.now() - Date.now();
   return { source, log, isNearly, deviation, fatal };

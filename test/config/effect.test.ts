@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { exampleConfig, referencePage } from '../../src/node/config/document.ts';
+import { configurationPage } from '../../scripts/reference/configuration-page.ts';
+import { exampleConfig } from '../../src/node/config/document.ts';
 import { camel } from '../../src/node/config/setting.ts';
 import { allSettings } from '../../src/node/config/settings.ts';
 import { LEAST, read } from './sample.ts';
@@ -45,7 +46,7 @@ t.test('whoever sets one without effect is told, and nobody else', async (t) => 
   );
   const ignored = allSettings.filter(({ setting }) => setting.ignored === true);
   for (const { key } of ignored) {
-    const row = referencePage()
+    const row = configurationPage()
       .split('\n')
       .find((line) => line.startsWith(`| \`${key}\``));
     t.match(row, /without effect/, key);

@@ -125,6 +125,7 @@ t.test('a round without sync part ends one millisecond early', async (t) => {
   judge(G + 2 * 17_000 - 2);
   t.throws(() => judge(G + 2 * 17_000 - 1), /timestamp is after round end/);
   t.strictSame(poa.nextSlot(parent, minerIdentity(1), G, view), {
+    start: G + 17_000,
     from: G + 17_000,
     until: G + 2 * 17_000 - 1,
   });

@@ -168,7 +168,11 @@ t.test('scenario 36: parent + delay − 1 is refused, + 0 accepted', async (t) =
     message: `Block timestamp ${slot.from - 1} less than min valid timestamp ${slot.from}`,
   });
   const now = slot.from + 77;
-  t.strictSame(pos.nextSlot(parent(), minerIdentity(5), now, view), { from: now, until: Infinity });
+  t.strictSame(pos.nextSlot(parent(), minerIdentity(5), now, view), {
+    start: slot.from,
+    from: now,
+    until: Infinity,
+  });
 });
 
 t.test('scenario 37: wrong base target, wrong generation signature', async (t) => {

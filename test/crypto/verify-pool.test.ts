@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { verifyPoolLimits } from '../../src/adapters/verify/signature-limits.ts';
 import {
-  createVerifyPool,
   inlineVerifier,
+  VerifyPool,
   VerifyPoolClosedError,
   VerifyThreadError,
 } from '../../src/adapters/verify/signature-pool.ts';
@@ -100,7 +100,7 @@ t.test('messages longer than a batch', async (t) => {
 });
 
 t.test('refuses what is too much, and recovers', async (t) => {
-  const pool = createVerifyPool({ ...mortal, checksMax: 10 });
+  const pool = new VerifyPool({ ...mortal, checksMax: 10 });
   t.teardown(() => pool.close());
   await t.rejects(pool.verify(Array(11).fill(good)), VerifyQueueFullError);
   const first = pool.verify(Array(10).fill(good));
@@ -139,7 +139,7 @@ t.test('closing while batches are in the threads', async (t) => {
 
 t.test('a thread that dies takes no verdict with it', async (t) => {
   for (const threads of [1, 2]) {
-    const pool = createVerifyPool({ ...mortal, threads });
+    const pool = new VerifyPool({ ...mortal, threads });
     t.teardown(() => pool.close());
     const folder = t.testdir();
     const items = Array.from({ length: 200 }, (_, i) =>
@@ -157,7 +157,7 @@ t.test('a check that kills every thread fails alone', async (t) => {
       ...silent,
       error: (event: string, fields?: object) => deaths.push([event, fields]),
     };
-    const pool = createVerifyPool({ ...mortal, log });
+    const pool = new VerifyPool({ ...mortal, log });
     t.teardown(() => pool.close());
     const others = Array.from({ length: 20 }, () => one(pool, good));
     const bad = one(pool, saying(order));
@@ -171,7 +171,7 @@ t.test('a check that kills every thread fails alone', async (t) => {
 });
 
 t.test('threads that cannot even start: an error, not an endless loop', async (t) => {
-  const pool = createVerifyPool({ ...mortal, workerUrl: new URL('./absent.ts', import.meta.url) });
+  const pool = new VerifyPool({ ...mortal, workerUrl: new URL('./absent.ts', import.meta.url) });
   t.teardown(() => pool.close());
   const results = await Promise.allSettled(Array.from({ length: 100 }, () => one(pool, good)));
   t.ok(results.every((result) => result.status === 'rejected'));

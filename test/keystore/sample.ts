@@ -2,7 +2,7 @@
 import { systemRandom } from '../../src/adapters/system.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { type Keystore, openKeystore } from '../../src/keystore/keystore.ts';
-import type { KeystoreFiles } from '../../src/keystore/location.ts';
+import type { KeystoreFiles } from '../../src/keystore/account-files.ts';
 import { family } from '../family.ts';
 
 export { family };

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { createRowPacker, eachRow } from '../../src/adapters/lmdb/rows.ts';
+import { eachRow, RowPacker } from '../../src/adapters/lmdb/rows.ts';
 import { type LmdbOptions, openLmdbStore, StoreWriteError } from '../../src/adapters/lmdb/store.ts';
 import { unseal } from '../../src/adapters/lmdb/sums.ts';
 import type { StoreWrite } from '../../src/base/ports.ts';
@@ -118,7 +118,7 @@ t.test('rows of all sizes travel unchanged', async (t) => {
     { table: 3, keys: bytesTo(40), keyBytes: 4, values: bytesTo(70) },
     { table: 4, keys: bytesTo(3), keyBytes: 1, values: [0, 999, 5].map(bytesTo) },
   ];
-  const packer = createRowPacker((bytes) => new ArrayBuffer(Math.max(bytes, 1000)));
+  const packer = new RowPacker((bytes) => new ArrayBuffer(Math.max(bytes, 1000)));
   for (const write of writes) packer.add(write);
   for (const column of columns) {
     packer.addRows(column, 0, 2);

@@ -2,13 +2,14 @@
 // set.
 import t from 'tap';
 import type { Slot } from '../../src/consensus/consensus.ts';
-import { createMiner, type MinerPorts } from '../../src/miner/miner.ts';
+import type { Coming } from '../../src/miner/free-slots.ts';
+import { type MinerPorts, SlotMiner } from '../../src/miner/miner.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 
 const START = 1_700_000_000_000;
 const STALE_MS = 30_000;
-const SLOT: Slot = { from: START + 20_000, until: START + 25_000 };
+const SLOT: Slot = { start: START + 20_000, from: START + 20_000, until: START + 25_000 };
 
 /** A miner that waits for its slot; its world can be changed meanwhile. */
 function armed(tipAgeMs: number) {
@@ -21,6 +22,8 @@ function armed(tipAgeMs: number) {
     lacksVotes: false,
     tip: { height: 5, timestamp: START - tipAgeMs },
     produceBlock: async (timestamp: number): Promise<void> => void forged.push(timestamp),
+    headMoved: (): void => {},
+    coming: undefined as Coming | undefined,
     /** Commits the block that waits, if one does. */
     unfinished: undefined as (() => void) | undefined,
   };
@@ -40,9 +43,13 @@ function armed(tipAgeMs: number) {
       waits: () => world.unfinished !== undefined,
       finish: async () => world.unfinished?.(),
     },
-    onHead: () => () => {},
+    onHead: (listener) => {
+      world.headMoved = listener;
+      return () => {};
+    },
+    coming: () => world.coming,
   };
-  const miner = createMiner(
+  const miner = new SlotMiner(
     { enabled: true, quorum: 0, noQuorumDelayMs: 1000, staleTipMs: STALE_MS },
     {
       clock,
@@ -166,3 +173,77 @@ t.test(
     await miner.stop();
   },
 );
+
+const QUARTER_MS = (SLOT.until - SLOT.start) / 4;
+
+t.test('a slot waits for a better block that is on its way', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.coming = 'announced';
+  await clock.advanceTo(SLOT.start + 700);
+  t.strictSame(forged, [], 'it would be lost');
+  t.equal(miner.state(), 'waiting');
+  world.coming = undefined;
+  world.headMoved();
+  await clock.advance(0);
+  t.strictSame(forged, [SLOT.start + 700], 'on the new head, at once');
+  await clock.advanceTo(SLOT.until + 1_000);
+  t.equal(forged.length, 1);
+  await miner.stop();
+});
+
+t.test('the block does not come, since it was no good', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.coming = 'announced';
+  await clock.advanceTo(SLOT.start + 700);
+  world.coming = undefined;
+  await clock.advance(30);
+  t.equal(forged.length, 1);
+  await miner.stop();
+});
+
+t.test('headers without blocks cost a quarter of the turn, however many', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.coming = 'announced';
+  // Each might begin a wait of its own.
+  for (let ms = 0; ms < QUARTER_MS; ms += 250) {
+    await clock.advanceTo(SLOT.start + ms);
+    world.headMoved();
+  }
+  t.strictSame(forged, []);
+  await clock.advanceTo(SLOT.until);
+  t.strictSame(forged, [SLOT.start + QUARTER_MS]);
+  await miner.stop();
+});
+
+t.test('and the next turn begins when it would have begun', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.coming = 'announced';
+  await clock.advanceTo(SLOT.until);
+  const [start, until] = [SLOT.start + 20_000, SLOT.until + 20_000];
+  const tip = { height: 6, timestamp: SLOT.until };
+  Object.assign(world, { used: false, slot: { start, from: start, until }, tip });
+  await clock.advanceTo(until);
+  t.strictSame(
+    forged.map((at) => at - SLOT.start),
+    [QUARTER_MS, 20_000 + QUARTER_MS],
+  );
+  await miner.stop();
+});
+
+t.test('a block that is here and not judged yet holds up half of the turn', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.coming = 'complete';
+  await clock.advanceTo(SLOT.until);
+  t.strictSame(forged, [SLOT.start + 2 * QUARTER_MS]);
+  await miner.stop();
+});
+
+t.test('a turn that never ends waits for nothing', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.slot = { ...SLOT, until: Number.POSITIVE_INFINITY };
+  world.coming = 'complete';
+  world.headMoved();
+  await clock.advanceTo(SLOT.start);
+  t.strictSame(forged, [SLOT.start]);
+  await miner.stop();
+});

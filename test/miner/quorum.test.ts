@@ -1,7 +1,7 @@
 // How many other miners must be connected: a majority with this node, or what the setting says.
 import t from 'tap';
 import { majorityOf } from '../../src/chain/apply/counted-miners.ts';
-import { createMiner } from '../../src/miner/miner.ts';
+import { SlotMiner } from '../../src/miner/miner.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 
@@ -11,7 +11,7 @@ const START = 1_700_000_000_000;
 async function mines(miners: number, connected: number, quorum?: number): Promise<boolean> {
   const clock = fakeClock(START);
   let forged = false;
-  const miner = createMiner(
+  const miner = new SlotMiner(
     { enabled: true, quorum, noQuorumDelayMs: 1000, staleTipMs: 30_000 },
     {
       clock,
@@ -21,7 +21,7 @@ async function mines(miners: number, connected: number, quorum?: number): Promis
       isRemovedFromNetwork: () => false,
       chain: {
         tip: () => ({ height: 5, timestamp: START }),
-        nextSlot: (now) => (forged ? undefined : { from: now, until: START + 60_000 }),
+        nextSlot: (now) => (forged ? undefined : { start: now, from: now, until: START + 60_000 }),
         isUsed: () => false,
         unfinished: { waits: () => false, finish: async () => undefined },
         produceBlock: async () => {

@@ -9,9 +9,9 @@ import { blockOn, inFull, maverick, turnOf } from './maverick.ts';
 import { spread } from './misbehaviour/row.ts';
 
 /** A feature that no release so far implements. */
-const UNKNOWN = 140;
+const UNKNOWN = 162;
 /** A type that comes with it. */
-const NEW_TYPE = 120;
+const NEW_TYPE = 121;
 
 const unknownTx = (n: number): Uint8Array =>
   concat(Uint8Array.of(0, NEW_TYPE, 1, n), new Uint8Array(150));

@@ -129,7 +129,7 @@ export interface WholeOptions {
 }
 
 export const ROUND_MS = 10_000;
-const GENESIS_TIME = 1_700_000_000_000;
+export const GENESIS_TIME = 1_700_000_000_000;
 const DIR = '/memory';
 
 const withFeatures = (text: string, ids: readonly number[] | undefined): string =>

@@ -13,7 +13,7 @@ import { stringify } from '../../src/base/json.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
-import { createMiner } from '../../src/miner/miner.ts';
+import { SlotMiner } from '../../src/miner/miner.ts';
 import { FetchQueue } from '../../src/privacy/fetch-queue.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { mine, newChain, payment, quiet, scheme, users, verifier } from '../chain/chain-harness.ts';
@@ -165,7 +165,7 @@ const seams: Readonly<Record<string, Seam>> = {
     };
     const now = clock.now();
     let made = 0;
-    const miner = createMiner(
+    const miner = new SlotMiner(
       { enabled: true, quorum: 0, noQuorumDelayMs: 1, staleTipMs: 1_000_000 },
       {
         clock,
@@ -174,7 +174,11 @@ const seams: Readonly<Record<string, Seam>> = {
         isRemovedFromNetwork: () => false,
         chain: {
           tip: () => ({ height: 1, timestamp: now }),
-          nextSlot: (from: number) => ({ from: from - 10_000, until: from + 10_000 }),
+          nextSlot: (from: number) => ({
+            start: from - 10_000,
+            from: from - 10_000,
+            until: from + 10_000,
+          }),
           isUsed: (slot: { from: number }) => made > 0 && slot.from < now,
           async produceBlock() {
             charge.pass();
@@ -213,14 +217,7 @@ const seams: Readonly<Record<string, Seam>> = {
     const queue = new FetchQueue(
       { parallelism: 1, attemptsMax: 1, firstDelayMs: 1, lostEveryMs: 1 },
       {
-        backlog: {
-          set: () => {},
-          list: () => [],
-          followed: () => undefined,
-          follow: () => {},
-          flush: async () => {},
-          stop: async () => {},
-        },
+        backlog: { set: () => {}, list: () => [], flush: async () => {} },
         clock: at.clock,
         random: { bytes: (count) => new Uint8Array(count) },
         log: quiet,

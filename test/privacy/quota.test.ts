@@ -11,10 +11,10 @@ import { base58 } from '../../src/base/base58.ts';
 import type { PrivateItem } from '../../src/base/private-store.ts';
 import { Reader } from '../../src/codec/codec.ts';
 import { meta, privateStored } from '../../src/ledger/tables.ts';
-import { createSearch, NEXT_PART_MS, SEARCH_EVERY_MS } from '../../src/privacy/deleted-items.ts';
+import { createSearch, NEXT_PART_MS, SEARCH_EVERY_MS } from '../../src/privacy/quota.ts';
 import { itemOfBytes } from '../../src/privacy/item-id.ts';
 import { DATA } from '../../src/privacy/privacy-messages.ts';
-import { createQuota, type QuotaOptions } from '../../src/privacy/quota.ts';
+import { Quota, type QuotaOptions } from '../../src/privacy/quota.ts';
 import { ITEM_BYTES_MIN, sumsOf } from '../../src/privacy/stored-bytes.ts';
 import { scheme, testClock } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
@@ -52,12 +52,12 @@ function quota(
   const store = { ...verifiedStore(shelf, log), freeBytes: async () => free.bytes };
   const onRefused = (limit: string) => void refused.push(limit);
   const ports = { store, rows, log, scheme, creatorOf, onRefused, ownerAddress: OWN };
-  const made = createQuota({ ...WIDE, ...options }, ports);
+  const made = new Quota({ ...WIDE, ...options }, ports);
   const has = async (policy: number, sender = by(0)): Promise<boolean> =>
     (await made.refusal({ ...item(policy, NONE), sender })) === undefined;
   const put = async (policy: number, sender: number, bytes: Uint8Array): Promise<void> =>
     made.store.write(item(policy, bytes, by(sender)), one(bytes));
-  return { ...made, has, put, log, refused, rows, free, folder };
+  return Object.assign(made, { has, put, log, refused, rows, free, folder });
 }
 
 const NONE = new Uint8Array(0);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { copySources } from './sources-copy.ts';
 
 const SCRIPT = 'use-greeting.ts';
-const copy = copySources(t, 'test/project/new-endpoint', ['test']);
+const copy = copySources(t, 'test/project/new-endpoint', ['scripts', 'test']);
 
 t.test('the copy does not know the endpoint by itself', async (t) => {
   t.throws(() => copy.run(SCRIPT), /no route \/utils\/greeting/);

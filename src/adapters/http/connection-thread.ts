@@ -29,22 +29,101 @@ export interface ThreadParts {
   readonly end?: () => void;
 }
 
-export function serveConnections(
-  port: MessagePort,
-  { routes, options, bodyBytes, ended }: HttpThreadData,
-  parts: ThreadParts,
-): void {
-  const outbox = new Outbox(port);
-  const delay = options.measured === true ? measureLoopDelay() : undefined;
+export class ConnectionThread {
+  private readonly port: MessagePort;
+  private readonly data: HttpThreadData;
+  private readonly parts: ThreadParts;
+  private readonly outbox: Outbox;
+  private readonly server: Server;
+  private delay: ReturnType<typeof measureLoopDelay> | undefined;
 
-  function passOn(
+  constructor(port: MessagePort, data: HttpThreadData, parts: ThreadParts) {
+    this.port = port;
+    this.data = data;
+    this.parts = parts;
+    this.outbox = new Outbox(port);
+    const routes = data.routes.map((facts, index) => this.routeOf(facts, index));
+    const tally = sharedTally(data.bodyBytes);
+    const door: Door = {
+      open: (app) => this.post({ kind: 'open', descriptor: (app as NativeApp).getDescriptor() }),
+      close: () => undefined,
+    };
+    this.server = new Server(routes, data.options, loadNative(), door, tally);
+  }
+
+  start(): void {
+    this.port.on('message', (message: ToThread) => this.receive(message));
+    // The main thread ends the process in order; a dead thread would still be given connections.
+    process.on('uncaughtException', (why) => this.post({ kind: 'failed', why }));
+    if (this.data.options.measured === true) {
+      this.delay = measureLoopDelay();
+      this.post({ kind: 'measured', delay: this.delay });
+    }
+    this.open();
+  }
+
+  private post(message: FromThread): void {
+    this.port.postMessage(message);
+  }
+
+  private receive(message: ToThread): void {
+    if (message.kind === 'reload') this.open();
+    else if (message.kind === 'close') void this.server.close().then(() => this.close());
+    else if (message.kind === 'end') this.end();
+    else this.outbox.settle(message.done, message.replies);
+  }
+
+  private open(): void {
+    this.server.open().catch((why) => this.post({ kind: 'unusable', why }));
+  }
+
+  private close(): void {
+    this.delay?.disable();
+    this.parts.end?.();
+    this.port.close();
+  }
+
+  private end(): void {
+    this.server.end();
+    // Native handles are gone only after the turn in which they were closed.
+    setImmediate(() => setImmediate(() => countEnd(this.data.ended)));
+  }
+
+  private routeOf(facts: RouteFacts, index: number): HttpRoute {
+    const work = facts.work === undefined ? undefined : this.parts.works[facts.work];
+    assert(facts.work === undefined || work !== undefined, `no work ${facts.work}`);
+    return {
+      ...facts,
+      admit: facts.access === undefined ? undefined : this.parts.admit(facts.access),
+      handle: (request, body) => {
+        const hasWork = work !== undefined && body !== undefined && body.length > 0;
+        if (!hasWork) return this.passOn(index, facts, request, body);
+        return this.finish(index, facts, request, work(body));
+      },
+    };
+  }
+
+  private async finish(
+    index: number,
+    facts: RouteFacts,
+    request: HttpRequest,
+    result: Promise<OffloadResult>,
+  ): Promise<HttpReply> {
+    const done = await result;
+    if ('whole' in done) return this.passOn(index, facts, request, done.whole);
+    if ('message' in done) return this.outbox.finish(index, done);
+    this.outbox.count(index, done.refusal.status);
+    return done.refusal;
+  }
+
+  private passOn(
     route: number,
     { keep, pattern }: RouteFacts,
     request: HttpRequest,
     body: Uint8Array | undefined,
   ): Promise<HttpReply> {
     const count = pattern.split('/:').length - 1;
-    return outbox.call({
+    return this.outbox.call({
       route,
       path: request.path,
       query: request.query,
@@ -53,66 +132,6 @@ export function serveConnections(
       body: body && ownMemory(body),
     });
   }
-
-  function routeOf(facts: RouteFacts, index: number): HttpRoute {
-    const work = facts.work === undefined ? undefined : parts.works[facts.work];
-    assert(facts.work === undefined || work !== undefined, `no work ${facts.work}`);
-    async function offload(request: HttpRequest, result: Promise<OffloadResult>) {
-      const done = await result;
-      if ('whole' in done) return passOn(index, facts, request, done.whole);
-      if ('message' in done) return outbox.finish(index, done);
-      outbox.count(index, done.refusal.status);
-      return done.refusal;
-    }
-    return {
-      ...facts,
-      admit: facts.access === undefined ? undefined : parts.admit(facts.access),
-      handle(request, body) {
-        const hasWork = work !== undefined && body !== undefined && body.length > 0;
-        return hasWork ? offload(request, work(body)) : passOn(index, facts, request, body);
-      },
-    };
-  }
-
-  const door: Door = {
-    open(app) {
-      const descriptor = (app as NativeApp).getDescriptor();
-      port.postMessage({ kind: 'open', descriptor } satisfies FromThread);
-    },
-    close: () => undefined,
-  };
-  const tally = sharedTally(bodyBytes);
-  const server = new Server(routes.map(routeOf), options, loadNative(), door, tally);
-
-  function open(): void {
-    server.open().catch((why) => port.postMessage({ kind: 'unusable', why } satisfies FromThread));
-  }
-
-  function close(): void {
-    delay?.disable();
-    parts.end?.();
-    port.close();
-  }
-
-  function end(): void {
-    server.end();
-    // Native handles are gone only after the turn in which they were closed.
-    setImmediate(() => setImmediate(() => countEnd(ended)));
-  }
-
-  port.on('message', (message: ToThread) => {
-    if (message.kind === 'reload') open();
-    else if (message.kind === 'close') void server.close().then(close);
-    else if (message.kind === 'end') end();
-    else outbox.settle(message.done, message.replies);
-  });
-
-  // The main thread ends the process in order; a dead thread would still be given connections.
-  process.on('uncaughtException', (why) =>
-    port.postMessage({ kind: 'failed', why } satisfies FromThread),
-  );
-  if (delay !== undefined) port.postMessage({ kind: 'measured', delay } satisfies FromThread);
-  open();
 }
 
 /** Memory that can be transferred: that of a long body itself, or a copy. */

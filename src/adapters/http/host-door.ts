@@ -3,6 +3,7 @@
  * apart, since it does not say whose connection has ended.
  */
 import { connect, createServer, type Socket } from 'node:net';
+import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
 
 export interface HostDoor {
   readonly port: number;
@@ -84,4 +85,31 @@ function lead(client: Socket, { serverPort, unreadMs = UNREAD_MS }: HostDoorOpti
     if (client.writableLength > 0) client.destroy();
   });
   client.pipe(server).pipe(client);
+}
+
+/** The server itself listens for this machine alone. Rejects where the port is taken. */
+export async function listenBehindDoor(
+  http: Http,
+  routes: readonly HttpRoute[],
+  options: HttpServerOptions & { readonly maxConnections: number },
+  connectionsOfHost: (host: string) => number,
+): Promise<HttpServer> {
+  const { host, port, maxConnectionsOfHost: _, ...rest } = options;
+  const server = await http.listen(routes, { ...rest, host: '127.0.0.1', port: 0 });
+  const { maxConnections: connectionsMax } = rest;
+  const of = { host, port, serverPort: server.port, connectionsMax, connectionsOfHost };
+  try {
+    const door = await openHostDoor(of);
+    return {
+      port: door.port,
+      reload: () => server.reload(),
+      async close() {
+        await server.close();
+        await door.close();
+      },
+    };
+  } catch (cause) {
+    await server.close();
+    throw cause;
+  }
 }

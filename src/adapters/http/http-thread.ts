@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { assert } from '../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { LoopDelay } from '../../base/ports.ts';
+import { Batcher } from '../../concurrency/batcher.ts';
 import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
 import { threadFlags } from '../thread-flags.ts';
 import { handled } from './handled.ts';
@@ -38,8 +39,10 @@ export class HttpThread {
   private readonly routes: readonly HttpRoute[];
   private readonly line: RequestQueue;
   private readonly events: HttpThreadEvents;
-  private readonly worker: Worker;
-  private readonly ended: Promise<void>;
+  private readonly workerUrl: URL;
+  private readonly data: HttpThreadData;
+  private worker: Worker | undefined;
+  private readonly ended = Promise.withResolvers<void>();
   private descriptor: number | undefined;
   /** Settles the latest `open` or `reload`. */
   private opening = Promise.withResolvers<void>();
@@ -48,7 +51,7 @@ export class HttpThread {
   private cause: unknown;
   private done: number[] = [];
   private replies: CallReply[] = [];
-  private gathering = false;
+  private readonly turn = new Batcher(() => this.sendAnswers());
 
   constructor(
     workerUrl: URL,
@@ -57,34 +60,35 @@ export class HttpThread {
     line: RequestQueue,
     events: HttpThreadEvents,
   ) {
+    this.workerUrl = workerUrl;
+    this.data = data;
     this.routes = routes;
     this.line = line;
     this.events = events;
-    this.worker = new Worker(workerUrl, {
+    this.opening.promise.catch(() => undefined);
+  }
+
+  /** Resolves when it takes connections; rejects where it cannot. */
+  start(): Promise<void> {
+    const worker = new Worker(this.workerUrl, {
       name: 'http',
-      workerData: data,
+      workerData: this.data,
       // The thread does not need the environment, which may hold passwords.
       env: {},
       execArgv: threadFlags(),
       resourceLimits: HEAP,
     });
-    this.worker.on('message', (message: FromThread) => this.receive(message));
-    this.worker.on('error', (error) => {
+    this.worker = worker;
+    worker.on('message', (message: FromThread) => this.receive(message));
+    worker.on('error', (error) => {
       this.cause = error;
     });
-    this.ended = new Promise((resolve) => {
-      this.worker.once('exit', (code) => {
-        resolve();
-        this.cause ??= new Error(`it ended with ${code}`);
-        this.opening.reject(this.cause);
-        if (!this.closing && this.descriptor !== undefined) this.events.onDeath(this.cause);
-      });
+    worker.once('exit', (code) => {
+      this.ended.resolve();
+      this.cause ??= new Error(`it ended with ${code}`);
+      this.opening.reject(this.cause);
+      if (!this.closing && this.descriptor !== undefined) this.events.onDeath(this.cause);
     });
-    this.opening.promise.catch(() => undefined);
-  }
-
-  /** Resolves when it takes connections; rejects where it cannot. */
-  opened(): Promise<void> {
     return this.opening.promise;
   }
 
@@ -104,8 +108,8 @@ export class HttpThread {
   async close(): Promise<void> {
     this.closing = true;
     this.post({ kind: 'close' });
-    const late = setTimeout(() => void this.worker.terminate(), CLOSE_MS);
-    await this.ended;
+    const late = setTimeout(() => void this.worker?.terminate(), CLOSE_MS);
+    await this.ended.promise;
     clearTimeout(late);
   }
 
@@ -114,8 +118,8 @@ export class HttpThread {
     this.post({ kind: 'end' });
   }
 
-  private post(message: ToThread): void {
-    this.worker.postMessage(message);
+  private post(message: ToThread, moved: readonly ArrayBuffer[] = []): void {
+    this.worker?.postMessage(message, moved);
   }
 
   private receive(message: FromThread): void {
@@ -155,7 +159,7 @@ export class HttpThread {
       if (reply !== undefined) this.answer(id, reply);
       else {
         this.done.push(id);
-        this.gather();
+        this.turn.ask();
       }
     };
     void this.routes[route]!.offload!.finish(message).then(finished, () => finished(FAILED));
@@ -178,24 +182,16 @@ export class HttpThread {
     const kept = typeof body === 'string' ? body : Uint8Array.from(body);
     this.replies.push({ id, status, type, body: kept, headers });
     sent?.();
-    this.gather();
+    this.turn.ask();
   }
 
-  /** Waits for the other answers of this turn. */
-  private gather(): void {
-    if (this.gathering) return;
-    this.gathering = true;
-    setImmediate(() => {
-      this.gathering = false;
-      const { done, replies } = this;
-      this.done = [];
-      this.replies = [];
-      const moved = replies.flatMap(({ body }) => (typeof body === 'string' ? [] : body.buffer));
-      this.worker.postMessage(
-        { kind: 'answers', done, replies } satisfies ToThread,
-        moved as ArrayBuffer[],
-      );
-    });
+  /** The answers of this turn. */
+  private sendAnswers(): void {
+    const { done, replies } = this;
+    this.done = [];
+    this.replies = [];
+    const moved = replies.flatMap(({ body }) => (typeof body === 'string' ? [] : body.buffer));
+    this.post({ kind: 'answers', done, replies }, moved as ArrayBuffer[]);
   }
 }
 

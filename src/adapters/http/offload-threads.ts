@@ -9,6 +9,7 @@
  * larger.
  */
 import { Worker } from 'node:worker_threads';
+import { Batcher } from '../../concurrency/batcher.ts';
 import { threadFlags } from '../thread-flags.ts';
 import {
   type BodyBatch,
@@ -74,7 +75,7 @@ export class OffloadThreads {
   private readonly options: OffloadThreadsOptions;
   private readonly threads: Thread[] = [];
   private readonly batches: Batch[] = [];
-  private gathering = false;
+  private readonly turn = new Batcher(() => this.handOver());
   private ended = false;
 
   constructor(options: OffloadThreadsOptions) {
@@ -90,7 +91,7 @@ export class OffloadThreads {
     }
     const { promise, resolve } = Promise.withResolvers<OffloadResult>();
     batch.add(body, resolve);
-    this.gather();
+    this.turn.ask();
     return promise;
   }
 
@@ -98,16 +99,6 @@ export class OffloadThreads {
   end(): void {
     this.ended = true;
     for (const { worker } of this.threads) void worker.terminate();
-  }
-
-  /** Waits for the other requests of this turn. */
-  private gather(): void {
-    if (this.gathering) return;
-    this.gathering = true;
-    setImmediate(() => {
-      this.gathering = false;
-      this.handOver();
-    });
   }
 
   private handOver(): void {

@@ -7,6 +7,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { HttpReply } from '../../base/http.ts';
+import { Batcher } from '../../concurrency/batcher.ts';
 import { type PreparedRequest, writePrepared } from './prepared-batch.ts';
 import type { Batch, Call, CallReply } from './thread-messages.ts';
 
@@ -37,7 +38,7 @@ export class Outbox {
   private answers: { readonly id: number; readonly reply: CallReply | undefined }[] = [];
   private lastId = 0;
   private groups = 0;
-  private gathering = false;
+  private readonly turn = new Batcher(() => this.send());
 
   constructor(port: MessagePort) {
     this.port = port;
@@ -63,7 +64,7 @@ export class Outbox {
   /** Reports an answer that the main thread does not see. */
   count(route: number, status: number): void {
     this.answered.push([route, status]);
-    this.gather();
+    this.turn.ask();
   }
 
   /** Sends the prepared answers to `done`, and the others. */
@@ -86,7 +87,7 @@ export class Outbox {
     this.waiting.delete(id);
     if (of.group !== undefined && --of.group.unanswered === 0) {
       this.groups -= 1;
-      if (this.prepared.length > 0) this.gather();
+      if (this.prepared.length > 0) this.turn.ask();
     }
     const answer = reply ?? of.prepared;
     if (answer !== undefined) of.resolve(answer);
@@ -98,18 +99,8 @@ export class Outbox {
     const answer = new Promise<HttpReply>((resolve) => {
       this.waiting.set(id, { prepared, resolve, group: undefined });
     });
-    this.gather();
+    this.turn.ask();
     return [id, answer];
-  }
-
-  /** Waits for the other handlers of this turn, which may add to the message. */
-  private gather(): void {
-    if (this.gathering) return;
-    this.gathering = true;
-    setImmediate(() => {
-      this.gathering = false;
-      this.send();
-    });
   }
 
   private send(): void {

@@ -1,12 +1,10 @@
 /** Writes answers. */
-
 import { STATUS_CODES } from 'node:http';
 import { type ApiError, apiError } from '../../base/errors.ts';
-import type { HttpReply } from '../../base/http.ts';
+import type { HttpReply, HttpStream } from '../../base/http.ts';
 import { stringify } from '../../base/json.ts';
 import type { Response } from './app.ts';
 import type { HttpHeaders } from './cors.ts';
-import { sendStream } from './send-stream.ts';
 
 const OK = 200;
 
@@ -108,4 +106,54 @@ function writeHead(response: Response, reply: HttpReply, shared: HttpHeaders): v
 export function discard(reply: HttpReply): void {
   reply.sent?.();
   reply.stream?.closed();
+}
+
+/** Does nothing where the connection is gone by then. */
+export function unlessAborted(response: Response, work: () => void): () => void {
+  let aborted = false;
+  response.onAborted(() => {
+    aborted = true;
+  });
+  return () => {
+    if (!aborted) work();
+  };
+}
+
+/**
+ * Sends an answer that goes on, to a client that may stop taking it. Status and headers are written
+ * already, in the cork of this call.
+ */
+function sendStream(response: Response, first: string | Uint8Array, stream: HttpStream): void {
+  let isOpen = true;
+  let isWaiting = false;
+  const send = (text: string | Uint8Array): void => {
+    response.cork(() => {
+      isWaiting = !response.write(text as string);
+    });
+  };
+  send(first);
+  response.onAborted(() => {
+    if (!isOpen) return;
+    isOpen = false;
+    stream.closed();
+  });
+  response.onWritable(() => {
+    if (!isOpen || !isWaiting) return true;
+    // The native server sends what waits only together with something new.
+    send(stream.filler);
+    if (!isWaiting) stream.ready();
+    return true;
+  });
+  stream.begin({
+    write(text) {
+      if (!isOpen) return false;
+      send(text);
+      return !isWaiting;
+    },
+    end(text) {
+      if (!isOpen) return;
+      isOpen = false;
+      response.cork(() => void response.end(text));
+    },
+  });
 }

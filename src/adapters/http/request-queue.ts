@@ -4,6 +4,8 @@
  * many requests wait. What a body says can make a request take many milliseconds, so those without
  * one have a line and a time of their own. The threads limit their number.
  */
+import { Batcher } from '../../concurrency/batcher.ts';
+
 const TURN_MS = 3;
 
 type Work = () => void;
@@ -11,24 +13,17 @@ type Work = () => void;
 export class RequestQueue {
   private readonly bare = new Queue();
   private readonly withBody = new Queue();
-  private scheduled = false;
+  private readonly turn = new Batcher(() => this.run());
 
   /** Runs it in this turn or a later one. */
   add(work: Work, hasBody: boolean): void {
     (hasBody ? this.withBody : this.bare).push(work);
-    this.schedule();
-  }
-
-  private schedule(): void {
-    if (this.scheduled) return;
-    this.scheduled = true;
-    setImmediate(() => this.run());
+    this.turn.ask();
   }
 
   private run(): void {
-    this.scheduled = false;
     const isDone = [this.bare.run(), this.withBody.run()];
-    if (isDone.includes(false)) this.schedule();
+    if (isDone.includes(false)) this.turn.ask();
   }
 }
 

@@ -15,19 +15,18 @@ import { apiError } from '../../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
 import type { App, Door, Listener, Request, Response } from './app.ts';
 import { BackPressure } from './back-pressure.ts';
-import { listenBehindDoor } from './behind-door.ts';
 import { Bodies, type PendingBody } from './bodies.ts';
 import type { BodyTally } from './body-tally.ts';
 import { type Bounds, bounds } from './bounds.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { freePort } from './free-port.ts';
 import { handled } from './handled.ts';
+import { listenBehindDoor } from './host-door.ts';
 import { IncomingRequest } from './incoming.ts';
 import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
-import { discard, errorReply, FAILED, send, sendHead } from './reply.ts';
+import { discard, errorReply, FAILED, send, sendHead, unlessAborted } from './reply.ts';
 import { Serving } from './serving-turns.ts';
 import { checkTlsFiles } from './tls-files.ts';
-import { unlessAborted } from './unless-aborted.ts';
 import { Unsent } from './unsent.ts';
 
 const CLOSE_MS = 2_000;
@@ -61,6 +60,16 @@ interface Client {
   readonly shared: HttpHeaders;
   /** The request asks for the head of the answer alone. */
   readonly isHead: boolean;
+}
+
+/** A request whose body arrives. */
+interface Upload {
+  readonly route: HttpRoute;
+  readonly incoming: IncomingRequest;
+  readonly client: Client;
+  readonly body: PendingBody;
+  readonly pressure: BackPressure;
+  isAborted: boolean;
 }
 
 export class Server implements HttpServer {
@@ -319,61 +328,67 @@ export class Server implements HttpServer {
       return;
     }
     const pressure = new BackPressure(response, this.serving);
-    let aborted = false;
+    const upload: Upload = { route, incoming, client, body, pressure, isAborted: false };
     response.onAborted(() => {
-      aborted = true;
+      upload.isAborted = true;
       incoming.abandon();
       pressure.abandon();
       if (!body.ended) this.bodies.release(body);
     });
-    const finish = (reply: HttpReply, close: boolean): void => {
-      this.bodies.release(body);
-      pressure.release();
-      if (aborted) discard(reply);
-      else response.cork(() => this.send(client, reply, close));
-    };
-    const answer = (bytes: Uint8Array): void => {
-      const reply = handled(route, incoming, bytes);
-      if (!(reply instanceof Promise)) {
-        finish(reply, this.closing);
-        return;
-      }
-      this.began(route);
-      const later = (result: HttpReply): void => {
-        this.ended(route);
-        finish(result, this.closing);
-      };
-      reply.then(later, () => later(FAILED));
-    };
-    response.onData((chunk, last) => {
-      if (body.ended) return;
-      const refusal = this.judge(body, chunk.byteLength, route.maxBody);
-      if (refusal !== undefined) {
-        finish(refusal, true);
-        return;
-      }
-      const bytes = body.add(chunk, last);
-      pressure.arrive(chunk.byteLength);
-      if (bytes === undefined) return;
-      pressure.release();
-      this.bodies.complete(body);
-      if (this.isBusy(route)) {
-        finish(OVERLOADED, this.closing);
-        return;
-      }
-      if (this.serving.open(bytes.length)) {
-        answer(bytes);
-        return;
-      }
-      // The parser reuses its buffer after this call.
-      const own = body.isOwn ? bytes : Uint8Array.from(bytes);
-      this.deferred++;
-      this.serving.defer(own.length, () => {
-        this.deferred--;
-        if (aborted) this.bodies.release(body);
-        else answer(own);
-      });
+    response.onData((chunk, last) => this.take(upload, chunk, last));
+  }
+
+  private take(upload: Upload, chunk: ArrayBuffer | Uint8Array, last: boolean): void {
+    const { route, body, pressure } = upload;
+    if (body.ended) return;
+    const refusal = this.judge(body, chunk.byteLength, route.maxBody);
+    if (refusal !== undefined) {
+      this.finish(upload, refusal, true);
+      return;
+    }
+    const bytes = body.add(chunk, last);
+    pressure.arrive(chunk.byteLength);
+    if (bytes === undefined) return;
+    pressure.release();
+    this.bodies.complete(body);
+    if (this.isBusy(route)) {
+      this.finish(upload, OVERLOADED, this.closing);
+      return;
+    }
+    if (this.serving.open(bytes.length)) {
+      this.answer(upload, bytes);
+      return;
+    }
+    // The parser reuses its buffer after this call.
+    const own = body.isOwn ? bytes : Uint8Array.from(bytes);
+    this.deferred++;
+    this.serving.defer(own.length, () => {
+      this.deferred--;
+      if (upload.isAborted) this.bodies.release(body);
+      else this.answer(upload, own);
     });
+  }
+
+  private answer(upload: Upload, bytes: Uint8Array): void {
+    const { route, incoming } = upload;
+    const reply = handled(route, incoming, bytes);
+    if (!(reply instanceof Promise)) {
+      this.finish(upload, reply, this.closing);
+      return;
+    }
+    this.began(route);
+    const later = (result: HttpReply): void => {
+      this.ended(route);
+      this.finish(upload, result, this.closing);
+    };
+    reply.then(later, () => later(FAILED));
+  }
+
+  private finish(upload: Upload, reply: HttpReply, close: boolean): void {
+    this.bodies.release(upload.body);
+    upload.pressure.release();
+    if (upload.isAborted) discard(reply);
+    else upload.client.response.cork(() => this.send(upload.client, reply, close));
   }
 
   private judge(body: PendingBody, more: number, max: number): HttpReply | undefined {

@@ -81,7 +81,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
       };
       process.on('exit', atExit);
       try {
-        await all((thread) => thread.opened());
+        await all((thread) => thread.start());
         await door.open(acceptor);
       } catch (cause) {
         await server.close();

@@ -18,36 +18,72 @@ const TABLES_MAX = 0xff;
 const KEY_BYTES_MAX = 0xffff;
 const FIELDS = 'table and key fit their fields';
 
-export interface RowPacker {
-  add(write: StoreWrite): void;
+export class RowPacker {
+  private readonly allocate: (bytes: number) => ArrayBuffer;
+  private full: ArrayBuffer[] = [];
+  private bytes = new Uint8Array(0);
+  private at = 0;
+
+  /** `allocate` returns buffers of at least that size, with any content. */
+  constructor(allocate: (bytes: number) => ArrayBuffer) {
+    this.allocate = allocate;
+  }
+
+  add({ table, key, value }: StoreWrite): void {
+    assert(table <= TABLES_MAX && key.length <= KEY_BYTES_MAX, FIELDS);
+    this.begin(table, key.length, value?.length);
+    this.bytes.set(key, this.at);
+    this.at += key.length;
+    if (value === undefined) return;
+    this.bytes.set(value, this.at);
+    this.at += value.length + SUM_BYTES;
+  }
+
   /** The rows of a column from number `from` to before `to`. */
-  addRows(column: RowColumn, from: number, to: number): void;
+  addRows(column: RowColumn, from: number, to: number): void {
+    const { table, keys, keyBytes, values } = column;
+    assert(table <= TABLES_MAX && keyBytes <= KEY_BYTES_MAX, FIELDS);
+    const isFixed = values instanceof Uint8Array;
+    const fixedLength = isFixed ? valueBytes(column, values) : 0;
+    for (let i = from; i < to; i++) {
+      const length = isFixed ? fixedLength : values[i]!.length;
+      this.begin(table, keyBytes, length);
+      this.copy(keys, i * keyBytes, (i + 1) * keyBytes);
+      if (isFixed) {
+        this.copy(values, i * length, (i + 1) * length);
+      } else {
+        this.bytes.set(values[i]!, this.at);
+        this.at += length;
+      }
+      this.at += SUM_BYTES;
+    }
+  }
+
   /** Everything added so far; empties the packer. */
-  take(): ArrayBuffer[];
-}
+  take(): ArrayBuffer[] {
+    this.finish();
+    const taken = this.full;
+    this.full = [];
+    return taken;
+  }
 
-/** `allocate` returns buffers of at least that size, with any content. */
-export function createRowPacker(allocate: (bytes: number) => ArrayBuffer): RowPacker {
-  let full: ArrayBuffer[] = [];
-  let bytes = new Uint8Array(0);
-  let at = 0;
-
-  function finish(): void {
-    if (at === 0) return;
-    new DataView(bytes.buffer).setUint32(0, at, true);
-    full.push(bytes.buffer);
-    bytes = new Uint8Array(0);
-    at = 0;
+  private finish(): void {
+    if (this.at === 0) return;
+    new DataView(this.bytes.buffer).setUint32(0, this.at, true);
+    this.full.push(this.bytes.buffer);
+    this.bytes = new Uint8Array(0);
+    this.at = 0;
   }
 
   /** Makes room for a row and writes its head; a removal has no length of a value. */
-  function begin(table: number, keyLength: number, valueLength: number | undefined): void {
+  private begin(table: number, keyLength: number, valueLength: number | undefined): void {
     const size = HEAD_BYTES + keyLength + (valueLength === undefined ? 0 : valueLength + SUM_BYTES);
-    if (at + size > bytes.length) {
-      finish();
-      bytes = new Uint8Array(allocate(START + size));
-      at = START;
+    if (this.at + size > this.bytes.length) {
+      this.finish();
+      this.bytes = new Uint8Array(this.allocate(START + size));
+      this.at = START;
     }
+    const { bytes, at } = this;
     const length = valueLength === undefined ? 0 : valueLength + 1;
     bytes[at] = table;
     bytes[at + 1] = keyLength;
@@ -56,49 +92,16 @@ export function createRowPacker(allocate: (bytes: number) => ArrayBuffer): RowPa
     bytes[at + 4] = length >>> 8;
     bytes[at + 5] = length >>> 16;
     bytes[at + 6] = length >>> 24;
-    at += HEAD_BYTES;
+    this.at = at + HEAD_BYTES;
   }
 
   /** Copies a few bytes, for which a loop is faster than `set` with a view. */
-  function copy(source: Uint8Array, start: number, end: number): void {
+  private copy(source: Uint8Array, start: number, end: number): void {
+    const { bytes } = this;
+    let { at } = this;
     for (let i = start; i < end; i++) bytes[at++] = source[i]!;
+    this.at = at;
   }
-
-  return {
-    add({ table, key, value }) {
-      assert(table <= TABLES_MAX && key.length <= KEY_BYTES_MAX, FIELDS);
-      begin(table, key.length, value?.length);
-      bytes.set(key, at);
-      at += key.length;
-      if (value === undefined) return;
-      bytes.set(value, at);
-      at += value.length + SUM_BYTES;
-    },
-    addRows(column, from, to) {
-      const { table, keys, keyBytes, values } = column;
-      assert(table <= TABLES_MAX && keyBytes <= KEY_BYTES_MAX, FIELDS);
-      const isFixed = values instanceof Uint8Array;
-      const fixedLength = isFixed ? valueBytes(column, values) : 0;
-      for (let i = from; i < to; i++) {
-        const length = isFixed ? fixedLength : values[i]!.length;
-        begin(table, keyBytes, length);
-        copy(keys, i * keyBytes, (i + 1) * keyBytes);
-        if (isFixed) {
-          copy(values, i * length, (i + 1) * length);
-        } else {
-          bytes.set(values[i]!, at);
-          at += length;
-        }
-        at += SUM_BYTES;
-      }
-    },
-    take() {
-      finish();
-      const taken = full;
-      full = [];
-      return taken;
-    },
-  };
 }
 
 /** The rows as views into the buffer; the values include their checksums. */

@@ -10,7 +10,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import type { Transaction } from 'lmdb';
-import type { Store } from '../../base/ports.ts';
+import type { Store, StoreView, StoreWrite } from '../../base/ports.ts';
 import { StoreCorruptError } from '../../base/store-damage.ts';
 import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';
@@ -26,8 +26,8 @@ import {
 } from './environment.ts';
 import { type Damaged, damagedIn, setAside } from './remains.ts';
 import { rowReader } from './row-reader.ts';
-import { startScrub } from './scrub.ts';
-import { createLmdbWriter, StoreWriteError } from './writer.ts';
+import { type Scrub, startScrub } from './scrub.ts';
+import { createLmdbWriter, type LmdbWriter, StoreWriteError } from './writer.ts';
 
 export { StoreCorruptError, StoreWriteError };
 
@@ -45,122 +45,146 @@ export interface LmdbOptions extends EnvironmentOptions {
   readonly onDamage?: (damage: StoreCorruptError) => void;
 }
 
-export interface LmdbStore extends Store {
-  /** The damaged file that this store is to replace; undefined where there is none. */
-  readonly damaged: Damaged | undefined;
-}
-
 /** A read transaction that counts its users; the types leave the counting out. */
 type Shared = Transaction & { use(): void };
 
-export async function openLmdbStore(asked: LmdbOptions): Promise<LmdbStore> {
-  const { workerUrl, replaceDamaged = false, scrubAfterMs, onDamage, ...options } = asked;
-  const { folder } = options;
-  const { lock, environment, mark, damaged } = await openFolder(options, replaceDamaged);
-  const { root } = environment;
-  const writer = createLmdbWriter(options, environment, workerUrl);
-  let present = root.useReadTransaction() as Shared;
-  let reads: Within = { transaction: present };
-  let closed = false;
-  let damage: string | undefined;
-  let unwritten: string | undefined;
+/**
+ * Its public functions are properties, so that a store with another part can be made of it by a
+ * spread.
+ */
+export class LmdbStore implements Store {
+  /** The damaged file that this store is to replace; undefined where there is none. */
+  readonly damaged: Damaged | undefined;
+  readonly get: Store['get'];
+  readonly range: Store['range'];
+  private readonly options: LmdbOptions;
+  private readonly opened: Opened;
+  private readonly writer: LmdbWriter;
+  private scrub: Scrub | undefined;
+  private present: Shared;
+  private reads: Within;
+  private closed = false;
+  private damage: string | undefined;
+  private unwritten: string | undefined;
+
+  constructor(options: LmdbOptions, opened: Opened) {
+    this.options = options;
+    this.opened = opened;
+    this.damaged = opened.damaged;
+    // The writing thread gets a copy of these, which a function or a URL does not survive.
+    const { workerUrl, onDamage: _, ...plain } = options;
+    this.writer = createLmdbWriter(plain, opened.environment, workerUrl);
+    this.present = opened.environment.root.useReadTransaction() as Shared;
+    this.reads = { transaction: this.present };
+    const { get, range } = this.reader(() => this.within());
+    this.get = get;
+    this.range = range;
+  }
+
+  start(): void {
+    const { scrubAfterMs: afterMs, ...options } = this.options;
+    if (afterMs === undefined) return;
+    this.scrub = startScrub({
+      ...options,
+      afterMs,
+      pin: () => this.pin(),
+      sound: this.opened.mark.checked,
+      damaged: (found) => void this.noted(found),
+    });
+  }
+
+  readonly write = async (writes: Iterable<StoreWrite>, landed?: () => void): Promise<void> => {
+    if (this.closed) throw new Error('the store is closed');
+    try {
+      await this.writer.write(writes);
+    } catch (error) {
+      if (error instanceof StoreWriteError) this.unwritten = error.message;
+      this.opened.mark.distrust();
+      throw this.noted(error);
+    }
+    this.unwritten = undefined;
+    this.renew();
+    landed?.();
+  };
+
+  readonly problem = (): string | undefined => this.damage ?? this.unwritten;
+
+  readonly snapshot = (): ReturnType<Store['snapshot']> => {
+    const frozen = this.within();
+    const unpin = this.pin();
+    let released = false;
+    const reader = this.reader(() => {
+      if (released) throw new Error('the snapshot is released');
+      return frozen;
+    });
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      unpin();
+    };
+    return { ...reader, release };
+  };
+
+  readonly size = (): number => {
+    const file = dataFile(this.options.folder);
+    return existsSync(file) ? statSync(file).size : 0;
+  };
+
+  readonly close = async (): Promise<void> => {
+    if (this.closed) return;
+    this.closed = true;
+    const { environment, mark, lock } = this.opened;
+    await this.scrub?.stop();
+    await this.writer.close();
+    this.damaged?.close();
+    this.present.done();
+    await environment.root.close();
+    mark.closed();
+    lock.release();
+  };
+
+  private within(): Within {
+    if (this.closed) throw new Error('the store is closed');
+    return this.reads;
+  }
+
+  private reader(within: () => Within): StoreView {
+    const { environment } = this.opened;
+    return rowReader(environment, this.options.folder, within, (error) => this.noted(error));
+  }
 
   /** Reports damage and passes the error on. */
-  function noted(error: unknown): unknown {
-    const known = typed(folder, error);
-    if (known instanceof StoreCorruptError && damage === undefined) {
-      damage = known.message;
-      mark.distrust();
-      onDamage?.(known);
+  private noted(error: unknown): unknown {
+    const known = typed(this.options.folder, error);
+    if (known instanceof StoreCorruptError && this.damage === undefined) {
+      this.damage = known.message;
+      this.opened.mark.distrust();
+      this.options.onDamage?.(known);
     }
     return known;
   }
 
   /** From here on reads see the written rows. */
-  function renew(): void {
-    const before = present;
+  private renew(): void {
+    const { root } = this.opened.environment;
+    const before = this.present;
     root.resetReadTxn();
-    present = root.useReadTransaction() as Shared;
-    reads = { transaction: present };
+    this.present = root.useReadTransaction() as Shared;
+    this.reads = { transaction: this.present };
     before.done();
   }
 
-  function pin(): () => void {
-    const pinned = present;
+  private pin(): () => void {
+    const pinned = this.present;
     pinned.use();
     return () => pinned.done();
   }
+}
 
-  const scrub =
-    scrubAfterMs === undefined
-      ? undefined
-      : startScrub({
-          ...options,
-          afterMs: scrubAfterMs,
-          pin,
-          sound: mark.checked,
-          damaged: (found) => void noted(found),
-        });
-
-  const within = (): Within => {
-    if (closed) throw new Error('the store is closed');
-    return reads;
-  };
-
-  return {
-    ...rowReader(environment, folder, within, noted),
-    damaged,
-    write: async (writes, landed) => {
-      if (closed) throw new Error('the store is closed');
-      try {
-        await writer.write(writes);
-      } catch (error) {
-        if (error instanceof StoreWriteError) unwritten = error.message;
-        mark.distrust();
-        throw noted(error);
-      }
-      unwritten = undefined;
-      renew();
-      landed?.();
-    },
-    problem: () => damage ?? unwritten,
-    snapshot: () => {
-      const frozen = within();
-      const release = pin();
-      let released = false;
-      return {
-        ...rowReader(
-          environment,
-          folder,
-          () => {
-            if (released) throw new Error('the snapshot is released');
-            return frozen;
-          },
-          noted,
-        ),
-        release: () => {
-          if (released) return;
-          released = true;
-          release();
-        },
-      };
-    },
-    size: () => {
-      const file = dataFile(folder);
-      return existsSync(file) ? statSync(file).size : 0;
-    },
-    close: async () => {
-      if (closed) return;
-      closed = true;
-      await scrub?.stop();
-      await writer.close();
-      damaged?.close();
-      present.done();
-      await root.close();
-      mark.closed();
-      lock.release();
-    },
-  };
+export async function openLmdbStore(options: LmdbOptions): Promise<LmdbStore> {
+  const store = new LmdbStore(options, await openFolder(options));
+  store.start();
+  return store;
 }
 
 interface Opened {
@@ -171,8 +195,8 @@ interface Opened {
 }
 
 /** Checks the file and opens it, or opens an empty one in place of a damaged one. */
-async function openFolder(options: EnvironmentOptions, replaceDamaged: boolean): Promise<Opened> {
-  const { folder, tables } = options;
+async function openFolder(options: LmdbOptions): Promise<Opened> {
+  const { folder, tables, replaceDamaged = false } = options;
   const lock = await lockFolder(folder);
   try {
     const mark = takeMark(folder);

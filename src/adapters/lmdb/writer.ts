@@ -14,8 +14,7 @@ import { Mutex } from '../../concurrency/mutex.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { systemClock } from '../system.ts';
 import { type Environment, type EnvironmentOptions, typed } from './environment.ts';
-import { RowBuffers } from './row-buffers.ts';
-import { createRowPacker } from './rows.ts';
+import { BUFFER_BYTES, RowPacker } from './rows.ts';
 import { WritingThread } from './writing-thread.ts';
 
 export interface LmdbWriter {
@@ -48,7 +47,7 @@ export function createLmdbWriter(
 ): LmdbWriter {
   const { folder } = options;
   const spare = new RowBuffers();
-  const packer = createRowPacker((bytes) => spare.take(bytes));
+  const packer = new RowPacker((bytes) => spare.take(bytes));
   const slice = new TimeSlice(systemClock());
   const transactions = new Mutex();
   let thread: WritingThread | undefined;
@@ -110,4 +109,25 @@ export function createLmdbWriter(
       await thread?.end();
     },
   };
+}
+
+/** Buffers kept for the next write. */
+const SPARE_MAX = 4;
+
+/** On their way to the writing thread and back; those of the usual size are used again. */
+class RowBuffers {
+  private readonly spare: ArrayBuffer[] = [];
+
+  /** A buffer of at least this size, with any content. */
+  take(bytes: number): ArrayBuffer {
+    const used = bytes <= BUFFER_BYTES ? this.spare.pop() : undefined;
+    return used ?? new ArrayBuffer(Math.max(bytes, BUFFER_BYTES));
+  }
+
+  giveBack(buffers: readonly ArrayBuffer[]): void {
+    for (const buffer of buffers) {
+      const fits = buffer.byteLength === BUFFER_BYTES;
+      if (fits && this.spare.length < SPARE_MAX) this.spare.push(buffer);
+    }
+  }
 }

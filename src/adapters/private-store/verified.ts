@@ -28,73 +28,38 @@ import type { Shelf } from './shelf.ts';
 const DAMAGED_MAX = 10_000;
 
 export function verifiedStore(shelf: Shelf, log: Log): PrivateStore {
-  const damaged = new BoundedCache<string, true>(DAMAGED_MAX);
-  const keyOf = (policyId: Uint8Array, hash: Uint8Array): string => latin1(policyId) + latin1(hash);
-
-  function markDamaged(policyId: Uint8Array, hash: Uint8Array, why: string): void {
-    log.error('privacy.damaged', {
-      policy: base58.encode(policyId),
-      hash: base58.encode(hash),
-      why,
-    });
-    damaged.set(keyOf(policyId, hash), true);
-  }
-
-  /** Calls the shelf; logs a failure of the storage and throws it as PrivateStoreError. */
-  async function asked<T>(call: string, result: Promise<T>): Promise<T> {
-    try {
-      return await result;
-    } catch (cause) {
-      throw storageFailure(call, cause);
-    }
-  }
-
-  function storageFailure(call: string, cause: unknown): unknown {
-    if (cause instanceof PrivateStoreError || cause instanceof DamagedRecord) return cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    log.error('privacy.storage-failed', { call, why });
-    return storageFailed(`${call}: ${why}`, cause);
-  }
-
-  async function* tellingFailures(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-    try {
-      yield* pieces;
-    } catch (cause) {
-      throw storageFailure('read', cause);
-    }
-  }
-
+  const watch = new ShelfWatch(log);
   return {
     async info(policyId, hash) {
-      if (damaged.has(keyOf(policyId, hash))) return undefined;
+      if (watch.isDamaged(policyId, hash)) return undefined;
       try {
-        return itself(await asked('info', shelf.info(policyId, hash)), policyId, hash);
+        return itself(await watch.asked('info', shelf.info(policyId, hash)), policyId, hash);
       } catch (cause) {
         if (!(cause instanceof DamagedRecord)) throw cause;
-        markDamaged(policyId, hash, cause.message);
+        watch.markDamaged(policyId, hash, cause.message);
         return undefined;
       }
     },
 
     async policiesOf(hash) {
-      const all = await asked('policiesOf', shelf.policiesOf(hash));
-      return all.filter((policyId) => !damaged.has(keyOf(policyId, hash)));
+      const all = await watch.asked('policiesOf', shelf.policiesOf(hash));
+      return all.filter((policyId) => !watch.isDamaged(policyId, hash));
     },
 
     async read(policyId, hash) {
-      const open = await asked('read', shelf.open(policyId, hash));
+      const open = await watch.asked('read', shelf.open(policyId, hash));
       if (open === undefined) return undefined;
-      const pieces = () => verified(tellingFailures(open()), hash);
+      const pieces = () => verified(watch.tellingFailures(open()), hash);
       let length = 0;
       try {
         for await (const piece of pieces()) length += piece.length;
       } catch (cause) {
         const isDamage = cause instanceof DamagedRecord || isWrongContent(cause);
         if (!isDamage) throw cause;
-        markDamaged(policyId, hash, cause.message);
+        watch.markDamaged(policyId, hash, cause.message);
         return undefined;
       }
-      damaged.delete(keyOf(policyId, hash));
+      watch.markSound(policyId, hash);
       return { length, pieces: pieces() };
     },
 
@@ -103,14 +68,64 @@ export function verifiedStore(shelf: Shelf, log: Log): PrivateStore {
       try {
         await shelf.put(item, verified(source, item.hash));
       } catch (cause) {
-        throw cause === source.failure ? cause : storageFailure('write', cause);
+        throw cause === source.failure ? cause : watch.storageFailure('write', cause);
       }
-      damaged.delete(keyOf(item.policyId, item.hash));
+      watch.markSound(item.policyId, item.hash);
     },
 
-    ...(shelf.freeBytes && { freeBytes: () => asked('freeBytes', shelf.freeBytes!()) }),
+    ...(shelf.freeBytes && { freeBytes: () => watch.asked('freeBytes', shelf.freeBytes!()) }),
     stop: () => shelf.stop(),
   };
+}
+
+const keyOf = (policyId: Uint8Array, hash: Uint8Array): string => latin1(policyId) + latin1(hash);
+
+/** What went wrong with a shelf: it is logged, and damaged items are remembered. */
+class ShelfWatch {
+  private readonly log: Log;
+  private readonly damaged = new BoundedCache<string, true>(DAMAGED_MAX);
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  isDamaged(policyId: Uint8Array, hash: Uint8Array): boolean {
+    return this.damaged.has(keyOf(policyId, hash));
+  }
+
+  markDamaged(policyId: Uint8Array, hash: Uint8Array, why: string): void {
+    const [policy, item] = [base58.encode(policyId), base58.encode(hash)];
+    this.log.error('privacy.damaged', { policy, hash: item, why });
+    this.damaged.set(keyOf(policyId, hash), true);
+  }
+
+  markSound(policyId: Uint8Array, hash: Uint8Array): void {
+    this.damaged.delete(keyOf(policyId, hash));
+  }
+
+  /** A failure of the storage is logged and thrown as PrivateStoreError. */
+  async asked<T>(call: string, result: Promise<T>): Promise<T> {
+    try {
+      return await result;
+    } catch (cause) {
+      throw this.storageFailure(call, cause);
+    }
+  }
+
+  async *tellingFailures(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    try {
+      yield* pieces;
+    } catch (cause) {
+      throw this.storageFailure('read', cause);
+    }
+  }
+
+  storageFailure(call: string, cause: unknown): unknown {
+    if (cause instanceof PrivateStoreError || cause instanceof DamagedRecord) return cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.log.error('privacy.storage-failed', { call, why });
+    return storageFailed(`${call}: ${why}`, cause);
+  }
 }
 
 /** The caller's pieces, with a record of their failure, which is not a failure of the storage. */

@@ -10,9 +10,14 @@ import { availableParallelism } from 'node:os';
 import { OwnFailure } from '../../base/errors.ts';
 import type { Log, SignatureCheck, Verifier } from '../../base/ports.ts';
 import { Batcher } from '../../concurrency/batcher.ts';
-import { verdictsOf } from './signature-batch.ts';
-import { SignatureBuffers } from './signature-buffers.ts';
-import { verifyPoolLimits as limits } from './signature-limits.ts';
+import {
+  batchOverhead,
+  type CheckSizes,
+  itemSize,
+  verdictsOf,
+  writeBatch,
+} from './signature-batch.ts';
+import { verifyPoolLimits as limits, verifyPoolLimits } from './signature-limits.ts';
 import { checkOf, type QueuedSignature, SignatureQueue } from './signature-queue.ts';
 import { VerifyThreads, type VerifyThreadsOptions } from './verify-threads.ts';
 
@@ -22,11 +27,6 @@ export interface VerifyPoolOptions extends VerifyThreadsOptions {
   /** The most checks without an answer; above it new ones are refused. */
   readonly checksMax?: number;
   readonly log?: Log;
-}
-
-export interface VerifyPool extends Verifier {
-  /** Checks not yet answered. */
-  readonly pending: number;
 }
 
 /** The pool was closed before there was a verdict. */
@@ -47,63 +47,75 @@ export class VerifyThreadError extends OwnFailure {
   }
 }
 
-export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
-  const threadsMax = options.threads ?? availableParallelism();
-  const queue = new SignatureQueue(options, options.checksMax ?? limits.checks);
-  const buffers = new SignatureBuffers(options, threadsMax * limits.batchesPerThread);
-  const threads = new VerifyThreads(options, threadsMax, { onAnswer, onDeath });
-  let deathsInARow = 0;
+export class VerifyPool implements Verifier {
+  private readonly options: VerifyPoolOptions;
+  private readonly queue: SignatureQueue;
+  private readonly buffers: SignatureBuffers;
+  private readonly threads: VerifyThreads;
+  private deathsInARow = 0;
   /** The other handlers of this turn may add to the batch. */
-  const batcher = new Batcher(handOver);
-  let closed = false;
+  private readonly turn = new Batcher(() => this.handOver());
+  private closed = false;
 
-  return {
-    get pending() {
-      return queue.pending;
-    },
-
-    verifyOne(publicKey, message, signature) {
-      const item = { publicKey, message, signature };
-      if (!hasSizes(item)) return Promise.resolve(false);
-      return new Promise((resolve, reject) => {
-        requireOpen();
-        queue.addSingle({ items: [item], settle: (_, verdict) => resolve(verdict), fail: reject });
-        batcher.ask();
-      });
-    },
-
-    verify(all) {
-      const verdicts = new Array<boolean>(all.length).fill(false);
-      const places = all.flatMap((item, place) => (hasSizes(item) ? [place] : []));
-      if (places.length === 0) return Promise.resolve(verdicts);
-      let left = places.length;
-      return new Promise((resolve, reject) => {
-        requireOpen();
-        const settle = (index: number, verdict: boolean) => {
-          verdicts[places[index]!] = verdict;
-          left -= 1;
-          if (left === 0) resolve(verdicts);
-        };
-        queue.addAll({ items: places.map((place) => all[place]!), settle, fail: reject });
-        batcher.ask();
-      });
-    },
-
-    async close() {
-      closed = true;
-      const error = new VerifyPoolClosedError('the verification pool is closed');
-      for (const { job } of threads.unanswered()) job.fail(error);
-      queue.failWaiting(error);
-      await threads.end();
-    },
-  };
-
-  function hasSizes({ publicKey, signature }: SignatureCheck): boolean {
-    return publicKey.length === options.publicKeySize && signature.length === options.signatureSize;
+  constructor(options: VerifyPoolOptions) {
+    const threadsMax = options.threads ?? availableParallelism();
+    this.options = options;
+    this.queue = new SignatureQueue(options, options.checksMax ?? limits.checks);
+    this.buffers = new SignatureBuffers(options, threadsMax * limits.batchesPerThread);
+    this.threads = new VerifyThreads(options, threadsMax, {
+      onAnswer: (batch, buffer) => this.onAnswer(batch, buffer),
+      onDeath: (batches, cause) => this.onDeath(batches, cause),
+    });
   }
 
-  function requireOpen(): void {
-    if (closed) throw new VerifyPoolClosedError('the verification pool is closed');
+  /** Checks not yet answered. */
+  get pending(): number {
+    return this.queue.pending;
+  }
+
+  verifyOne(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
+    const item = { publicKey, message, signature };
+    if (!this.hasSizes(item)) return Promise.resolve(false);
+    return new Promise((resolve, reject) => {
+      this.requireOpen();
+      const settle = (_: number, verdict: boolean): void => resolve(verdict);
+      this.queue.addSingle({ items: [item], settle, fail: reject });
+      this.turn.ask();
+    });
+  }
+
+  verify(all: readonly SignatureCheck[]): Promise<boolean[]> {
+    const verdicts = new Array<boolean>(all.length).fill(false);
+    const places = all.flatMap((item, place) => (this.hasSizes(item) ? [place] : []));
+    if (places.length === 0) return Promise.resolve(verdicts);
+    let left = places.length;
+    return new Promise((resolve, reject) => {
+      this.requireOpen();
+      const settle = (index: number, verdict: boolean) => {
+        verdicts[places[index]!] = verdict;
+        left -= 1;
+        if (left === 0) resolve(verdicts);
+      };
+      this.queue.addAll({ items: places.map((place) => all[place]!), settle, fail: reject });
+      this.turn.ask();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const error = new VerifyPoolClosedError('the verification pool is closed');
+    for (const { job } of this.threads.unanswered()) job.fail(error);
+    this.queue.failWaiting(error);
+    await this.threads.end();
+  }
+
+  private hasSizes({ publicKey, signature }: SignatureCheck): boolean {
+    const { publicKeySize, signatureSize } = this.options;
+    return publicKey.length === publicKeySize && signature.length === signatureSize;
+  }
+
+  private requireOpen(): void {
+    if (this.closed) throw new VerifyPoolClosedError('the verification pool is closed');
   }
 
   /**
@@ -111,7 +123,8 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
    * avoided. Threads without work share the waiting checks; busy threads get full batches only.
    * Checks that wait meanwhile make the next batch larger.
    */
-  function handOver(): void {
+  private handOver(): void {
+    const { queue, threads, buffers } = this;
     const share = Math.ceil(queue.waiting / Math.max(1, threads.idle));
     const most = Math.min(limits.batchChecks, Math.max(limits.shareMin, share));
     while (queue.waiting > 0) {
@@ -122,26 +135,27 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
     }
   }
 
-  function onAnswer(batch: readonly QueuedSignature[], buffer: ArrayBuffer): void {
-    deathsInARow = 0;
+  private onAnswer(batch: readonly QueuedSignature[], buffer: ArrayBuffer): void {
+    this.deathsInARow = 0;
     const verdicts = verdictsOf(buffer);
     for (const [i, entry] of batch.entries()) {
-      queue.release(entry);
+      this.queue.release(entry);
       entry.job.settle(entry.index, verdicts[i] === 1);
     }
-    buffers.giveBack(buffer);
-    handOver();
+    this.buffers.giveBack(buffer);
+    this.handOver();
   }
 
   /**
    * The thread is gone; other threads take its batches, except a check that seems to be the cause.
    */
-  function onDeath(batches: readonly QueuedSignature[][], cause: unknown): void {
+  private onDeath(batches: readonly QueuedSignature[][], cause: unknown): void {
+    const { queue } = this;
     const lost = batches.flat();
-    options.log?.error('verify.thread-died', { lost: lost.length, cause: String(cause) });
-    deathsInARow += 1;
-    if (deathsInARow === limits.deathsInARow) {
-      deathsInARow = 0;
+    this.options.log?.error('verify.thread-died', { lost: lost.length, cause: String(cause) });
+    this.deathsInARow += 1;
+    if (this.deathsInARow === limits.deathsInARow) {
+      this.deathsInARow = 0;
       queue.putBack(lost);
       queue.failWaiting(new VerifyThreadError(`threads keep dying: ${String(cause)}`));
       return;
@@ -154,7 +168,7 @@ export function createVerifyPool(options: VerifyPoolOptions): VerifyPool {
       const why = `no verdict after ${entry.attempts} attempts: ${String(cause)}`;
       entry.job.fail(new VerifyThreadError(why));
     }
-    handOver();
+    this.handOver();
   }
 }
 
@@ -172,4 +186,39 @@ export function inlineVerifier(family: {
     },
     close: async () => {},
   };
+}
+
+/**
+ * Buffers in which batches travel to the threads and back; buffers of the usual size are used
+ * again.
+ */
+const { batchChecks, batchBytes } = verifyPoolLimits;
+const USUAL_BYTES = batchOverhead(batchChecks) + batchBytes;
+
+class SignatureBuffers {
+  private readonly sizes: CheckSizes;
+  private readonly spareMax: number;
+  private readonly spare: ArrayBuffer[] = [];
+
+  constructor(sizes: CheckSizes, spareMax: number) {
+    this.sizes = sizes;
+    this.spareMax = spareMax;
+  }
+
+  /** A buffer with the checks, at most `batchChecks` of them. */
+  write(items: readonly SignatureCheck[]): ArrayBuffer {
+    const size = items.reduce((sum, item) => sum + itemSize(this.sizes, item), 0);
+    const spare = size <= batchBytes ? this.spare.pop() : undefined;
+    const room = batchOverhead(batchChecks) + Math.max(batchBytes, size);
+    const buffer = spare ?? new ArrayBuffer(room);
+    writeBatch(buffer, this.sizes, items);
+    return buffer;
+  }
+
+  /** Called when the buffer has come back and its verdicts have been read. */
+  giveBack(buffer: ArrayBuffer): void {
+    if (buffer.byteLength === USUAL_BYTES && this.spare.length < this.spareMax) {
+      this.spare.push(buffer);
+    }
+  }
 }

@@ -2,7 +2,7 @@
 
 import type { Log } from '../../base/ports.ts';
 import type { CryptoFamily } from '../../crypto/family.ts';
-import { createVerifyPool, type VerifyPool } from './signature-pool.ts';
+import { VerifyPool } from './signature-pool.ts';
 
 /** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -17,7 +17,7 @@ export function createVerifyThreads(
   family: CryptoFamily,
   options: VerifyThreadsOptions = {},
 ): VerifyPool {
-  return createVerifyPool({
+  return new VerifyPool({
     workerUrl: new URL(`./signature-worker${extension}`, import.meta.url),
     family: family.name,
     publicKeySize: family.publicKeySize,

@@ -13,7 +13,13 @@ import {
 import { Int32, json, list } from '../body.ts';
 import { existingContract, isId } from '../by-id.ts';
 import { StatusShape, statusJson } from '../contract-statuses.ts';
-import { type EntriesQuery, EntryShape, entriesPage, entryJson } from '../data-entries.ts';
+import {
+  type EntriesQuery,
+  EntryShape,
+  entriesPage,
+  entryJson,
+  matchedEntries,
+} from '../data-entries.ts';
 import {
   listOf,
   mapped,
@@ -23,7 +29,6 @@ import {
   textsOf,
 } from '../json-chunks.ts';
 import { limits } from '../limits.ts';
-import { matchedEntries } from '../matched-entries.ts';
 import * as params from '../params.ts';
 import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';

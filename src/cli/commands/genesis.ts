@@ -46,10 +46,7 @@ async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
   if (file === undefined) throw new CliError('Specify path to the node configuration file');
   const { files } = await import('../../adapters/files.ts');
   if (!files.exists(file)) throw new CliError(`Configuration file '${file}' does not exist!`);
-  const { loadConfig } = await import('../config-file.ts');
-  const { config, warnings } = await loadConfig(file, flags);
-  warnings.forEach(warn);
-
+  const config = await read(file, flags);
   const { signature } = config.blockchain.custom.genesis;
   if (signature && flags.force !== true) {
     throw new CliError(
@@ -58,14 +55,8 @@ async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
     );
   }
 
-  const { cryptographyOfConfig } = await import('../cryptography.ts');
-  const { genesisSettings, joinErrors, validateGenesis } = await import(
-    '../../node/config/genesis-section.ts'
-  );
-  const { family, scheme } = cryptographyOfConfig(config);
-  const findings = validateGenesis(config.blockchain.custom.genesis, scheme);
-  findings.warnings.forEach(warn);
-  if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
+  const { genesisSettings } = await import('../../node/config/genesis-section.ts');
+  const { family, scheme } = await checked(config);
   await warnOfMissingFeatures(config);
 
   const now = await networkTime(config.ntp);
@@ -82,19 +73,40 @@ async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
   );
   key.privateKey.fill(0);
 
-  const { editGenesis } = await import('../../node/config/edit-genesis.ts');
   const { base58 } = await import('../../base/base58.ts');
-  const before = files.read(file)!;
-  const edited = editGenesis(new TextDecoder('utf-8', { ignoreBOM: true }).decode(before), {
+  const signed: Signed = {
     signature: base58.encode(block.header.signature),
     publicKey: base58.encode(key.publicKey),
     timestamp: now,
-  });
+  };
+  const { resolve } = await import('node:path');
+  const [fresh, old] = [resolve(file), resolve(await write(file, signed))];
+  if (flags.json === true) {
+    printJson({ file: fresh, old, ...signed });
+    return;
+  }
+  console.log('Genesis signed successfully!');
+  console.log(`New configuration file: ${fresh}`);
+  console.log(`Old configuration saved to: ${old}`);
+}
+
+interface Signed {
+  readonly signature: string;
+  readonly publicKey: string;
+  readonly timestamp: number;
+}
+
+/** Keeps the old file beside the new one; resolves with its path. */
+async function write(file: string, signed: Signed): Promise<string> {
+  const { files } = await import('../../adapters/files.ts');
+  const { editGenesis } = await import('../../node/config/edit-genesis.ts');
+  const before = files.read(file)!;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(before);
+  const edited = editGenesis(text, signed);
   if (edited === undefined) {
     throw new CliError(`'${file}' has no genesis section of its own to write the signature into`);
   }
-  const { resolve } = await import('node:path');
-  const old = `${file}.old.${stamp(new Date(now))}`;
+  const old = `${file}.old.${stamp(new Date(signed.timestamp))}`;
   if (files.exists(old)) {
     throw new CliError(`Cannot rename '${file}' to '${old}': File already exists`);
   }
@@ -102,19 +114,7 @@ async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
   // moment.
   files.replace(old, before, { secret: true, copyOf: file });
   files.replace(file, new TextEncoder().encode(edited));
-  if (flags.json === true) {
-    printJson({
-      file: resolve(file),
-      old: resolve(old),
-      signature: base58.encode(block.header.signature),
-      publicKey: base58.encode(key.publicKey),
-      timestamp: now,
-    });
-    return;
-  }
-  console.log('Genesis signed successfully!');
-  console.log(`New configuration file: ${resolve(file)}`);
-  console.log(`Old configuration saved to: ${resolve(old)}`);
+  return old;
 }
 
 const PATIENCE_MS = 3000;
@@ -157,17 +157,28 @@ async function warnOfMissingFeatures({ blockchain }: Config): Promise<void> {
   );
 }
 
-async function load(file: string, flags: Flags) {
+async function read(file: string, flags: Flags): Promise<Config> {
   const { loadConfig } = await import('../config-file.ts');
   const { config, warnings } = await loadConfig(file, flags);
   warnings.forEach(warn);
+  return config;
+}
+
+/** The cryptography of a configuration whose genesis section is right. Throws CliError. */
+async function checked(config: Config) {
   const { cryptographyOfConfig } = await import('../cryptography.ts');
-  const { genesisBlock } = await import('../genesis-block.ts');
   const { joinErrors, validateGenesis } = await import('../../node/config/genesis-section.ts');
-  const { scheme } = cryptographyOfConfig(config);
-  const findings = validateGenesis(config.blockchain.custom.genesis, scheme);
+  const cryptography = cryptographyOfConfig(config);
+  const findings = validateGenesis(config.blockchain.custom.genesis, cryptography.scheme);
   findings.warnings.forEach(warn);
   if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
+  return cryptography;
+}
+
+async function load(file: string, flags: Flags) {
+  const config = await read(file, flags);
+  const { genesisBlock } = await import('../genesis-block.ts');
+  const { scheme } = await checked(config);
   return { block: genesisBlock(config), scheme };
 }
 

@@ -33,79 +33,93 @@ const READ_BYTES = 64 * 1024;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
 /** Resolves when the connection is closed, because there is no more to send or because it is lost. */
-export function exchange<R extends Due>(place: Place, of: Exchange<R>): Promise<void> {
-  return new Promise((closed) => {
-    let pending: R | undefined;
-    let partial: Buffer | undefined;
-    let isDone = false;
-    const socket = open(place, received);
+export const exchange = <R extends Due>(place: Place, of: Exchange<R>): Promise<void> =>
+  new Connection(place, of).run();
 
-    function sendNext(now: number): void {
-      const request = of.next(now);
-      if (request === undefined) {
-        isDone = true;
-        socket.destroy();
-        return;
-      }
-      const wait = request.at - now;
-      if (wait > 0) setTimeout(send, wait, request);
-      else send(request);
-    }
+class Connection<R extends Due> {
+  private readonly place: Place;
+  private readonly of: Exchange<R>;
+  private socket!: Socket;
+  private pending: R | undefined;
+  private partial: Buffer | undefined;
+  private isDone = false;
 
-    function send(request: R): void {
-      if (socket.destroyed) {
-        of.lost(request, 'the connection ended');
-        return;
-      }
-      pending = request;
-      socket.write(request.bytes);
-    }
+  constructor(place: Place, of: Exchange<R>) {
+    this.place = place;
+    this.of = of;
+  }
 
-    function received(chunk: Buffer): void {
-      const bytes = partial === undefined ? chunk : Buffer.concat([partial, chunk]);
-      const request = pending;
-      if (request === undefined) {
-        fail('an answer without a request');
-        return;
-      }
-      if (!isWhole(bytes)) {
-        // The buffer of the socket is used again for the next chunk.
-        partial = Buffer.from(bytes);
-        return;
-      }
-      partial = undefined;
-      pending = undefined;
-      const now = performance.now();
-      of.answered(request, bytes, now);
-      sendNext(performance.now());
-    }
-
-    function isWhole(bytes: Buffer): boolean {
-      try {
-        if (answerLength(bytes) > 0) return true;
-        if (bytes.length > ANSWER_BYTES_MAX) fail('an answer that is too long');
-      } catch (cause) {
-        if (!(cause instanceof AnswerError)) throw cause;
-        fail(cause.message);
-      }
-      return false;
-    }
-
-    function fail(why: string): void {
-      socket.destroy(new Error(why));
-    }
-
+  run(): Promise<void> {
+    const socket = open(this.place, (chunk) => this.received(chunk));
+    this.socket = socket;
     let why = 'the connection ended';
-    socket.on(place.tls ? 'secureConnect' : 'connect', () => sendNext(performance.now()));
+    socket.on(this.place.tls ? 'secureConnect' : 'connect', () => this.sendNext());
     socket.on('error', (error) => {
       why = error.message;
     });
-    socket.on('close', () => {
-      if (!isDone) of.lost(pending, why);
-      pending = undefined;
-      closed();
+    return new Promise((closed) => {
+      socket.on('close', () => {
+        if (!this.isDone) this.of.lost(this.pending, why);
+        this.pending = undefined;
+        closed();
+      });
     });
-  });
+  }
+
+  private sendNext(): void {
+    const now = performance.now();
+    const request = this.of.next(now);
+    if (request === undefined) {
+      this.isDone = true;
+      this.socket.destroy();
+      return;
+    }
+    const wait = request.at - now;
+    if (wait > 0) setTimeout(() => this.send(request), wait);
+    else this.send(request);
+  }
+
+  private send(request: R): void {
+    if (this.socket.destroyed) {
+      this.of.lost(request, 'the connection ended');
+      return;
+    }
+    this.pending = request;
+    this.socket.write(request.bytes);
+  }
+
+  private received(chunk: Buffer): void {
+    const bytes = this.partial === undefined ? chunk : Buffer.concat([this.partial, chunk]);
+    const request = this.pending;
+    if (request === undefined) {
+      this.fail('an answer without a request');
+      return;
+    }
+    if (!this.isWhole(bytes)) {
+      // The buffer of the socket is used again for the next chunk.
+      this.partial = Buffer.from(bytes);
+      return;
+    }
+    this.partial = undefined;
+    this.pending = undefined;
+    this.of.answered(request, bytes, performance.now());
+    this.sendNext();
+  }
+
+  private isWhole(bytes: Buffer): boolean {
+    try {
+      if (answerLength(bytes) > 0) return true;
+      if (bytes.length > ANSWER_BYTES_MAX) this.fail('an answer that is too long');
+    } catch (cause) {
+      if (!(cause instanceof AnswerError)) throw cause;
+      this.fail(cause.message);
+    }
+    return false;
+  }
+
+  private fail(why: string): void {
+    this.socket.destroy(new Error(why));
+  }
 }
 
 function open({ host, port, tls }: Place, received: (chunk: Buffer) => void): Socket {

@@ -8,13 +8,13 @@ import { type Client, client, RefusedError } from '../../api/client.ts';
 import { blocks } from '../../api/routes/blocks.ts';
 import { node as nodeRoutes } from '../../api/routes/node.ts';
 import { base58 } from '../../base/base58.ts';
+import { isObject } from '../../base/json.ts';
 import { transfer } from '../../tx/types/004-transfer.ts';
 import { type Cryptography, cryptographyOf } from '../cryptography.ts';
 import { CliError, EXIT } from '../terminal/exit.ts';
 import { type Interruption, onInterruption } from '../terminal/interruption.ts';
 import { readAll } from '../terminal/lines.ts';
 import { printJson, say } from '../terminal/output.ts';
-import { watchBlocks } from './confirmations.ts';
 import type { Due, Exchange, Place } from './connection.ts';
 import { feeOf, fund, senderOf } from './senders.ts';
 import { type SignedTransfers, signTransfers } from './signed-transfers.ts';
@@ -196,5 +196,52 @@ function showEverySecond(tally: Tally, ndjson: boolean): () => void {
   return () => {
     clearInterval(timer);
     if (isTerminal) process.stderr.write('\r\x1b[K');
+  };
+}
+
+/** Watches the chain of a node for the transactions that it has accepted. */
+const POLL_MS = 50;
+
+interface Confirmations {
+  /** Reads the blocks that have come since the start, until the returned function is called. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Calls `seen` with the id of every transaction in blocks above `height`. A block that cannot be
+ * read, because the node is busy, is asked for again.
+ */
+function watchBlocks(
+  { call }: Client,
+  height: number,
+  seen: (id: string, now: number) => void,
+): Confirmations {
+  let isOver = false;
+  let next = height + 1;
+
+  async function read(): Promise<void> {
+    const tip = (await call(blocks.height)).height;
+    for (; next <= tip && !isOver; next++) {
+      const now = performance.now();
+      const block: unknown = await call(blocks.at, { params: { height: next } });
+      const list = isObject(block) ? block['transactions'] : undefined;
+      if (!Array.isArray(list)) return;
+      for (const tx of list) if (isObject(tx)) seen(String(tx['id']), now);
+    }
+  }
+
+  async function follow(): Promise<void> {
+    while (!isOver) {
+      await read().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  const ended = follow();
+  return {
+    stop() {
+      isOver = true;
+      return ended;
+    },
   };
 }

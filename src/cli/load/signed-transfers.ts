@@ -2,7 +2,6 @@
 import { stringify } from '../../base/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { txToJson } from '../../tx/json/encode.ts';
-import { post } from './requests.ts';
 import { nthTransfer, type Sender } from './transfers.ts';
 
 export interface SignedTransfers {
@@ -39,3 +38,11 @@ export function signTransfers(options: TransfersOptions, scheme: ChainScheme): S
   }
   return { count, bytes: (n) => requests[n]!, id: (n) => ids[n]! };
 }
+
+/** Whole HTTP requests as bytes, made before the measurement begins. */
+
+export const post = (path: string, body: string, host = 'localhost'): Buffer =>
+  Buffer.from(
+    `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );

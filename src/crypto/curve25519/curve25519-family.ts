@@ -13,8 +13,7 @@ import {
   keyPairFromSeed,
   publicKeyOf,
 } from './keys.ts';
-import { openPiece, sealPiece } from './pieces.ts';
-import { open, seal } from './sealing.ts';
+import { open, openPiece, seal, sealPiece } from './sealing.ts';
 import { prepare, SIGNATURE_SIZE, sign, verify } from './signatures.ts';
 
 const CONTENT_KEY_SIZE = 16;

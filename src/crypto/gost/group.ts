@@ -34,23 +34,14 @@ export interface Group {
 export function createGroup(engine: Engine, limbs: Limbs): Group {
   const { run } = engine;
   const memory = new Uint8Array(engine.memory);
-  const elements = (count: number) =>
-    Array.from({ length: count }, () => engine.reserve(ELEMENT_BYTES));
-  const [x, y, left, right, inverse, three, zero, scratch] = elements(8) as Eight;
-  const powers = elements(16);
-  const table = engine.reserve(SELECTED * POINT_BYTES);
-  const selected = engine.reserve(POINT_BYTES);
-  const base = engine.reserve(POINT_BYTES);
-  const exponent = hexDigits(P - 2n);
+  const elements = (count: number) => reserved(engine, count);
+  const invert = createInversion(engine, limbs);
+  const multiplySecretly = createSecretProduct(engine, limbs);
+  const [x, y, left, right, three, zero, scratch] = elements(7) as Seven;
+  const base = reservedBase(engine, limbs);
   const b = engine.reserve(ELEMENT_BYTES);
   limbs.putInteger(three, 3n);
   limbs.putInteger(b, 166n);
-  limbs.putInteger(base, BASE_X);
-  limbs.putInteger(base + ELEMENT_BYTES, BASE_Y);
-  limbs.putInteger(base + 2 * ELEMENT_BYTES, 1n);
-
-  const copy = (target: number, source: number, size: number) =>
-    memory.copyWithin(target, source, source + size);
 
   /** y² = (x² − 3) x + 166 */
   function isOnCurve(px: number, py: number): boolean {
@@ -72,22 +63,6 @@ export function createGroup(engine: Engine, limbs: Limbs): Group {
       if (memory[target + i] !== memory[scratch + i]) return false;
     }
     return true;
-  }
-
-  function setNeutral(target: number): void {
-    memory.fill(0, target, target + POINT_BYTES);
-    memory[target + ELEMENT_BYTES] = 1;
-  }
-
-  function invert(target: number, a: number): void {
-    copy(powers[1]!, a, ELEMENT_BYTES);
-    for (let i = 2; i < 16; i++) run.multiply(powers[i]!, powers[i - 1]!, powers[1]!);
-    limbs.putInteger(inverse, 1n);
-    for (const digit of exponent) {
-      for (let i = 0; i < 4; i++) run.square(inverse, inverse);
-      if (digit !== 0) run.multiply(inverse, inverse, powers[digit]!);
-    }
-    copy(target, inverse, ELEMENT_BYTES);
   }
 
   function normalize(toX: number, toY: number, point: number): void {
@@ -115,31 +90,77 @@ export function createGroup(engine: Engine, limbs: Limbs): Group {
       bytes.set(limbs.takeLittleEndian(y), 32);
       return bytes;
     },
-    setNeutral,
+    setNeutral: (target) => setNeutral(memory, target),
     isNeutral(point) {
       run.canonical(scratch, point + 2 * ELEMENT_BYTES);
       return limbs.isZero(scratch);
     },
-    multiplySecretly(target, point, scalar) {
-      setNeutral(table);
-      for (let i = 1; i < SELECTED; i++) {
-        const entry = table + i * POINT_BYTES;
-        run.addPoints(entry, entry - POINT_BYTES, point);
-      }
-      const words = limbs.words(scalar).slice();
-      setNeutral(target);
-      for (let digit = 63; digit >= 0; digit--) {
-        for (let i = 0; i < 4; i++) run.doublePoint(target, target);
-        const index = (words[digit >> 3]! >>> (4 * (digit & 7))) & 15;
-        run.selectPoint(selected, table, index);
-        run.addPoints(target, target, selected);
-      }
-      words.fill(0);
-    },
+    multiplySecretly,
     normalize,
     invert,
     negate: (target, a) => run.subtract(target, zero, a),
   };
 }
 
-type Eight = [number, number, number, number, number, number, number, number];
+type Seven = [number, number, number, number, number, number, number];
+
+const reserved = (engine: Engine, count: number): number[] =>
+  Array.from({ length: count }, () => engine.reserve(ELEMENT_BYTES));
+
+function reservedBase(engine: Engine, limbs: Limbs): number {
+  const base = engine.reserve(POINT_BYTES);
+  limbs.putInteger(base, BASE_X);
+  limbs.putInteger(base + ELEMENT_BYTES, BASE_Y);
+  limbs.putInteger(base + 2 * ELEMENT_BYTES, 1n);
+  return base;
+}
+
+function setNeutral(memory: Uint8Array, target: number): void {
+  memory.fill(0, target, target + POINT_BYTES);
+  memory[target + ELEMENT_BYTES] = 1;
+}
+
+/** a to the power of p − 2, four bits of it at a time. */
+function createInversion(engine: Engine, limbs: Limbs): Group['invert'] {
+  const { run } = engine;
+  const memory = new Uint8Array(engine.memory);
+  const powers = reserved(engine, 16);
+  const inverse = engine.reserve(ELEMENT_BYTES);
+  const exponent = hexDigits(P - 2n);
+  const copy = (target: number, source: number) =>
+    memory.copyWithin(target, source, source + ELEMENT_BYTES);
+  return (target, a) => {
+    copy(powers[1]!, a);
+    for (let i = 2; i < 16; i++) run.multiply(powers[i]!, powers[i - 1]!, powers[1]!);
+    limbs.putInteger(inverse, 1n);
+    for (const digit of exponent) {
+      for (let i = 0; i < 4; i++) run.square(inverse, inverse);
+      if (digit !== 0) run.multiply(inverse, inverse, powers[digit]!);
+    }
+    copy(target, inverse);
+  };
+}
+
+/** Every entry of the table is read, whatever the digit, so that no address tells the scalar. */
+function createSecretProduct(engine: Engine, limbs: Limbs): Group['multiplySecretly'] {
+  const { run } = engine;
+  const memory = new Uint8Array(engine.memory);
+  const table = engine.reserve(SELECTED * POINT_BYTES);
+  const selected = engine.reserve(POINT_BYTES);
+  return (target, point, scalar) => {
+    setNeutral(memory, table);
+    for (let i = 1; i < SELECTED; i++) {
+      const entry = table + i * POINT_BYTES;
+      run.addPoints(entry, entry - POINT_BYTES, point);
+    }
+    const words = limbs.words(scalar).slice();
+    setNeutral(memory, target);
+    for (let digit = 63; digit >= 0; digit--) {
+      for (let i = 0; i < 4; i++) run.doublePoint(target, target);
+      const index = (words[digit >> 3]! >>> (4 * (digit & 7))) & 15;
+      run.selectPoint(selected, table, index);
+      run.addPoints(target, target, selected);
+    }
+    words.fill(0);
+  };
+}

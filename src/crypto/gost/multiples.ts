@@ -37,9 +37,7 @@ export function createMultiples(engine: Engine, group: Group, keysMax: number): 
   const point = engine.reserve(POINT_BYTES);
   const twice = engine.reserve(POINT_BYTES);
   const points = engine.reserve(pointsMax * POINT_BYTES);
-  const products = engine.reserve(pointsMax * ELEMENT_BYTES);
-  const inverse = engine.reserve(ELEMENT_BYTES);
-  const inverseOfZ = engine.reserve(ELEMENT_BYTES);
+  const normalizeAll = createNormalization(engine, group, points, pointsMax);
   const baseTable = engine.reserve(BASE_TABLE_BYTES);
   const keyTables = engine.reserve(keysMax * KEY_TABLE_BYTES);
   /** Public key → its table, the one used longest ago first. */
@@ -60,24 +58,6 @@ export function createMultiples(engine: Engine, group: Group, keysMax: number): 
       for (let i = 0; chunk < CHUNKS - 1 && i < CHUNK_BITS; i++) run.doublePoint(point, point);
     }
     normalizeAll(table, CHUNKS * multiples);
-  }
-
-  /** Montgomery's trick: one inversion for all points. None of them is neutral. */
-  function normalizeAll(table: number, count: number): void {
-    const z = (i: number) => points + i * POINT_BYTES + 2 * ELEMENT_BYTES;
-    const product = (i: number) => products + i * ELEMENT_BYTES;
-    memory.copyWithin(product(0), z(0), z(0) + ELEMENT_BYTES);
-    for (let i = 1; i < count; i++) run.multiply(product(i), product(i - 1), z(i));
-    group.invert(inverse, product(count - 1));
-    for (let i = count - 1; i >= 0; i--) {
-      const from = points + i * POINT_BYTES;
-      const to = table + i * AFFINE_BYTES;
-      if (i === 0) memory.copyWithin(inverseOfZ, inverse, inverse + ELEMENT_BYTES);
-      else run.multiply(inverseOfZ, inverse, product(i - 1));
-      run.multiply(inverse, inverse, z(i));
-      run.multiply(to, from, inverseOfZ);
-      run.multiply(to + ELEMENT_BYTES, from + ELEMENT_BYTES, inverseOfZ);
-    }
   }
 
   /** A place that is free, or that of the table used longest ago. */
@@ -106,5 +86,35 @@ export function createMultiples(engine: Engine, group: Group, keysMax: number): 
       known.set(key, table);
       return table;
     },
+  };
+}
+
+/** Montgomery's trick: one inversion for all points. None of them is neutral. */
+function createNormalization(
+  engine: Engine,
+  group: Group,
+  points: number,
+  pointsMax: number,
+): (table: number, count: number) => void {
+  const { run } = engine;
+  const memory = new Uint8Array(engine.memory);
+  const products = engine.reserve(pointsMax * ELEMENT_BYTES);
+  const inverse = engine.reserve(ELEMENT_BYTES);
+  const inverseOfZ = engine.reserve(ELEMENT_BYTES);
+  const z = (i: number) => points + i * POINT_BYTES + 2 * ELEMENT_BYTES;
+  const product = (i: number) => products + i * ELEMENT_BYTES;
+  return (table, count) => {
+    memory.copyWithin(product(0), z(0), z(0) + ELEMENT_BYTES);
+    for (let i = 1; i < count; i++) run.multiply(product(i), product(i - 1), z(i));
+    group.invert(inverse, product(count - 1));
+    for (let i = count - 1; i >= 0; i--) {
+      const from = points + i * POINT_BYTES;
+      const to = table + i * AFFINE_BYTES;
+      if (i === 0) memory.copyWithin(inverseOfZ, inverse, inverse + ELEMENT_BYTES);
+      else run.multiply(inverseOfZ, inverse, product(i - 1));
+      run.multiply(inverse, inverse, z(i));
+      run.multiply(to, from, inverseOfZ);
+      run.multiply(to + ELEMENT_BYTES, from + ELEMENT_BYTES, inverseOfZ);
+    }
   };
 }

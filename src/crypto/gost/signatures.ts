@@ -38,14 +38,12 @@ export interface SignatureParts {
 
 export function createSignatures(parts: SignatureParts): Signatures {
   const { engine, limbs, scalars, group, streebog } = parts;
-  const { run } = engine;
   const numbers = (count: number) =>
     Array.from({ length: count }, () => engine.reserve(ELEMENT_BYTES));
-  const [s, r, e, high, nonce, one, order] = numbers(7) as Seven;
+  const [s, r, e, high, nonce] = numbers(5) as Five;
   const point = engine.reserve(POINT_BYTES);
   const multiplyAndAdd = createDoubleMultiplication(parts, point);
-  limbs.putInteger(one, 1n);
-  limbs.putInteger(order, Q);
+  const hasX = createXTest(parts, point);
 
   /** e: the hash modulo q, or 1 instead of 0. */
   function putHash(message: Uint8Array): void {
@@ -60,23 +58,6 @@ export function createSignatures(parts: SignatureParts): Signatures {
     return !limbs.isZero(at) && isBelowOrder(limbs.words(at));
   }
 
-  /** Whether the x of a point is r modulo q. */
-  function hasR(): boolean {
-    if (group.isNeutral(point)) return false;
-    if (isX(r)) return true;
-    // x is below p, which is a little above q.
-    if (!isBelowGap(limbs.words(r))) return false;
-    run.addScalars(r, r, order);
-    return isX(r);
-  }
-
-  function isX(value: number): boolean {
-    run.multiply(high, value, point + 2 * ELEMENT_BYTES);
-    run.subtract(high, point, high);
-    run.canonical(high, high);
-    return limbs.isZero(high);
-  }
-
   return {
     verify(publicKey, message, signature) {
       if (!putPart(s, signature.subarray(0, NUMBER_BYTES))) return false;
@@ -88,7 +69,7 @@ export function createSignatures(parts: SignatureParts): Signatures {
       scalars.multiply(s, s, e);
       scalars.multiply(e, e, r);
       multiplyAndAdd(limbs.words(s).slice(), limbs.words(e), table);
-      return hasR();
+      return hasX(r);
     },
 
     sign(privateKey, message, random) {
@@ -116,7 +97,7 @@ export function createSignatures(parts: SignatureParts): Signatures {
   };
 }
 
-type Seven = [number, number, number, number, number, number, number];
+type Five = [number, number, number, number, number];
 
 const wordsOf = (value: bigint) =>
   Array.from({ length: 8 }, (_, i) => Number((value >> BigInt(32 * i)) & 0xffff_ffffn));
@@ -128,6 +109,33 @@ const isBelow = (limit: readonly number[]) => (words: Uint32Array) => {
 };
 const isBelowOrder = isBelow(wordsOf(Q));
 const isBelowGap = isBelow(wordsOf(P - Q));
+
+/** Whether the x of the point is this number modulo q; the number may change. */
+function createXTest(
+  { engine, limbs, group }: SignatureParts,
+  point: number,
+): (number: number) => boolean {
+  const { run } = engine;
+  const order = engine.reserve(ELEMENT_BYTES);
+  const difference = engine.reserve(ELEMENT_BYTES);
+  limbs.putInteger(order, Q);
+
+  function isX(value: number): boolean {
+    run.multiply(difference, value, point + 2 * ELEMENT_BYTES);
+    run.subtract(difference, point, difference);
+    run.canonical(difference, difference);
+    return limbs.isZero(difference);
+  }
+
+  return (number) => {
+    if (group.isNeutral(point)) return false;
+    if (isX(number)) return true;
+    // x is below p, which is a little above q.
+    if (!isBelowGap(limbs.words(number))) return false;
+    run.addScalars(number, number, order);
+    return isX(number);
+  };
+}
 
 /**
  * Puts a·G − b·K at `target`, K being the key whose table is given. Its time depends on the numbers,

@@ -15,7 +15,12 @@ export interface Arrival<Source> {
   readonly author: Source;
   /** The peers to ask for its parts, the author first; each has sent this header. */
   readonly sources: Source[];
+  /** Undefined until its header is known to be of use. */
+  stage?: Stage;
 }
+
+/** `complete`: all of it is here, and its generator has signed it. */
+export type Stage = 'announced' | 'complete';
 
 export const ARRIVING_MAX = 32;
 export const ARRIVING_OF_ONE_MAX = 4;
@@ -41,6 +46,10 @@ export class Arrivals<Source> {
 
   add(header: string, arrival: Arrival<Source>): void {
     this.byHeader.set(header, arrival);
+  }
+
+  all(): Iterable<Arrival<Source>> {
+    return this.byHeader.values();
   }
 
   remove(header: string): void {

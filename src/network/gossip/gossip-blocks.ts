@@ -33,11 +33,12 @@ import { blockProtocols, compactHeaderBytes, decodeCompact } from '../messages/b
 import { blockBudgets } from '../messages/message-budgets.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import type { ServeBlocks } from '../sync/serve-blocks.ts';
-import { type Arrival, Arrivals } from './arrivals.ts';
+import { type Arrival, Arrivals, type Stage } from './arrivals.ts';
+import { ComingBlocks } from './coming-blocks.ts';
 import { announcementOf } from './compact-announcement.ts';
 import { createEarlyBlocks, type EarlyBlocks } from './early-blocks.ts';
 import { fetchBlock } from './fetch-block.ts';
-import { RelayedTurns, type Use, useOf } from './header-use.ts';
+import { isReplacing, RelayedTurns, type Use, useOf } from './header-use.ts';
 import { Rebuild } from './rebuild-block.ts';
 
 export interface GossipBlocksOptions {
@@ -79,6 +80,7 @@ export class GossipBlocks {
   private readonly turns: RelayedTurns;
   private readonly arrivals = new Arrivals<Session>();
   private readonly early: EarlyBlocks<Session>;
+  private readonly coming: ComingBlocks;
   private stopped = false;
   private forget: (() => void) | undefined;
 
@@ -90,6 +92,7 @@ export class GossipBlocks {
     this.relayed = new ExpiringSet(SEEN_MAX, SEEN_MS, deps.clock);
     this.turns = new RelayedTurns(deps.consensus);
     this.early = createEarlyBlocks<Session>(deps.clock);
+    this.coming = new ComingBlocks(deps.clock);
   }
 
   /** Call before the network starts. */
@@ -106,6 +109,11 @@ export class GossipBlocks {
     this.stopped = true;
     this.forget?.();
     this.early.stop();
+  }
+
+  /** How far a block has come that would take the place of the head; see ComingBlocks. */
+  comingBlock(): Stage | undefined {
+    return this.coming.stage(this.arrivals.all(), (header) => isReplacing(this.useOf(header)));
   }
 
   /** A block with our key that no peer has announced was made here. */
@@ -150,8 +158,13 @@ export class GossipBlocks {
       author.offend('invalid-block', misconduct('a list of more bytes than a block may have'));
       return;
     }
+    arrival.stage = 'announced';
     const found = await fetchBlock(compact, sources, { rebuild: this.rebuild, sessions, log });
-    if (found === undefined) return;
+    if (found === undefined) {
+      this.coming.keptBack(sources);
+      return;
+    }
+    arrival.stage = 'complete';
     const { block, isAsListed, missing } = found;
     const height = 1 + (heightOf(blockchain.view, header.reference) ?? 0);
     log.debug('block.rebuilt', { height, txs: block.transactions.length, missing });
@@ -185,19 +198,23 @@ export class GossipBlocks {
     }
   }
 
+  private useOf(header: Header): Use | 'orphan' | undefined {
+    const { invalid, equivocations } = this.deps.forkChoice;
+    return useOf(header, { ...this.deps, invalid, equivocations, turns: this.turns });
+  }
+
   /** The judgement before anything is fetched; a header that breaks a rule is of no use. */
   private async allowedUse({ compact, sources }: Arrival<Session>): Promise<Use | undefined> {
     const { forkChoice, log } = this.deps;
     const { header } = compact;
-    const { invalid, equivocations } = forkChoice;
-    const use = useOf(header, { ...this.deps, invalid, equivocations, turns: this.turns });
+    const use = this.useOf(header);
     if (use === 'orphan') {
       this.deps.onOrphan();
       return undefined;
     }
     if (use === undefined) {
       // It loses, and its miner was there all the same.
-      if (!invalid.has(header.signature)) await this.deps.lostBlocks.note(header);
+      if (!forkChoice.invalid.has(header.signature)) await this.deps.lostBlocks.note(header);
       return undefined;
     }
     const refusal = await forkChoice.examine(header);

@@ -52,6 +52,10 @@ export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | u
   return isTwin(header, tip, consensus) && !turns.isProved(header) ? 'evidence' : undefined;
 }
 
+/** The block would take the place of the head. */
+export const isReplacing = (use: Use | 'orphan' | undefined): boolean =>
+  use === 'child' || use === 'fork';
+
 /** The other block of a miner that made two in one turn: as good as the head in every respect. */
 function isTwin(header: Header, tip: Tip, consensus: Consensus): boolean {
   const { generator, reference } = tip.header;

@@ -1,5 +1,5 @@
 /**
- * The settings table as documents: configs/example.conf, the reference page, the JSON Schema, and
+ * The settings table as documents: configs/example.conf, the JSON Schema, and
  * the effective settings of a node without its secrets. All of it follows from the table alone.
  */
 import { valueAt } from './genesis-section.ts';
@@ -14,7 +14,7 @@ import { allSettings, type Config, settings } from './settings.ts';
 
 const HIDDEN = '***';
 const WIDTH = 96;
-const WITHOUT_EFFECT = 'without effect';
+export const WITHOUT_EFFECT = 'without effect';
 
 /** The kind, the variable, and the default where the line below does not show it. */
 function factsOf({ setting, env }: PlacedSetting): string {
@@ -79,37 +79,6 @@ function wrap(text: string, lead: string): string {
     } else line += line === '' ? word : ` ${word}`;
   }
   return `${out}${lead}${line}\n`;
-}
-
-/** docs/reference/configuration.md */
-export function referencePage(): string {
-  const cell = (text: string): string => text.replaceAll('|', '\\|');
-  const rows = allSettings.map((one) => {
-    const { key, env, setting } = one;
-    const marks = [
-      setting.network === true ? 'equal on all nodes' : '',
-      setting.secret === true ? 'secret' : '',
-      setting.ignored === true ? WITHOUT_EFFECT : '',
-      ...otherSpellings(setting).map((spelling) => `also \`${spelling}\``),
-    ].filter((mark) => mark !== '');
-    const note = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
-    const kind = setting.kind.name;
-    const fallback = defaultText(setting).replace(/^default /, '');
-    return `| \`${key}\` | ${cell(kind)} | ${cell(fallback)} | ${cell(setting.doc + note)} | \`${env}\` |`;
-  });
-  return `# Configuration
-
-Generated from the table of settings (\`src/node/config\`); do not edit.
-
-A configuration file is HOCON. Keys stand below \`node { … }\` or without it. A flag \`--set key=value\`
-wins over the environment variable, that over the file, that over the default. A secret can also be
-read from a file named by \`<key>-file\`. Settings that must be equal on all nodes enter the settings
-hash that peers compare at the handshake. \`platform-node config check <file>\` reports all errors at once.
-
-| Key | Value | Default | Meaning | Variable |
-|---|---|---|---|---|
-${rows.join('\n')}
-`;
 }
 
 export const otherSpellings = (setting: AnySetting): string[] =>

@@ -85,7 +85,7 @@ t.test('garbage for each call', async (t) => {
         await pause(5);
       }
       // Where the engine is to blame calls wait; else the caller is told.
-      t.ok(seen || containers.prepare(image, 1, CREATOR).kind === 'starting', `${path}: ${name}`);
+      t.ok(seen || containers.prepare(image, 1, CREATOR).kind !== 'ready', `${path}: ${name}`);
       await containers.close();
     }
   }
@@ -252,3 +252,17 @@ t.test(
     t.equal(containers.problem(), undefined);
   },
 );
+
+t.test('what an engine says of a start is in the log, and in no status', async (t) => {
+  const text = 'dial tcp 10.0.0.5:8080: refused';
+  for (const call of [/^POST \/containers\/create/, /^POST \/containers\/\w+\/start/]) {
+    for (const status of [409, 500]) {
+      const engine = await fakeEngine(t);
+      engine.answer(call, says({ message: text }, status));
+      const { containers, log } = await opened(t, engine);
+      const failure = { kind: 'failure', message: 'The container failed' };
+      t.match(await prepared(containers, image), failure, `${call} ${status}`);
+      t.match(log.of('container.not-started'), [{ why: /10\.0\.0\.5/ }]);
+    }
+  }
+});

@@ -1,6 +1,6 @@
 // A thread of the tests of the server: its rules of access, and threads for one part of a route.
 import { parentPort, workerData } from 'node:worker_threads';
-import { serveConnections } from '../../../src/adapters/http/connection-thread.ts';
+import { ConnectionThread } from '../../../src/adapters/http/connection-thread.ts';
 import { OffloadThreads } from '../../../src/adapters/http/offload-threads.ts';
 import { rules } from './rules.ts';
 
@@ -13,7 +13,7 @@ const offload = new OffloadThreads({
   },
 });
 
-serveConnections(parentPort!, workerData, {
+new ConnectionThread(parentPort!, workerData, {
   admit: (access) => rules[access],
   works: {
     half(body) {
@@ -26,4 +26,4 @@ serveConnections(parentPort!, workerData, {
     },
   },
   end: () => offload.end(),
-});
+}).start();

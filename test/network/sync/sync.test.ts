@@ -143,6 +143,22 @@ t.test('a peer that has rolled back since it told the ids', async (t) => {
   t.match(late.log.of('peer.offence')[0], { offence: 'unanswered-request' });
 });
 
+t.test('a score without a single block for it is blamed', async (t) => {
+  const { at, one } = await longChain(t);
+  const mav = await maverick(t, at, 'maverick');
+  const late = await at.start('late', { knows: [] });
+  mav.pester([late]);
+  mav.answers.set(blockProtocols.ids, async (message) =>
+    encodeIds({ common: decodeIdList(message, scheme).at(-1)!, next: [] }, scheme),
+  );
+  const offences = () => late.log.of('peer.offence');
+  for (let i = 0; i < 20 && offences().length === 0; i++) {
+    claim(mav, one);
+    await at.seconds(1);
+  }
+  t.match(offences()[0], { offence: 'unanswered-request', detail: /a score without the blocks/ });
+});
+
 /** Makes empty blocks in these rounds, each by the member whose turn it is. */
 async function grow(on: ClusterNode, members: readonly Member[], rounds: readonly number[]) {
   for (const round of rounds) {

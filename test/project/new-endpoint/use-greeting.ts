@@ -1,10 +1,11 @@
 // Prints what server, typed client, description and page of limits contain of the endpoint in
 // greeting.ts; new-endpoint.test.ts runs it in a copy of the sources.
+
+import { limitsPage } from '../../../scripts/reference/limits-page.ts';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { client } from '../../../src/api/client.ts';
 import { openApi } from '../../../src/api/openapi.ts';
 import { routes } from '../../../src/api/routes/index.ts';
-import { limitsPage } from '../../../src/node/limits-page.ts';
 import { memoryNode } from '../../api/fixtures/memory-node.ts';
 import type { greeting } from './greeting.ts';
 

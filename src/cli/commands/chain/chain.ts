@@ -146,7 +146,7 @@ interface RollbackFlags extends Flags {
  * journal of its turns, for the next start.
  */
 async function rollback(path: string, target: number, flags: RollbackFlags) {
-  const { poolJournal } = await import('../../pool-journal.ts');
+  const { poolJournal } = await import('../../journals.ts');
   const { appendInPortions } = await import('../../../mempool/journal/journal-portions.ts');
   const { recordsOf } = await import('../../../mempool/reorg/readmission.ts');
   const { createUsedSlots } = await import('../../../miner/used-slots.ts');
@@ -155,7 +155,7 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
   );
   const { OwnFailure } = await import('../../../base/errors.ts');
   const { systemClock } = await import('../../../adapters/system.ts');
-  const { usedSlotsJournal } = await import('../../used-slots-journal.ts');
+  const { usedSlotsJournal } = await import('../../journals.ts');
   const { printJson, say, warn } = await import('../../terminal/output.ts');
   await withChain(path, flags, async (blockchain, { config, consensus, log }) => {
     const clock = systemClock();

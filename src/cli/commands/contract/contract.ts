@@ -17,12 +17,20 @@ With --wait, the exit code is 0 where a miner has executed the transaction; stdo
 is 3 where the contract refused it and 4 where it could not be executed; stdout then has the status record.
 It is 1 for all other failures, for example where no miner has executed it in time.`;
 
-export function register(contract: Command): void {
-  const named = (usage: string, summary: string): Command =>
-    contract.command(usage).summary(summary).description(sentence(summary));
-  const verb = (usage: string, summary: string): Command => nodeOptions(named(usage, summary));
-  const calls = () => import('./contract-calls.ts');
+type Verb = (usage: string, summary: string) => Command;
 
+const calls = () => import('./contract-calls.ts');
+
+export function register(contract: Command): void {
+  const named: Verb = (usage, summary) =>
+    contract.command(usage).summary(summary).description(sentence(summary));
+  const verb: Verb = (usage, summary) => nodeOptions(named(usage, summary));
+  registerProject(named);
+  registerTransactions(verb);
+  registerQuestions(verb);
+}
+
+function registerProject(named: Verb): void {
   named('init <folder>', 'make a project in a new folder')
     .addOption(
       new Option('--template <name>', 'language of the contract')
@@ -43,7 +51,9 @@ export function register(contract: Command): void {
     .action(async (folder: string, flags: BuildFlags) =>
       (await import('./contract-build.ts')).build(folder, flags),
     );
+}
 
+function registerTransactions(verb: Verb): void {
   params(documents(signed(imaged(verb('create [file]', 'create a contract')))))
     .option('--name <text>', 'name of the contract; default: that of the image')
     .option(
@@ -70,7 +80,9 @@ export function register(contract: Command): void {
   signed(verb('disable <contractId>', 'end a contract, which cannot be undone')).action(
     async (id: string, flags: SignFlags) => (await calls()).disable(id, flags),
   );
+}
 
+function registerQuestions(verb: Verb): void {
   verb('show [contractId]', 'print a contract: image, version, whether it is active').action(
     async (id: string | undefined, flags: NodeFlags) => (await calls()).show(id, flags),
   );

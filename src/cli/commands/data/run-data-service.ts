@@ -11,7 +11,11 @@ import { ipRange } from '../../../base/ip-range.ts';
 import { configuredFamily } from '../../../crypto/families.ts';
 import type { CrawlerOptions } from '../../../data-service/crawler/crawler.ts';
 import { AlreadyCrawled } from '../../../data-service/crawler/crawler.ts';
-import { createDataService, type DataService } from '../../../data-service/data-service.ts';
+import {
+  createDataService,
+  type DataService,
+  type DataServiceOptions,
+} from '../../../data-service/data-service.ts';
 import type { ReaderRole } from '../../../data-service/schema/reader-role.ts';
 import type { DataConfig } from '../../../node/config/read.ts';
 import { readDataPages } from '../../page-files.ts';
@@ -38,7 +42,7 @@ export interface RunningDataService extends DataService {
 /** The settings are those that were checked for these parts. */
 export async function runDataService(
   { dataService: config, platformCrypto }: DataConfig,
-  { crawl, serve, wait }: Parts,
+  parts: Parts,
 ): Promise<RunningDataService> {
   const log = stderrLog('info', process.stderr.isTTY === true);
   const stops = stopRequests(log);
@@ -46,54 +50,23 @@ export async function runDataService(
   const forwarding = undiciClient();
   const clock = systemClock(undefined);
   const telemetry = await openMetrics(config);
-  const { cert, key } = config.tls;
-  const service = await createDataService(
-    {
-      version,
-      nodeUrls: config.nodeUrl,
-      nodeApiKey: config.nodeApiKey,
-      access: {
-        auth: config.auth,
-        keyHashes: config.apiKeyHashes.map((hash) => base58.decode(hash)),
-        trustedProxies: config.trustedProxies.flatMap((text) => ipRange(text) ?? []),
-        rate: config.rateLimit,
-        burst: config.rateBurst,
-      },
-      maxLag: config.maxLag,
-      strictLag: config.strictLag,
-      connections: connectionsOf(config),
-      streamsMax: config.maxStreams,
-      streamsOfClientMax: config.maxStreamsPerClient,
-      // PGlite takes most of a processor when it is made.
-      afterFirstBlock: config.databaseUrl.startsWith(PGLITE),
-      crawl: crawl ? { ...crawlerOptions(config), wait } : undefined,
-      listen: serve
-        ? {
-            host: config.bindAddress,
-            port: config.port,
-            cors: otherOrigins(config.allowedOrigins),
-            tls: cert === undefined || key === undefined ? undefined : { cert, key },
-          }
-        : undefined,
-    },
-    {
-      openDatabase: (purpose) => openDataStore(config, purpose),
-      http: httpListener,
-      client,
-      forwarding,
-      clock,
-      random: systemRandom,
-      log,
-      metrics: telemetry?.metrics,
-      pages: readDataPages(),
-      hashes: configuredFamily(platformCrypto),
-    },
-  );
-  const scheme = cert === undefined ? 'http' : 'https';
+  const service = await createDataService(optionsOf(config, parts), {
+    openDatabase: (purpose) => openDataStore(config, purpose),
+    http: httpListener,
+    client,
+    forwarding,
+    clock,
+    random: systemRandom,
+    log,
+    metrics: telemetry?.metrics,
+    pages: readDataPages(),
+    hashes: configuredFamily(platformCrypto),
+  });
+  const scheme = config.tls.cert === undefined ? 'http' : 'https';
   const url =
     service.server && `${scheme}://${hostInUrl(config.bindAddress)}:${service.server.port}`;
   if (url !== undefined) log.info('data.listening', { url });
-  const hideProgress = crawl ? showProgress(service.state, clock, log) : () => undefined;
+  const hideProgress = parts.crawl ? showProgress(service.state, clock, log) : () => undefined;
 
   const finished = (async () => {
     const cause = await Promise.race([
@@ -122,6 +95,38 @@ function failureOf(cause: Error, log: LogControl): CliError {
 }
 
 type DataSettings = DataConfig['dataService'];
+
+function optionsOf(config: DataSettings, { crawl, serve, wait }: Parts): DataServiceOptions {
+  const { cert, key } = config.tls;
+  return {
+    version,
+    nodeUrls: config.nodeUrl,
+    nodeApiKey: config.nodeApiKey,
+    access: {
+      auth: config.auth,
+      keyHashes: config.apiKeyHashes.map((hash) => base58.decode(hash)),
+      trustedProxies: config.trustedProxies.flatMap((text) => ipRange(text) ?? []),
+      rate: config.rateLimit,
+      burst: config.rateBurst,
+    },
+    maxLag: config.maxLag,
+    strictLag: config.strictLag,
+    connections: connectionsOf(config),
+    streamsMax: config.maxStreams,
+    streamsOfClientMax: config.maxStreamsPerClient,
+    // PGlite takes most of a processor when it is made.
+    afterFirstBlock: config.databaseUrl.startsWith(PGLITE),
+    crawl: crawl ? { ...crawlerOptions(config), wait } : undefined,
+    listen: serve
+      ? {
+          host: config.bindAddress,
+          port: config.port,
+          cors: otherOrigins(config.allowedOrigins),
+          tls: cert === undefined || key === undefined ? undefined : { cert, key },
+        }
+      : undefined,
+  };
+}
 
 export const crawlerOptions = (config: DataSettings): CrawlerOptions => ({
   confirmations: config.confirmations,

@@ -11,6 +11,7 @@ import { base58 } from '../../../base/base58.ts';
 import { utf8 } from '../../../base/bytes.ts';
 import type { Files, Random } from '../../../base/ports.ts';
 import { type GenesisSettings, signGenesis } from '../../../block/genesis.ts';
+import type { ChainScheme } from '../../../codec/codec.ts';
 import { createChainScheme } from '../../../crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../../../crypto/family.ts';
 import { roleNumber } from '../../../ledger/roles.ts';
@@ -132,28 +133,15 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
     privacyApiKey: secret(),
   };
 
-  const genesisKey = family.generateKeyPair(random);
-  const genesis = signGenesis(
-    {
-      timestamp: options.now,
-      version: 1,
-      consensus: consensusOf(consensus),
-      transactions: accounts.map(({ address, balance }) => ({
-        recipient: scheme.addressFromText(address),
-        amount: balance,
-      })),
-      networkParticipants: accounts.map(({ roles }, i) => ({
-        publicKey: keys[i]!.publicKey,
-        roles: roles.map((name) => roleNumber(name) ?? 0),
-      })),
-    },
-    {
-      publicKey: genesisKey.publicKey,
-      sign: (message) => family.sign(genesisKey.privateKey, message, random),
-    },
-    scheme,
-  );
-
+  const transactions = keys.map(({ publicKey }) => ({
+    recipient: scheme.addressOf(publicKey),
+    amount: INITIAL_AMOUNT,
+  }));
+  const networkParticipants = accounts.map(({ roles }, i) => ({
+    publicKey: keys[i]!.publicKey,
+    roles: roles.map((name) => roleNumber(name) ?? 0),
+  }));
+  const founded = { transactions, networkParticipants, consensus: consensusOf(consensus) };
   const walletPassword = secret();
   const hash = (key: string): string => base58.encode(family.secureHash(utf8(key)));
   const shared: Omit<DevConfig, 'folder' | 'owner' | 'restPort' | 'peers'> = {
@@ -168,8 +156,7 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
     privacyApiKeyHash: hash(network.privacyApiKey),
     genesisTimestamp: options.now,
     initialBaseTarget: INITIAL_BASE_TARGET,
-    genesisKey: base58.encode(genesisKey.publicKey),
-    genesisSignature: base58.encode(genesis.header.signature),
+    ...signed({ timestamp: options.now, version: 1, ...founded }, ports, scheme),
   };
   for (let index = 0; index < nodes; index++) {
     const folder = nodeFolder(options.dir, nodes, index);
@@ -189,6 +176,17 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
   const text = JSON.stringify({ ...network, accounts: stored }, null, 2);
   files.replace(networkPath(options.dir), utf8(`${text}\n`), { secret: true });
   return network;
+}
+
+/** The genesis block has a key of its own, which nobody keeps. */
+function signed(settings: GenesisSettings, { family, random }: DevPorts, scheme: ChainScheme) {
+  const { publicKey, privateKey } = family.generateKeyPair(random);
+  const sign = (message: Uint8Array): Uint8Array => family.sign(privateKey, message, random);
+  const { header } = signGenesis(settings, { publicKey, sign }, scheme);
+  return {
+    genesisKey: base58.encode(publicKey),
+    genesisSignature: base58.encode(header.signature),
+  };
 }
 
 const consensusOf = (kind: 'poa' | 'pos'): GenesisSettings['consensus'] =>

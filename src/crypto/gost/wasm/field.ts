@@ -47,6 +47,12 @@ function limbsOfBias(): number[] {
 }
 
 export function defineField(module: Assembler): void {
+  defineProducts(module);
+  defineSums(module);
+  defineCanonical(module);
+}
+
+function defineProducts(module: Assembler): void {
   // (target, a, b): the product, of magnitude 1.
   module.define('multiply', 3, (scope) => {
     const a = scope.locals('i64', LIMBS);
@@ -88,7 +94,9 @@ export function defineField(module: Assembler): void {
     const term = (i: number) => mul(load32(get(1), 4 * i), constant(166n));
     return [...set(carry, constant(0n)), ...carryThrough(low, carry, term), ...storeLimbs(low)];
   });
+}
 
+function defineSums(module: Assembler): void {
   // (target, a, b): the sum; its magnitude is the sum of theirs.
   module.define('add', 3, () =>
     [0, 16, 32].flatMap((at) =>
@@ -115,8 +123,6 @@ export function defineField(module: Assembler): void {
       v128.load(get(1), 16 * k),
     ),
   );
-
-  defineCanonical(module);
 }
 
 /**

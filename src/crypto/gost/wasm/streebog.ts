@@ -37,7 +37,12 @@ export interface StreebogPlaces {
   readonly rounds: number;
 }
 
-export function defineStreebog(module: Assembler, { tables, rounds }: StreebogPlaces): void {
+export function defineStreebog(module: Assembler, places: StreebogPlaces): void {
+  defineCompress(module, places);
+  defineAbsorb(module);
+}
+
+function defineCompress(module: Assembler, { tables, rounds }: StreebogPlaces): void {
   // (state, count, block): mixes a block into the state, `count` being the number of bits before it.
   module.define('compress', 3, (scope) => {
     const key = scope.locals('i64', WORDS);
@@ -88,7 +93,9 @@ export function defineStreebog(module: Assembler, { tables, rounds }: StreebogPl
       ),
     ];
   });
+}
 
+function defineAbsorb(module: Assembler): void {
   // (sponge, data, blocks): state, count of bits and sum of blocks, one after the other, take in
   // whole blocks, at least one.
   module.define('absorb', 3, (scope) => {

@@ -1,8 +1,8 @@
 /** docs/reference/observability.md: the page of events and metrics, printed from their lists. */
 
-import type { MetricTable } from '../base/metric-table.ts';
-import { MINER_STATES } from '../miner/miner.ts';
-import { events, metricTable } from './observability.ts';
+import type { MetricTable } from '../../src/base/metric-table.ts';
+import { MINER_STATES } from '../../src/miner/miner.ts';
+import { events, metricTable } from '../../src/node/observability.ts';
 
 /** What another program of this release logs and measures. */
 export interface Observed {

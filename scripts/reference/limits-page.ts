@@ -2,18 +2,18 @@
  * docs/limits.md: the budgets of requests, printed from the declarations that the server enforces.
  */
 
-import { internalRoutes } from '../api/internal-contracts.ts';
-import { limits } from '../api/limits.ts';
-import type { AnyRoute } from '../api/route.ts';
-import { budgetOf, mayWait } from '../api/route-budget.ts';
-import { routes } from '../api/routes/index.ts';
-import { KIB, MIB, type PeerBudget } from '../base/budget.ts';
-import { apiError } from '../base/errors.ts';
-import { DEPTH_MAX } from '../base/json.ts';
-import { contractBudgets } from '../contracts/statuses/status-messages.ts';
-import { networkBudgets } from '../network/messages/message-budgets.ts';
-import { privacyBudgets } from '../privacy/privacy-budgets.ts';
-import { settings } from './config/settings.ts';
+import { internalRoutes } from '../../src/api/internal-contracts.ts';
+import { limits } from '../../src/api/limits.ts';
+import type { AnyRoute } from '../../src/api/route.ts';
+import { budgetOf, mayWait } from '../../src/api/route-budget.ts';
+import { routes } from '../../src/api/routes/index.ts';
+import { KIB, MIB, type PeerBudget } from '../../src/base/budget.ts';
+import { apiError } from '../../src/base/errors.ts';
+import { DEPTH_MAX } from '../../src/base/json.ts';
+import { contractBudgets } from '../../src/contracts/statuses/status-messages.ts';
+import { networkBudgets } from '../../src/network/messages/message-budgets.ts';
+import { settings } from '../../src/node/config/settings.ts';
+import { privacyBudgets } from '../../src/privacy/privacy-budgets.ts';
 
 const number = (value: number): string => value.toLocaleString('en-US');
 

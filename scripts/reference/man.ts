@@ -3,9 +3,9 @@
  * do not depend on the date, so that a test can compare them.
  */
 import type { Command, Option } from 'commander';
-import { defaultText, otherSpellings } from '../node/config/document.ts';
-import { allSettings } from '../node/config/settings.ts';
-import { version } from './commands/version.ts';
+import { version } from '../../src/cli/commands/version.ts';
+import { defaultText, otherSpellings } from '../../src/node/config/document.ts';
+import { allSettings } from '../../src/node/config/settings.ts';
 
 const EXIT_CODES: readonly [code: string, meaning: string][] = [
   ['0', 'Success.'],

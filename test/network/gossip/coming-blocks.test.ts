@@ -1,0 +1,50 @@
+// Anybody can make up a header, so a peer that announces one and keeps the block back is not waited for
+// again; a block that is here needs nobody's word.
+import t from 'tap';
+import type { Stage } from '../../../src/network/gossip/arrivals.ts';
+import { ComingBlocks } from '../../../src/network/gossip/coming-blocks.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+
+const peer = (name: string) => ({ owner: new TextEncoder().encode(name) });
+const [first, second] = [peer('first'), peer('second')];
+
+const arrival = (stage: Stage | undefined, ...sources: ReturnType<typeof peer>[]) => ({
+  compact: { header: {}, txs: [] } as never,
+  sources,
+  ...(stage && { stage }),
+});
+
+const always = (): boolean => true;
+
+t.test('the block that has come furthest counts', async (t) => {
+  const coming = new ComingBlocks(fakeClock(0));
+  const judged = arrival(undefined, first);
+  const announced = arrival('announced', first);
+  const complete = arrival('complete', first);
+  t.equal(coming.stage([], always), undefined);
+  t.equal(coming.stage([judged], always), undefined, 'its header may be no good');
+  t.equal(coming.stage([judged, announced], always), 'announced');
+  t.equal(coming.stage([announced, complete, announced], always), 'complete');
+});
+
+t.test('a block that would not take the place of the head any more', async (t) => {
+  const coming = new ComingBlocks(fakeClock(0));
+  const blocks = [arrival('announced', first), arrival('complete', first)];
+  t.equal(
+    coming.stage(blocks, () => false),
+    undefined,
+  );
+});
+
+t.test('who has kept a block back is not waited for again for a while', async (t) => {
+  const clock = fakeClock(0);
+  const coming = new ComingBlocks(clock);
+  coming.keptBack([first]);
+  t.equal(coming.stage([arrival('announced', first)], always), undefined);
+  const ofBoth = arrival('announced', first, second);
+  t.equal(coming.stage([ofBoth], always), 'announced', 'another one has announced it as well');
+  const complete = arrival('complete', first);
+  t.equal(coming.stage([complete], always), 'complete', 'it has handed this one over');
+  await clock.advance(6 * 60_000);
+  t.equal(coming.stage([arrival('announced', first)], always), 'announced');
+});
