@@ -44,6 +44,12 @@ export class FinalityIndex implements BlockIndex {
     if (known === undefined) return undefined;
     this.blocks.set(known.id, known);
     this.head = { tip, block: known };
+    // Listeners of one commit may ask before all of its blocks were told.
+    for (let at = known; at.checkpoint.height > known.source.height; ) {
+      const parent = this.blocks.get(at.parent) ?? this.add(at.checkpoint.height - 1);
+      if (parent === undefined) break;
+      at = parent;
+    }
     return known;
   }
 
