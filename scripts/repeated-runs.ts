@@ -12,6 +12,8 @@ type Files = Readonly<Record<string, Variables>>;
 const national: Files = {
   'test/block/genesis.test.ts': {},
   'test/chain/blockchain.test.ts': {},
+  'test/chain/finality-choice.test.ts': {},
+  'test/chain/finality-rules.test.ts': {},
   'test/chain/script-budget.test.ts': {},
   'test/contracts/statuses/status-record.test.ts': {},
   'test/crash/kills.test.ts': { CRASH_KILLS: '4' },

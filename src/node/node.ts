@@ -44,6 +44,7 @@ import { type NodeMetrics, nodeMetrics } from './observability.ts';
 import { openBlockchain } from './open-blockchain.ts';
 import { openContracts } from './open-contracts.ts';
 import { type NodeEvents, openEvents } from './open-events.ts';
+import { type NodeFinality, openFinality } from './open-finality.ts';
 import { openMiner } from './open-miner.ts';
 import { openNetwork } from './open-network.ts';
 import { openPool } from './open-pool.ts';
@@ -59,6 +60,7 @@ export interface Node {
   readonly pool: Pool;
   readonly services: Services;
   readonly statuses: Statuses;
+  readonly finality: NodeFinality;
   /** Undefined with rest-api.enable = no. */
   readonly rest: HttpServer | undefined;
   /** Where running contracts read; undefined where that is switched off. */
@@ -90,8 +92,8 @@ async function startNode(
 ): Promise<Node> {
   const { log, clock, telemetry } = ports;
   const metrics = nodeMetrics(telemetry?.metrics);
-  const opened = await openBlockchain(config, genesis, { ...ports, metrics });
-  const { blockchain, rules, support } = opened;
+  const opened = await openVotingChain(config, genesis, { ...ports, metrics, started });
+  const { blockchain, rules, support, owner, finality } = opened;
   started.add('features', watchFeatures(blockchain, rules, support, log, ports.requestStop));
   startAudit(blockchain, ports, started);
   const measured = telemetry === undefined ? undefined : metrics;
@@ -100,7 +102,6 @@ async function startNode(
   started.add('free space', space.stop);
   const { pool, problem, feeOf } = openPool(config, { ...opening, isDiskLow: space.isLow });
 
-  const owner = signerWith(ports.ownerKey, ports);
   const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
   warnOfOwner(
     { address: owner.address, text: config.ownerAddress },
@@ -201,6 +202,7 @@ async function startNode(
     pool,
     services,
     statuses,
+    finality,
     rest,
     contractRest,
     stop: () => started.dispose(),
@@ -243,6 +245,18 @@ async function serveContracts(
   ports.started.add('interface for contracts', () => server.close());
   ports.containers?.readsAt(server.port);
   return server;
+}
+
+/** The chain, its owner, and the votes on its blocks. */
+async function openVotingChain(
+  config: Config,
+  genesis: Block,
+  ports: NodePorts & { readonly metrics: NodeMetrics; readonly started: Disposal },
+) {
+  const opened = await openBlockchain(config, genesis, ports);
+  const owner = signerWith(ports.ownerKey, ports);
+  const finality = openFinality(config, { ...ports, ...opened, owner });
+  return { ...opened, owner, finality };
 }
 
 /** True where this node executes contracts for the blocks that it makes. */
