@@ -22,6 +22,7 @@ import {
 import type { KeyedView } from '../ledger/committed-view.ts';
 import { u32Key } from '../ledger/key-codecs.ts';
 import { scripts, stateHashes } from '../ledger/tables.ts';
+import { activeFeatures } from '../tx/rules/features.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type AppliedBlock, type ApplierOptions, BlockApplier } from './apply/block-applier.ts';
 import { consensusView } from './apply/consensus-view.ts';
@@ -76,6 +77,8 @@ export interface Blockchain {
   tip(): Tip;
   /** The disk has refused the last write. */
   isFailing(): boolean;
+  /** The features that are active in a block at this height above the head, or above a block below it. */
+  featuresAt(height: number): ReadonlySet<number>;
   stateHash(height: number): Uint8Array | undefined;
   /** Writes the genesis block into an empty store. */
   found(genesis: Block): Promise<void>;
@@ -190,6 +193,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     isEmpty: () => head.isEmpty,
     tip: () => head.tip,
     isFailing: () => head.isFailing,
+    featuresAt: (height) => activeFeatures(view, height, rules),
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
     found: (genesis) => headMoves.run(() => found(genesis)),
     append: (block, known = NOTHING_KNOWN) => headMoves.run(() => append(block, known)),
