@@ -106,7 +106,7 @@ export function createContractPacker(
   const failedIn = createRoundMemory();
   const { publicKeySize } = view.scheme;
   const owner = view.scheme.addressOf(ports.signer.publicKey);
-  const sealed = sealingBy(ports.signer, view.scheme);
+  const sealed = sealingBy(ports.signer);
   let phase: ContractPhase | undefined;
   let executed: readonly Tx[] = [];
   let stopped = false;

@@ -5,7 +5,6 @@
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
-import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
@@ -47,10 +46,10 @@ const UNCHANGED: Sealing = (tx, verdicts) => ({ tx, verdicts });
 
 /** With the signature of the block's generator where the type has one. */
 export const sealingBy =
-  (signer: Signer, scheme: ChainScheme): Sealing =>
+  (signer: Signer): Sealing =>
   (tx, verdicts) => {
     if (tx.def.waiting === undefined) return { tx, verdicts };
-    const sealed = sealedForBlock(tx, signer, scheme);
+    const sealed = sealedForBlock(tx, signer);
     return { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
   };
 

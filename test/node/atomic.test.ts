@@ -146,7 +146,7 @@ t.test('nothing is done where one member is refused', async (t) => {
   });
   await whole.node.pool.check(group(whole, owner, [cancel, pay]));
   const before = whole.balance(one);
-  const sealed = sealedForBlock(group(whole, owner, bad), ownerOf(whole), whole.scheme);
+  const sealed = sealedForBlock(group(whole, owner, bad), ownerOf(whole));
   await whole.clock.advance(ROUND_MS);
   await t.rejects(whole.produceBlock(sealed), /unavailable funds/);
   t.equal(whole.balance(one), before);
@@ -264,22 +264,19 @@ t.test('signatures of members, sender and generator', async (t) => {
   t.match(await whole.refusal(badSender), { code: 112, message: /doesn't validate as signature/ });
 
   const seal = ownerOf(whole);
-  const sealed = sealedForBlock(tx, seal, scheme);
+  const sealed = sealedForBlock(tx, seal);
   t.match(await whole.refusal(sealed), { message: /miner of an atomic transaction must be empty/ });
   await whole.clock.advance(ROUND_MS);
   await t.rejects(whole.produceBlock(tx), /miner is empty/);
   const stranger = { ...seal, publicKey: one.publicKey };
-  await t.rejects(whole.produceBlock(sealedForBlock(tx, stranger, scheme)), { code: 112 });
+  await t.rejects(whole.produceBlock(sealedForBlock(tx, stranger)), { code: 112 });
   const byOther = {
     ...one,
     sign: (message: Uint8Array) => whole.family.sign(one.privateKey, message, seededRandom('x')),
   };
-  await t.rejects(
-    whole.produceBlock(sealedForBlock(tx, byOther, scheme)),
-    /mined only by block creator/,
-  );
+  await t.rejects(whole.produceBlock(sealedForBlock(tx, byOther)), /mined only by block creator/);
   const forged = { ...seal, sign: () => new Uint8Array(64).fill(3) };
-  await t.rejects(whole.produceBlock(sealedForBlock(tx, forged, scheme)), { code: 112 });
+  await t.rejects(whole.produceBlock(sealedForBlock(tx, forged)), { code: 112 });
   await whole.produceBlock(sealed);
   t.ok(whole.heightOf(members[1]!));
 
@@ -375,7 +372,7 @@ t.test('a block that is taken back returns the group as one', async (t) => {
   t.equal(findTransaction(blockchain.view, tx.id), undefined);
   t.strictSame(pool.get(tx.id)?.bytes, tx.bytes, 'as it was sent');
   // A node that has it from the block alone gets the same.
-  const direct = sealedForBlock(tx, ownerOf(whole), whole.scheme);
+  const direct = sealedForBlock(tx, ownerOf(whole));
   await whole.produceBlock();
   await blockchain.rollback(blockchain.tip().height - 1);
   await pool.readmitted();
@@ -446,7 +443,7 @@ t.test('without feature 140', async (t) => {
   for (const refused of [tx, members[0]!]) {
     t.match(await whole.refusal(refused), { message: /'Atomic transactions' \(id: '140'\)/ });
   }
-  const seal = sealingBy(ownerOf(whole), whole.scheme);
+  const seal = sealingBy(ownerOf(whole));
   await whole.clock.advance(ROUND_MS);
   await t.rejects(whole.produceBlock(seal(tx, unchecked(tx)).tx), /id: '140'/);
 });

@@ -161,7 +161,7 @@ const ONLY_OWN: CheckPlan = [undefined, []];
 
 /** An atomic transaction has waited in the pool without the signature of the generator. */
 function knownUnsealed(tx: Tx, known: KnownVerdicts, view: LedgerView): Unsealed | undefined {
-  const waiting = tx.def.waiting?.(tx, view.scheme);
+  const waiting = tx.def.waiting?.(tx);
   if (waiting === undefined || waiting === tx) return undefined;
   const verdicts = knownBefore(waiting, known, view);
   const count = tx.def.carried?.(tx).length ?? 0;
