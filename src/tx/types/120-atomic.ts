@@ -206,6 +206,13 @@ function requireMember(tx: Tx, atomicSender: Uint8Array, scheme: ChainScheme): v
   if (badge === undefined) {
     throw noMember(`Transaction '${id}' inside an atomic container must have an atomic badge`);
   }
+  // Such an id does not say whose alias it is, so the sender's own signature has to.
+  if (tx.def.id !== undefined && !equal(tx.sender, atomicSender)) {
+    throw noMember(
+      `The transaction '${id}' of type ${tx.type} inside an atomic container must have its sender, ` +
+        `and not '${scheme.addressToText(tx.sender)}'`,
+    );
+  }
   const { trustedSender } = badge;
   if (equal(trustedSender ?? tx.sender, atomicSender)) return;
   const of = scheme.addressToText(trustedSender ?? tx.sender);
