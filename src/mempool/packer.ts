@@ -25,13 +25,14 @@ export type Outcome =
 
 /**
  * The step between pool and draft, with the verdicts of the pool. `room` is the number of bytes
- * that are left in the block. The step may take long, like an execution on another thread; the
+ * that are left in the block, of `bytesMax`: a block may hold a longer form than the pool. The step may take long, like an execution on another thread; the
  * chain waits meanwhile.
  */
 export type PackStep = (
   tx: Tx,
   room: number,
   verdicts: ProofVerdicts,
+  bytesMax?: number,
 ) => Outcome | Promise<Outcome>;
 
 /** What goes into the block for a transaction of the pool. */
@@ -56,11 +57,12 @@ export const sealingBy =
 /** The step for transactions that need no container; an error of `add` is a refusal. */
 export const applying =
   (add: (tx: Tx, verdicts: ProofVerdicts) => void, sealed: Sealing = UNCHANGED): PackStep =>
-  (waiting, room, known) => {
+  (waiting, room, known, bytesMax = Number.POSITIVE_INFINITY) => {
     // It waits for a miner that executes contracts.
     if (waiting.def.executable === true) return { kind: 'stays' };
     const { tx, verdicts } = sealed(waiting, known);
     const bytes = tx.bytes.length;
+    if (bytes > bytesMax) return { kind: 'out', error: fitsNowhere(bytes) };
     if (bytes > room) return { kind: 'stays' };
     try {
       add(tx, verdicts);
@@ -70,6 +72,9 @@ export const applying =
     }
     return { kind: 'in', bytes };
   };
+
+const fitsNowhere = (bytes: number): ApiError =>
+  apiError('Invalid', `${bytes} bytes fit into no block of this network`);
 
 /** The room that a packing leaves. */
 export interface Room {
@@ -123,7 +128,7 @@ export async function pack(
       if (entry.removed || !takes(entry)) continue;
       const { size, sender } = entry;
       if (size > bytesMax) {
-        pool.drop(entry, apiError('Invalid', `${size} bytes fit into no block of this network`));
+        pool.drop(entry, fitsNowhere(size));
       }
       if (size > room) {
         isFull = true;
@@ -133,7 +138,7 @@ export async function pack(
         waiting.push(entry);
         continue;
       }
-      const found = outcomeOf(pool, entry, step, room);
+      const found = outcomeOf(pool, entry, step, room, bytesMax);
       const outcome = found instanceof Promise ? await found : found;
       if (outcome.kind === 'in') {
         room -= outcome.bytes;
@@ -153,9 +158,10 @@ function outcomeOf(
   entry: PoolEntry,
   step: PackStep,
   room: number,
+  bytesMax: number,
 ): Outcome | Promise<Outcome> {
   try {
-    const outcome = step(pool.decode(entry), room, entry.verdicts);
+    const outcome = step(pool.decode(entry), room, entry.verdicts, bytesMax);
     return outcome instanceof Promise ? outcome.catch(outOf) : outcome;
   } catch (cause) {
     return outOf(cause);

@@ -1,8 +1,13 @@
 /** What a stranger, or somebody who is trusted once, might try with atomic transactions. */
 import t from 'tap';
+import { base58 } from '../../src/base/base58.ts';
 import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
+import { applying, pack, sealingBy } from '../../src/mempool/packer.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { type Signer, sealedForBlock } from '../../src/tx/types/120-atomic.ts';
+import { seededRandom } from '../crypto/random.ts';
+import { compiled } from '../generators/scripts.ts';
 import { type Account, ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
 
 const FEE = 1_000_000n;
@@ -33,6 +38,13 @@ const group = (whole: WholeNode, by: Account, members: readonly Tx[], more: obje
     ...more,
   });
 
+/** Of the node's owner, who makes the blocks. */
+const signerOf = ({ accounts, family }: WholeNode): Signer => {
+  const [{ privateKey, publicKey }] = accounts;
+  const random = seededRandom('seals');
+  return { publicKey, sign: (message) => family.sign(privateKey, message, random) };
+};
+
 const next = async (whole: WholeNode): Promise<void> => {
   await whole.clock.advance(ROUND_MS);
   await whole.produceBlock();
@@ -53,4 +65,57 @@ t.test('nobody puts her own claim of an alias into the group of another', async 
   await whole.node.pool.submit(tx);
   await next(whole);
   t.ok(whole.heightOf(tx));
+});
+
+t.test('a group with more runs of scripts than a block has is refused at once', async (t) => {
+  const whole = await wholeNode(t, BY_HAND);
+  const [owner, one, two] = whole.accounts;
+  const scriptOf = (bytes: Uint8Array): string => `base64:${Buffer.from(bytes).toString('base64')}`;
+  const asset = await whole.send(owner, {
+    ...{ type: 3, version: 2, name: 'token', description: '', quantity: 1000, decimals: 0 },
+    ...{ reissuable: false, script: scriptOf(compiled('true', 'asset')) },
+  });
+  const guard = { script: scriptOf(compiled('true')), name: 's', description: '' };
+  await whole.send(one, { type: 13, ...guard, fee: 50n * FEE });
+  await next(whole);
+  const assetId = base58.encode(asset.id);
+  await whole.send(owner, {
+    ...{ type: 4, version: 2, recipient: one.text, amount: 500, attachment: '' },
+    ...{ assetId, fee: 5n * FEE },
+  });
+  await next(whole);
+  const timestamp = whole.clock.now();
+  const membersOf = (count: number): Tx[] =>
+    Array.from({ length: count }, (_, i) =>
+      part(whole, one, two, 1n, owner, { assetId, fee: 5n * FEE, timestamp: timestamp + i }),
+    );
+  const tooMany = group(whole, owner, membersOf(51));
+  const message = 'The transaction needs 102 runs of scripts, and a block has at most 100';
+  t.match(await whole.refusal(tooMany), { code: 112, message: new RegExp(message) });
+  const sealed = sealedForBlock(tooMany, signerOf(whole));
+  await whole.clock.advance(ROUND_MS);
+  await t.rejects(whole.produceBlock(sealed), { message: new RegExp(message) });
+  const most = await whole.node.pool.submit(group(whole, owner, membersOf(50)));
+  await next(whole);
+  t.ok(whole.heightOf(most));
+});
+
+t.test('a group that fits into a block only without its seal leaves the pool', async (t) => {
+  const whole = await wholeNode(t, BY_HAND);
+  const [owner, one, two] = whole.accounts;
+  const tx = group(whole, owner, [
+    part(whole, one, two, 1n, owner),
+    part(whole, one, two, 2n, owner),
+  ]);
+  const { pool, blockchain } = whole.node;
+  await pool.submit(tx);
+  await whole.clock.advance(ROUND_MS);
+  const signer = { ...owner, ...signerOf(whole) };
+  const bytesMax = tx.bytes.length + 50;
+  await blockchain.produceBlock(signer, whole.clock.now(), async (draft) => {
+    const step = applying(draft.add, sealingBy(signer));
+    await pack(pool, { bytesMax, countMax: 10 }, step, whole.clock);
+  });
+  t.equal(pool.size(), 0);
+  t.match(pool.dropped(tx.id), /fit into no block of this network/);
 });

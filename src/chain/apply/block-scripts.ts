@@ -4,7 +4,7 @@
  * Invariant: a block is judged by what the scripts of its transactions take, and by nothing that was
  * tried beside them: its generator and every node that checks it come to the same sum.
  */
-import { type ApiError, apiError } from '../../base/errors.ts';
+import { type ApiError, apiError, refused } from '../../base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../block/block.ts';
 import { Meter, RUN_UNITS_MAX, UNMETERED } from '../../script/meter.ts';
 import type { ScriptOwner, ScriptRuns } from '../../tx/scripts/script-runs.ts';
@@ -36,7 +36,8 @@ export class BlockScripts implements ScriptRuns {
     this.meter = this.newMeter();
   }
 
-  begin(): void {
+  begin(runs: number): void {
+    requireRunsOfBlock(runs);
     this.time?.begin();
     this.meter = this.newMeter();
   }
@@ -91,6 +92,17 @@ export class BlockScripts implements ScriptRuns {
   private newMeter(): Meter {
     return new Meter(this.isMetered ? RUN_UNITS_MAX : UNMETERED);
   }
+}
+
+/**
+ * Throws ApiError where a transaction has more runs than any block: many members, each judged by the
+ * scripts of its sender and of its asset.
+ */
+export function requireRunsOfBlock(runs: number): void {
+  if (runs <= SCRIPT_RUNS_MAX) return;
+  throw refused(
+    `The transaction needs ${runs} runs of scripts, and a block has at most ${SCRIPT_RUNS_MAX}`,
+  );
 }
 
 const full = (limit: string): ApiError => apiError('BlockFull', `more than ${limit} of scripts`);

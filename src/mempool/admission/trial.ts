@@ -4,6 +4,7 @@
  */
 import { equal } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
+import { requireRunsOfBlock } from '../../chain/apply/block-scripts.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { candidateUnder, confirmedHeight } from '../../chain/store/stored-blocks.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
@@ -130,7 +131,8 @@ class Trial implements ScriptRuns {
     return spendingOfAll(this.tx, () => this.ledger.since(this.mark));
   }
 
-  begin(): void {
+  begin(runs: number): void {
+    requireRunsOfBlock(runs);
     this.scripts.begin(this.spending());
   }
 
