@@ -1,6 +1,7 @@
 /** What a stranger, or somebody who is trusted once, might try with atomic transactions. */
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
+import { apiError } from '../../src/base/errors.ts';
 import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
 import { applying, pack, sealingBy } from '../../src/mempool/packer.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
@@ -118,4 +119,47 @@ t.test('a group that fits into a block only without its seal leaves the pool', a
   });
   t.equal(pool.size(), 0);
   t.match(pool.dropped(tx.id), /fit into no block of this network/);
+});
+
+t.test('a member waits in one group at a time', async (t) => {
+  const whole = await wholeNode(t, BY_HAND);
+  const [owner, one, two] = whole.accounts;
+  const { pool } = whole.node;
+  const poor = whole.newAccount('somebody with little');
+  await whole.send(owner, {
+    ...{ type: 4, version: 2, recipient: poor.text, amount: 9n * FEE, attachment: '' },
+  });
+  await next(whole);
+  const members = [part(whole, poor, two, 1n, two), part(whole, poor, two, 2n, two)];
+  const groupAt = (i: number): Tx =>
+    group(whole, two, members, { timestamp: whole.clock.now() + i });
+  const first = await pool.submit(groupAt(0));
+  const [id, holder] = [members[0]!, first].map((tx) => base58.encode(tx.id));
+  const message = `Transaction ${id} waits in the pool already, in the transaction ${holder}`;
+  t.match(await whole.refusal(groupAt(1)), { code: 112, message: new RegExp(message) });
+  await t.rejects(pool.check(groupAt(2)), { message: new RegExp(message) });
+  const shared = [members[0]!, part(whole, poor, two, 3n, two)];
+  t.match(await whole.refusal(group(whole, two, shared)), { message: new RegExp(message) });
+  await pool.submit(first);
+  t.equal(pool.size(), 1);
+  await pool.submit(whole.transfer(poor, one, 5n));
+  await next(whole);
+  t.ok(whole.heightOf(first));
+  t.match(await whole.refusal(groupAt(3)), { message: /is already in the state/ });
+});
+
+t.test('an alias is claimed by itself or in a group, and not in both', async (t) => {
+  const whole = await wholeNode(t, BY_HAND);
+  const [owner, one, two] = whole.accounts;
+  const { pool } = whole.node;
+  const about = { type: 10, alias: 'precious', feeAssetId: null };
+  const inside = whole.make(one, { ...about, version: 4, ...badge(one) });
+  const alone = whole.make(two, { ...about, version: 3 });
+  t.same(inside.id, alone.id);
+  const tx = group(whole, one, [inside, part(whole, one, owner, 1n, one)]);
+  await pool.submit(tx);
+  t.match(await whole.refusal(alone), { message: /waits in the pool already, in the transaction/ });
+  pool.drop(pool.entry(tx.id)!, apiError('Invalid', 'for the test'));
+  await pool.submit(alone);
+  t.match(await whole.refusal(tx), { message: /waits in the pool already, in the transaction/ });
 });

@@ -342,18 +342,27 @@ t.test('the pool: one entry, one expiry, funds of every sender', async (t) => {
 });
 
 t.test('two groups that exclude each other', async (t) => {
-  const whole = await wholeNode(t);
+  const whole = await wholeNode(t, { set: ['miner.enable=no'] });
   const [owner, one, two] = whole.accounts;
   const shared = part(whole, one, two, 5n, owner);
-  const groups = [7n, 8n].map((amount) =>
+  const [waits, mined] = [7n, 8n].map((amount) =>
     group(whole, owner, [shared, part(whole, two, one, amount, owner)]),
-  );
-  for (const tx of groups) await whole.node.pool.submit(tx);
-  t.equal(whole.node.pool.size(), 2);
-  t.equal((await whole.mine()).length, 1);
-  t.equal(whole.node.pool.size(), 0);
-  const lost = groups.find((tx) => whole.heightOf(tx) === undefined)!;
-  t.match(whole.node.pool.dropped(lost.id), /is already in the state/);
+  ) as [Tx, Tx];
+  const { pool, blockchain } = whole.node;
+  await pool.submit(waits);
+  t.match(await whole.refusal(mined), { message: /waits in the pool already/ });
+  // Another miner had the other one.
+  const signer = { ...owner, ...ownerOf(whole) };
+  await whole.clock.advance(ROUND_MS);
+  await blockchain.produceBlock(signer, whole.clock.now(), async (draft) => {
+    const sealed = sealedForBlock(mined, signer);
+    draft.add(sealed, unchecked(sealed));
+  });
+  t.ok(whole.heightOf(mined));
+  await whole.clock.advance(ROUND_MS);
+  await whole.produceBlock();
+  t.equal(pool.size(), 0);
+  t.match(pool.dropped(waits.id), /is already in the state/);
 });
 
 t.test('a block that is taken back returns the group as one', async (t) => {
