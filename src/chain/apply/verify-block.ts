@@ -96,9 +96,16 @@ export async function composeChecks(
   const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
   const claims = claimChecks(block.header, view.scheme);
   const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
-  const before = txs.map((tx) => knownBefore(tx, known, view));
-  const inside = txs.map((tx) => knownInside(tx, known, view));
-  const unsealed = txs.map((tx) => knownUnsealed(tx, known, view));
+  const before: (ProofVerdicts | undefined)[] = [];
+  const inside: (ProofVerdicts | undefined)[] = [];
+  const unsealed: (Unsealed | undefined)[] = [];
+  for (const tx of txs) {
+    before.push(knownBefore(tx, known, view));
+    inside.push(knownInside(tx, known, view));
+    // Atomic transactions have a hundred members.
+    unsealed.push(knownUnsealed(tx, known, view));
+    if (slice.isOver()) await slice.yield();
+  }
   let planned = 0;
   for (const [i, tx] of txs.entries()) {
     if (before[i] !== undefined) continue;
