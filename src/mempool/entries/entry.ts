@@ -24,6 +24,8 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
   others?: NonNullable<Spending['others']>;
   /** The ids of its members as Latin-1 texts; of atomic transactions only. */
   readonly members?: readonly string[];
+  /** The types of its members; of atomic transactions only. */
+  readonly memberTypes?: ReadonlySet<number>;
   /** True once the listeners of the pool have received it. */
   announced = false;
   /** True for a transaction of a block that was rolled back. */
@@ -48,7 +50,11 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
     this.native = native;
     this.assets = assets;
     if (others !== undefined) this.others = others;
-    if (tx.def.members !== undefined) this.members = membersOf(tx).map(({ id }) => latin1(id));
+    if (tx.def.members !== undefined) {
+      const members = membersOf(tx);
+      this.members = members.map(({ id }) => latin1(id));
+      this.memberTypes = new Set(members.map(({ type }) => type));
+    }
     this.returned = returned;
     this.bytesHash = bytesHash;
   }
