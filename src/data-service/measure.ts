@@ -56,9 +56,14 @@ export function readOnDemand(
   metrics.onRead(() => {
     askSizes();
     metrics.poolInUse.set(inUse());
-    if (crawl === undefined) metrics.height.remove();
-    else metrics.height.set(crawl.height);
     const isFollowing = crawl !== undefined && crawl.stopped === undefined;
+    if (crawl === undefined) {
+      for (const gauge of [metrics.height, metrics.crawling]) gauge.remove();
+    } else {
+      metrics.height.set(crawl.height);
+      // The lag of a crawler that has ended is unknown, so an alert needs to see that.
+      metrics.crawling.set(isFollowing ? 1 : 0);
+    }
     if (isFollowing) setProgress(metrics, crawl, clock.now());
     else for (const gauge of progressOf(metrics)) gauge.remove();
   });

@@ -35,6 +35,10 @@ const BATCH = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const DEPTH = [1, 2, 5, 10, 50, 100, 500, 1000, 4000];
 
 export const dataMetricTable = {
+  crawling: gauge(
+    'ds_crawling',
+    '1 while this process crawls, 0 once its crawler has ended for good; gone where another one crawls.',
+  ),
   height: gauge('ds_height', 'Height of the last stored block; only of a process that crawls.'),
   nodeHeight: gauge('ds_node_height', 'Height of the node; gone once the crawler has ended.'),
   lagBlocks: gauge(

@@ -102,6 +102,10 @@ t.test('a crawler that has ended knows no lag', async (t) => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return PROGRESS.filter((name) => new RegExp(`^${name} `, 'm').test(text));
   };
+  const crawling = async (): Promise<string | undefined> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return /^ds_crawling (\d)$/m.exec(text)?.[1];
+  };
   const chain = madeChain({ seed: 'ended', txsPerBlock: 2, accounts: 5 });
   chain.grow(30);
   const node = await madeNode(t, () => chain);
@@ -109,10 +113,12 @@ t.test('a crawler that has ended knows no lag', async (t) => {
   const { service, reached } = await served(t, node.url, memoryDatabase, { crawl }, metrics);
   await reached(chain.height());
   t.strictSame(await shown(), PROGRESS);
+  t.equal(await crawling(), '1');
   chain.reorganise(10, 12);
   while (service.state.stopped === undefined)
     await new Promise((next) => setTimeout(next, WAIT_MS));
   t.strictSame(await shown(), ['ds_height']);
+  t.equal(await crawling(), '0', 'an alert can tell');
 });
 
 t.test('a server beside a crawler knows none either', async (t) => {
@@ -120,5 +126,5 @@ t.test('a server beside a crawler knows none either', async (t) => {
   t.teardown(close);
   await served(t, NODE_AWAY, memoryDatabase, { crawl: undefined }, metrics);
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  for (const name of PROGRESS) t.notMatch(text, new RegExp(`^${name} `, 'm'));
+  for (const name of [...PROGRESS, 'ds_crawling']) t.notMatch(text, new RegExp(`^${name} `, 'm'));
 });

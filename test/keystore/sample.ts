@@ -1,8 +1,8 @@
 // A keystore on files in memory, with a cheap derivation.
 import { systemRandom } from '../../src/adapters/system.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { type Keystore, openKeystore } from '../../src/keystore/keystore.ts';
 import type { KeystoreFiles } from '../../src/keystore/account-files.ts';
+import { type Keystore, openKeystore } from '../../src/keystore/keystore.ts';
 import { family } from '../family.ts';
 
 export { family };

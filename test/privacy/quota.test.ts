@@ -11,10 +11,15 @@ import { base58 } from '../../src/base/base58.ts';
 import type { PrivateItem } from '../../src/base/private-store.ts';
 import { Reader } from '../../src/codec/codec.ts';
 import { meta, privateStored } from '../../src/ledger/tables.ts';
-import { createSearch, NEXT_PART_MS, SEARCH_EVERY_MS } from '../../src/privacy/quota.ts';
 import { itemOfBytes } from '../../src/privacy/item-id.ts';
 import { DATA } from '../../src/privacy/privacy-messages.ts';
-import { Quota, type QuotaOptions } from '../../src/privacy/quota.ts';
+import {
+  createSearch,
+  NEXT_PART_MS,
+  Quota,
+  type QuotaOptions,
+  SEARCH_EVERY_MS,
+} from '../../src/privacy/quota.ts';
 import { ITEM_BYTES_MIN, sumsOf } from '../../src/privacy/stored-bytes.ts';
 import { scheme, testClock } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';

@@ -1,8 +1,7 @@
 /** What the compiler does for a source is bounded by the size of the source, whatever is in it. */
 import t from 'tap';
 import { SCRIPT_BYTES_MAX, writeScript } from '../../src/script/binary.ts';
-import { readDirectives } from '../../src/script/script.ts';
-import { createScripts, SOURCE_LENGTH_MAX } from '../../src/script/script.ts';
+import { createScripts, readDirectives, SOURCE_LENGTH_MAX } from '../../src/script/script.ts';
 import { ScriptError, TRUE } from '../../src/script/tree.ts';
 import { INT, members, STRING, typeText, union } from '../../src/script/types.ts';
 import { dearSources } from '../generators/dear-scripts.ts';

@@ -97,7 +97,11 @@ export const limit: Param<number> = {
 };
 
 export const countTo = optional(
-  whole('Count no further: a larger number is given as one more than this.', 1, 1_000_000),
+  whole(
+    'Count no further: a larger number is given as one more than this. Long counts need it.',
+    1,
+    1_000_000,
+  ),
 );
 
 export type Sort = 'asc' | 'desc';
@@ -125,6 +129,12 @@ export const search: Param<string | undefined> = optional({
     return trimmed;
   },
 });
+
+/** The refusal to count further where a client does not say that it needs no exact number. */
+export const tooManyToCount = (most: number): ApiError =>
+  apiError('InvalidQuery').with({
+    validationErrors: { countTo: `must be at most ${most}, since there are more transactions` },
+  });
 
 /** The refusal to compare a text without trigrams with more than so many rows. */
 export const uncountable = (most: number, rows: string): ApiError =>

@@ -30,6 +30,9 @@ export const countParams = { ...filterParams, countTo: params.countTo };
 
 export type TransactionFilter = ParamValues<typeof filterParams>;
 
+/** Filters that a range of ordinals answers. */
+export const RANGE_FILTERS = ['heightFrom', 'heightTo', 'dateFrom', 'dateTo'] as const;
+
 /** True where no filter is set, or none but these. */
 export const isPlain = (
   filter: TransactionFilter,

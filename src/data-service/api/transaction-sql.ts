@@ -10,7 +10,7 @@ import { lastMs } from './query-params.ts';
 import type { Finding, Source } from './search-sources.ts';
 import { SUMMARY_COLUMNS } from './shapes.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
-import type { TransactionFilter } from './transaction-filter.ts';
+import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
 import type { PlannedQuery } from './transaction-query.ts';
 import {
   between,
@@ -147,16 +147,32 @@ export function pageStatement(
   };
 }
 
-/** `countTo`: the store stops at one row more. */
-export function countStatement(query: PlannedQuery, countTo?: number): Statement {
-  const { sources, range } = query;
+/** The number of transactions of the parts together; the store stops at one more than `end`. */
+export function countStatement(parts: readonly PlannedQuery[], end: number): Statement {
   const values = sqlValues();
-  const isWithin = between('s.seq', range);
-  const parts = sources.map((source) => selectOf(source, query, values)(isWithin, 's.seq'));
-  const end = countTo === undefined ? '' : `LIMIT ${countTo + 1}`;
-  const all = parts.map((part) => `(${part} ${end})`).join(' UNION ');
+  const most = end + 1;
+  const found = parts.flatMap((query) =>
+    query.sources.map((source) => {
+      const select = selectOf(source, query, values);
+      const page: PageOf = { range: query.range, sort: query.filter.sort, most };
+      // From bucket to bucket: an index of parts of texts alone would collect all rows first. Beside
+      // another filter the store begins with what is rarer.
+      const isAlone = isPlain(query.filter, 'search', 'scope', ...RANGE_FILTERS);
+      const counted = isAlone ? COUNTED[source.finding] : undefined;
+      return counted?.(page, select) ?? anyOf(page, select);
+    }),
+  );
   return {
-    sql: `SELECT count(*) AS count FROM (SELECT * FROM (${all}) each ${end}) found`,
+    sql: `SELECT count(*) AS count
+      FROM (SELECT * FROM (${found.join(' UNION ')}) each LIMIT ${most}) found`,
     values: values.list,
   };
 }
+
+const COUNTED: Readonly<Partial<typeof PARTS>> = {
+  'by-bucket': PARTS['by-bucket'],
+  'few-by-bucket': PARTS['few-by-bucket'],
+};
+
+const anyOf = ({ range, most }: PageOf, select: Select): string =>
+  `(${select(between('s.seq', range), 's.seq')} LIMIT ${most})`;

@@ -82,7 +82,7 @@ export function byBucket(page: PageOf, seq: string, select: Select): string {
   const parts = [inOrder({ ...page, range: walked }, seq, select)];
   if (!isEmpty(more)) parts.push(eachBucket(page, near, seq, select, smallBucket));
   if (!isEmpty(rest)) parts.push(eachBucket(page, rest, seq, select, largeBucket));
-  return streamed(parts, most);
+  return concatenated(parts, most);
 }
 
 /** By the same index, for rows that are few: after the nearest buckets, all the others at once. */
@@ -91,7 +91,7 @@ export function fewByBucket(page: PageOf, seq: string, select: Select): string {
   const [near, rest] = cut(range, sort, NEAR_BUCKETS * size(BUCKET_BITS));
   const parts = [eachBucket(page, near, seq, select, smallBucket)];
   if (!isEmpty(rest)) parts.push(inOrder({ ...page, range: rest }, `${seq} + 0`, select));
-  return streamed(parts, most);
+  return concatenated(parts, most);
 }
 
 const smallBucket = (seq: number): number => Math.floor(seq / size(BUCKET_BITS));
@@ -125,9 +125,12 @@ export function nearestFirst(
   const first = inOrder({ range: near, sort, most }, ordinal, select);
   if (isEmpty(rest)) return first;
   // The sum keeps the planner from walking the index of the order on.
-  return streamed([first, inOrder({ range: rest, sort, most }, `${ordinal} + 0`, select)], most);
+  return concatenated(
+    [first, inOrder({ range: rest, sort, most }, `${ordinal} + 0`, select)],
+    most,
+  );
 }
 
 /** Each part follows the one before it in the order of the list; a full page ends the reading. */
-const streamed = (parts: readonly string[], most: number): string =>
+const concatenated = (parts: readonly string[], most: number): string =>
   `(SELECT seq FROM (${parts.join(' UNION ALL ')}) parts LIMIT ${most})`;

@@ -18,6 +18,8 @@ export interface ChainBlock {
   readonly blocksize: number;
   readonly fee: bigint;
   readonly transactions: readonly JsonObject[];
+  /** More transactions, of a block that no answer holds; read as they are taken, and once. */
+  readonly further?: AsyncIterable<readonly JsonObject[]>;
   /** True where no text in it has a character that the store cannot hold. */
   readonly isStorable: boolean;
 }

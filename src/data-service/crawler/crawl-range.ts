@@ -13,13 +13,14 @@ import type { NodeReader } from './node-reader.ts';
 import {
   BATCH_BYTES,
   type Batch,
+  type Cursor,
   type KnownRows,
   nothingKnown,
   prepareBatch,
   readCursor,
 } from './prepare-batch.ts';
 import type { Tip } from './store-end.ts';
-import { writeBatch } from './write-batch.ts';
+import { type Writing, type WrittenParts, writeBatch, writeParts } from './write-batch.ts';
 
 export interface CrawlRange {
   /** The last stored block that stays. */
@@ -90,8 +91,18 @@ export async function crawlRange(
           blocks.length >= batchBlocks ||
           txs + block.transactions.length > batchTx ||
           bytes >= BATCH_BYTES;
-        if (isFull) await flush();
+        const isLong = block.further !== undefined;
+        if (isFull || isLong) await flush();
         if (signal.aborted) return;
+        if (isLong) {
+          await writing;
+          const written = await writeLong(block, { cursor, replaced: toReplace }, deps, signal);
+          if (written === undefined) return;
+          toReplace = undefined;
+          cursor = written;
+          known = nothingKnown(cursor);
+          continue;
+        }
         blocks.push(block);
         txs += block.transactions.length;
         bytes += portion.bytes / portion.blocks.length;
@@ -106,22 +117,68 @@ export async function crawlRange(
 const sizeOf = ({ aliases, lessees, users, marked }: KnownRows): number =>
   aliases.size + lessees.size + users.size + marked.size;
 
+interface At {
+  readonly cursor: Cursor;
+  readonly replaced: Tip | undefined;
+}
+
+class Stopped extends Error {}
+
+/** A batch of its own. Undefined where the crawler is stopped before its end. */
+async function writeLong(
+  block: ChainBlock,
+  { cursor, replaced }: At,
+  deps: CrawlRangeDeps,
+  signal: AbortSignal,
+): Promise<Cursor | undefined> {
+  const assertGoesOn = (): void => {
+    deps.assertLocked();
+    if (signal.aborted) throw new Stopped();
+  };
+  const written = deps.meter.writing();
+  try {
+    const how = writingNow(replaced, deps);
+    const { next, rows } = await writeParts(deps.db, block, cursor, how, assertGoesOn);
+    written();
+    note([block], next, rows, deps);
+    return next;
+  } catch (cause) {
+    if (cause instanceof Stopped) return undefined;
+    throw cause;
+  }
+}
+
 async function write(batch: Batch, replaced: Tip | undefined, deps: CrawlRangeDeps) {
-  const { db, state, clock, log, meter, assertLocked } = deps;
-  assertLocked();
-  const written = meter.writing();
-  const { bulk } = state;
-  await writeBatch(db, batch, { bulk, replaced, now: clock.now(), removing: meter.removing });
+  deps.assertLocked();
+  const written = deps.meter.writing();
+  await writeBatch(deps.db, batch, writingNow(replaced, deps));
   written();
-  const { blocks, rows } = batch;
-  state.height = batch.next.height;
+  note(batch.blocks, batch.next, [batch.rows], deps);
+}
+
+const writingNow = (
+  replaced: Tip | undefined,
+  { state, clock, meter }: CrawlRangeDeps,
+): Writing => ({ bulk: state.bulk, replaced, now: clock.now(), removing: meter.removing });
+
+function note(
+  blocks: readonly ChainBlock[],
+  next: Cursor,
+  written: WrittenParts['rows'],
+  { state, log, meter }: CrawlRangeDeps,
+): void {
+  state.height = next.height;
   state.lastBlock = blocks.at(-1)?.timestamp ?? state.lastBlock;
   state.blocks += blocks.length;
-  state.unknownTxs += rows.unknown;
-  for (const [type, count] of rows.typeCounts) {
-    state.txs += count;
-    meter.written(type, count);
+  let unknown = 0;
+  for (const rows of written) {
+    unknown += rows.unknown;
+    for (const [type, count] of rows.typeCounts) {
+      state.txs += count;
+      meter.written(type, count);
+    }
+    for (const id of rows.changed) log.warn('crawl.text-changed', { id });
   }
-  meter.wrote(blocks.length, rows.unknown);
-  for (const id of rows.changed) log.warn('crawl.text-changed', { id });
+  state.unknownTxs += unknown;
+  meter.wrote(blocks.length, unknown);
 }

@@ -10,7 +10,7 @@ import { blocks } from '../../api/routes/blocks.ts';
 import { consensus } from '../../api/routes/consensus.ts';
 import { node } from '../../api/routes/node.ts';
 import { AnswerTooLong, type HttpClient } from '../../base/http.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { BanSettings } from '../../consensus/poa-bans.ts';
 import { blockInParts } from './block-parts.ts';
@@ -39,7 +39,8 @@ export interface NodeReader {
   signatureAt(height: number): Promise<string | undefined>;
   /**
    * Up to 100 blocks; fewer where the chain ends. `bytes` is the size of the answer. Throws TooMuch
-   * where so many blocks are too long for one answer; a single block is read in parts then.
+   * where so many blocks are too long for one answer; a single block comes in parts then, of which
+   * `bytes` has the first one. Taking the others throws NodeAway, too.
    */
   blocks(from: number, to: number): Promise<{ blocks: ChainBlock[]; bytes: number }>;
   /** `chainId` is not empty. */
@@ -66,8 +67,6 @@ export interface NodeReaderDeps {
 }
 
 const ANSWER_MS_MAX = 60_000;
-/** Of a block in parts: a slow node must not keep the others from being asked. */
-const BLOCK_MS_MAX = 600_000;
 /** Each takes some tens of bytes, so four answers of a hostile node fit into the memory. */
 const ANSWER_VALUES_MAX = 4_000_000;
 /** Refused as too long, overloaded, or cut off. */
@@ -128,7 +127,7 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
   }
 
   async function readRange(from: number, to: number, handled: readonly number[]) {
-    const { http, read } = readingClient(deps.http);
+    const { http, read } = readingClient(deps.http, deps.clock);
     const found = await ask(
       async (call, url) =>
         blocksOf(await range(call, url, from, to), read.isStorable, { from, to }),
@@ -137,20 +136,20 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     return { blocks: found, bytes: read.lastBytes };
   }
 
+  /** The parts after the first one come of the same node, while the block is used. */
   async function readInParts(height: number) {
-    const { http, read } = readingClient(deps.http);
-    const found = await ask(
-      (call) => {
-        const [bytes, end] = [read.bytes, deps.clock.monotonic() + BLOCK_MS_MAX];
-        return blockInParts(
-          call,
-          { height, valuesMax: ANSWER_VALUES_MAX },
-          { bytes: () => read.bytes - bytes, isLate: () => deps.clock.monotonic() > end },
-        );
-      },
+    const { http, read } = readingClient(deps.http, deps.clock);
+    const { block, which } = await ask(
+      async (call, url) => ({
+        block: await blockInParts(call, height, { bytes: () => read.bytes, ms: () => read.ms }),
+        which: urls.indexOf(url),
+      }),
       { http },
     );
-    return { blocks: found.map(withMemberRows), bytes: read.bytes };
+    const { further } = block;
+    if (further === undefined) return { blocks: [block], bytes: read.lastBytes };
+    const parts = leaving(further, (why) => leave(which, why));
+    return { blocks: [{ ...block, further: parts }], bytes: read.lastBytes };
   }
 
   /** They tell what fails, so that this one leaves their node, too. */
@@ -227,13 +226,30 @@ const limited = (http: HttpClient, clock: Clock): HttpClient => ({
   },
 });
 
+/** Each part; a failure of the node is one of the reader. */
+async function* leaving(
+  parts: AsyncIterable<readonly JsonObject[]>,
+  leave: (why: string) => void,
+): AsyncGenerator<readonly JsonObject[]> {
+  try {
+    yield* parts;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    leave(why);
+    throw new NodeAway(why);
+  }
+}
+
 /** A client that tells what it has read. */
-function readingClient(client: HttpClient) {
-  const read = { bytes: 0, lastBytes: 0, isStorable: false };
+function readingClient(client: HttpClient, clock: Clock) {
+  const read = { bytes: 0, lastBytes: 0, ms: 0, isStorable: false };
   const http: HttpClient = {
     ...client,
     async request(asked) {
-      const answer = await client.request(asked);
+      const start = clock.monotonic();
+      const answer = await client.request(asked).finally(() => {
+        read.ms += clock.monotonic() - start;
+      });
       read.lastBytes = answer.text.length;
       read.bytes += read.lastBytes;
       read.isStorable = hasOnlyStorable(answer.text);

@@ -118,7 +118,7 @@ async function compare(
   };
 }
 
-/** Blocks of the node that the store lacks; undefined where it has others, fewer or too many. */
+/** Blocks of the node that the store lacks; undefined where it has others, fewer or too much. */
 async function blocksAfter(tip: Tip, node: NodeReader): Promise<ChainBlock[] | undefined> {
   const ahead = (await node.height()) - tip.height;
   if (ahead < 0 || ahead > AHEAD_MAX) return undefined;
@@ -127,7 +127,8 @@ async function blocksAfter(tip: Tip, node: NodeReader): Promise<ChainBlock[] | u
   while (later.length < ahead) {
     const from = tip.height + 1 + later.length;
     const { blocks } = await fetchRange(node, from, tip.height + ahead);
-    if (blocks.length === 0) return undefined;
+    const isLong = blocks.some(({ further }) => further !== undefined);
+    if (blocks.length === 0 || isLong) return undefined;
     later.push(...blocks);
   }
   const isNext = later[0] === undefined || later[0].reference === tip.signature;

@@ -1,5 +1,7 @@
 /** Compares stored blocks with those of a node: their signatures and their transactions. */
 import type { Database } from '../../base/database.ts';
+import { transactionsOf } from './block-parts.ts';
+import type { ChainBlock } from './chain-block.ts';
 import { fetchRange } from './fetch-blocks.ts';
 import type { NodeReader } from './node-reader.ts';
 import { readTip } from './store-end.ts';
@@ -37,10 +39,16 @@ export async function verifyBlocks(
     const given = new Map(blocks.map((block) => [block.height, block]));
     for (const { height, signature, ids } of stored) {
       const block = given.get(height);
-      const listed = block?.transactions.map(({ id }) => String(id)).join(' ');
+      const listed = block && (await idsOf(block)).join(' ');
       if (block?.signature !== signature || listed !== (ids ?? '')) different.push(height);
     }
     start = end + 1;
   }
   return { from, to: last, different };
+}
+
+async function idsOf(block: ChainBlock): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const part of transactionsOf(block)) ids.push(...part.map(({ id }) => String(id)));
+  return ids;
 }

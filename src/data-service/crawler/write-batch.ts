@@ -5,8 +5,10 @@
  */
 import type { Database, Queries } from '../../base/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
+import { transactionsOf } from './block-parts.ts';
+import type { ChainBlock } from './chain-block.ts';
 import { COLUMNS } from './columns.ts';
-import type { Batch } from './prepare-batch.ts';
+import { type Batch, type Cursor, nothingKnown, prepareBatch } from './prepare-batch.ts';
 import { removeAbove } from './remove-blocks.ts';
 import type { Rows } from './rows.ts';
 import {
@@ -30,28 +32,77 @@ export interface Writing {
 
 /** Throws NotContinuous, DatabaseError. */
 export function writeBatch(db: Database, batch: Batch, writing: Writing): Promise<void> {
-  const { replaced, bulk, removing, now } = writing;
   return db.transaction(async (queries) => {
-    // Loss of the last seconds means only that they are fetched again.
-    const isHasty = db.engine === 'postgres' && bulk;
-    const [end] = await Promise.all([
-      lockedEnd(queries),
-      isHasty ? queries.query('SET LOCAL synchronous_commit = off') : undefined,
-    ]);
-    if (replaced === undefined) {
-      assertContinues(end, batch);
-    } else {
-      assertEnd(end, replaced);
-      const removed = removing();
-      await removeAbove(queries, batch.after.height, now, batch.blocks[0]);
-      removed();
-      assertContinues(await readEnd(queries), batch);
-    }
+    await beginAfter(queries, batch.after, batch.blocks[0], writing, db.engine);
     await writeRows(queries, batch, writing);
   });
 }
 
-function assertContinues(start: StoreEnd, { after, blocks }: Batch): void {
+/** What a block in parts has added. */
+export interface WrittenParts {
+  readonly next: Cursor;
+  readonly rows: readonly Pick<Rows, 'typeCounts' | 'unknown' | 'changed'>[];
+}
+
+/**
+ * A block whose transactions come in parts, in one transaction of the store; its rows are made and
+ * written part by part. `each` is called before each part, and may throw. Throws NodeAway, too.
+ */
+export function writeParts(
+  db: Database,
+  block: ChainBlock,
+  after: Cursor,
+  writing: Writing,
+  each: () => void,
+): Promise<WrittenParts> {
+  return db.transaction(async (queries) => {
+    await beginAfter(queries, after, block, writing, db.engine);
+    let next = after;
+    const rows: WrittenParts['rows'][number][] = [];
+    for await (const transactions of transactionsOf(block)) {
+      each();
+      // What the parts before it have named is looked up in the store, however much it is.
+      const part = [{ ...block, transactions }];
+      const batch = await prepareBatch(queries, part, next, nothingKnown(next));
+      const texts = batch.texts.filter(([table]) => next === after || table !== 'blocks');
+      await writeRows(queries, { ...batch, texts }, writing);
+      const { typeCounts, unknown, changed } = batch.rows;
+      rows.push({ typeCounts, unknown, changed });
+      next = batch.next;
+    }
+    await queries.query('UPDATE blocks SET tx_count = $1 WHERE height = $2', [
+      next.nextSeq - after.nextSeq,
+      block.height,
+    ]);
+    return { next, rows };
+  });
+}
+
+/** The store ends at `after`, perhaps since the blocks above are removed now. */
+async function beginAfter(
+  queries: Queries,
+  after: Cursor,
+  first: ChainBlock | undefined,
+  { bulk, replaced, removing, now }: Writing,
+  engine: Database['engine'],
+): Promise<void> {
+  // Loss of the last seconds means only that they are fetched again.
+  const [end] = await Promise.all([
+    lockedEnd(queries),
+    bulk && engine === 'postgres' ? queries.query('SET LOCAL synchronous_commit = off') : undefined,
+  ]);
+  if (replaced === undefined) {
+    assertContinues(end, after, first);
+    return;
+  }
+  assertEnd(end, replaced);
+  const removed = removing();
+  await removeAbove(queries, after.height, now, first);
+  removed();
+  assertContinues(await readEnd(queries), after, first);
+}
+
+function assertContinues(start: StoreEnd, after: Cursor, first: ChainBlock | undefined): void {
   const isAfter =
     start.height === after.height &&
     start.signature === after.signature &&
@@ -59,7 +110,6 @@ function assertContinues(start: StoreEnd, { after, blocks }: Batch): void {
   if (!isAfter) {
     throw new NotContinuous(`the store is at ${start.height}, not at ${after.height}`);
   }
-  const [first] = blocks;
   if (first === undefined) return;
   const fits =
     first.height === start.height + 1 &&

@@ -193,7 +193,9 @@ export class GossipBlocks {
     const isBlamed = verdict.kind === 'invalid' && !this.deps.isOutdated(height);
     if (isBlamed) blame(header, verdict.error, this.deps);
     if (verdict.kind === 'unknown-parent') this.deps.onOrphan();
-    if (verdict.kind === 'not-better') await this.deps.lostBlocks.note(header);
+    if (verdict.kind === 'not-better' || verdict.kind === 'outvoted') {
+      await this.deps.lostBlocks.note(header);
+    }
   }
 
   private useOf(header: Header): Use | 'orphan' | undefined {

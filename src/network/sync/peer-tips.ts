@@ -25,6 +25,8 @@ export interface PeerTipsDeps {
   readonly blockchain: Blockchain;
   readonly sessions: Sessions;
   readonly clock: Clock;
+  /** Votes say that a chain with a lower score may be the better one. Absent: never. */
+  readonly seeksJustified?: (() => boolean) | undefined;
 }
 
 export interface PeerTip extends TipMessage {
@@ -185,9 +187,16 @@ export class PeerTips {
     return latin1(tip.id) + latin1(peerTip.id);
   }
 
+  /** Votes speak for a chain that this node does not have, whatever its score. */
+  seeksJustified(): boolean {
+    return this.deps.seeksJustified?.() === true;
+  }
+
   private looksBetter(peerTip: TipMessage, tip: Tip): boolean {
     if (this.lost.has(this.pairOf(peerTip, tip))) return false;
-    if (peerTip.score !== tip.score) return peerTip.score > tip.score;
+    if (peerTip.score > tip.score) return true;
+    if (this.seeksJustified()) return true;
+    if (peerTip.score < tip.score) return false;
     // Perhaps a sibling of our tip with a lower id (H-9: ties between siblings).
     return peerTip.height === tip.height && compare(peerTip.id, tip.id) < 0;
   }

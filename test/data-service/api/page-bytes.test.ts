@@ -1,7 +1,7 @@
 /** Pages of large rows, on both stores: each is bounded, and together they are the whole list. */
 import t, { type Test } from 'tap';
 import type { Database } from '../../../src/base/database.ts';
-import { PAGE_BYTES } from '../../../src/data-service/api/page-cut.ts';
+import { cutPage, PAGE_BYTES } from '../../../src/data-service/api/page-cut.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { type Served, served } from '../served.ts';
@@ -106,6 +106,16 @@ async function check(t: Test, open: () => Promise<Database>): Promise<void> {
     t.ok(entries.sizes.length > 1);
     for (const size of entries.sizes) t.ok(size <= 6 * beyond(CONTROL.length), 'of entries');
   }
+  const read = await db!.query(
+    `SELECT * FROM ${cutPage({
+      seqs: '(SELECT seq FROM txs)',
+      sort: 'asc',
+      limit: 500,
+      bytesMax: 1,
+      bytesOf: (seq) => `(SELECT octet_length(body::text) FROM txs WHERE txs.seq = ${seq})`,
+    })} cut`,
+  );
+  t.equal(read.length, 2, 'none beyond the row that follows the page');
   const values = await paged(service, '/api/v1/txData/giant?limit=5');
   t.strictSame(
     values.rows.map((row) => (row as { value: string }).value.length),

@@ -67,6 +67,9 @@ await onBothStores(t, 'nodes that are behind', async (t, open) => {
   const other = crawl(t, db, [node.url, refusing.url], { maxRollback: 5 });
   chain.grow(3);
   await other.reached(64, chain.signature(64));
+  const asked = node.requests();
+  await passes(refusing);
+  t.equal(node.requests(), asked, 'the node that is behind is left for the next one');
   for (const code of [400, 403, 404, 429]) {
     status.status = code;
     isRefusing = true;

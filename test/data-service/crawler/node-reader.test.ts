@@ -5,7 +5,12 @@ import { systemClock } from '../../../src/adapters/system.ts';
 import { MIB } from '../../../src/base/budget.ts';
 import type { HttpReply } from '../../../src/base/http.ts';
 import type { Clock } from '../../../src/base/ports.ts';
-import { nodeReader, TooMuch } from '../../../src/data-service/crawler/node-reader.ts';
+import { transactionsOf } from '../../../src/data-service/crawler/block-parts.ts';
+import {
+  type NodeReader,
+  nodeReader,
+  TooMuch,
+} from '../../../src/data-service/crawler/node-reader.ts';
 import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
@@ -24,6 +29,14 @@ function readerOf(t: Test, url: string, clock: Clock = systemClock(undefined)) {
   const http = undiciClient();
   t.teardown(() => http.close());
   return nodeReader({ urls: [url] }, { http, clock, failed: () => {} });
+}
+
+/** The number of transactions of block 2, read to their end. */
+async function allOf(reader: NodeReader): Promise<number> {
+  const { blocks } = await reader.blocks(2, 2);
+  let all = 0;
+  for await (const part of transactionsOf(blocks[0]!)) all += part.length;
+  return all;
 }
 
 const tooBig: HttpReply = {
@@ -64,8 +77,7 @@ t.test('each part of a block has its minute', async (t) => {
     delay: async () => advance(25_000),
     instead: (path) => (asked(path) > 0 ? tooBig : undefined),
   });
-  const { blocks } = await readerOf(t, node.url, clock).blocks(2, 2);
-  t.equal(blocks[0]?.transactions.length, 3500);
+  t.equal(await allOf(readerOf(t, node.url, clock)), 3500);
   const late = await madeNode(t, () => chain, { delay: async () => advance(61_000) });
   await t.rejects(readerOf(t, late.url, clock).height(), { name: 'NodeAway' });
 });
@@ -94,20 +106,42 @@ const noEnd = { name: 'NodeAway', message: /block 2 has no end/ };
 
 t.test('a block without an end, by its bytes', async (t) => {
   const { url, parts, bytes } = await endless(t, { type: 4, text: 'x'.repeat(10_000) });
-  await t.rejects(readerOf(t, url).blocks(2, 2), noEnd);
+  await t.rejects(allOf(readerOf(t, url)), noEnd);
   t.ok(parts() * bytes < 75 * MIB, `${parts()} parts`);
 });
 
-t.test('a block without an end, by its values', async (t) => {
-  const { url, parts } = await endless(t, { type: 12, data: Array(1000).fill(1) });
-  await t.rejects(readerOf(t, url).blocks(2, 2), noEnd);
-  t.equal(parts(), 4, 'a million values each');
+t.test('a block without an end, by its transactions', async (t) => {
+  const { url, parts } = await endless(t, { type: 4 });
+  await t.rejects(allOf(readerOf(t, url)), noEnd);
+  t.equal(parts(), 66, 'of 65,535 transactions');
+});
+
+t.test('a part is read when the one before it has been used', async (t) => {
+  const { url, parts } = await endless(t, { type: 4 });
+  const { blocks } = await readerOf(t, url).blocks(2, 2);
+  for (let i = 1; i < 4; i++) {
+    t.equal(parts(), i);
+    await blocks[0]!.further![Symbol.asyncIterator]().next();
+  }
+});
+
+t.test('a block that is larger than any by default', async (t) => {
+  const chain = grown('large', 3, 3500);
+  const padding = 'p'.repeat(20 * MIB);
+  const large: MadeChain = {
+    ...chain,
+    block: (height) => ({ ...chain.block(height), blocksize: 2 * MIB, padding }),
+  };
+  const node = await madeNode(t, () => large, {
+    instead: (path) => (asked(path) > 0 ? tooBig : undefined),
+  });
+  t.equal(await allOf(readerOf(t, node.url)), 3500, 'eighty MiB of JSON');
 });
 
 t.test('a block without an end, by its time', async (t) => {
   const { clock, advance } = slowClock();
   const { url, parts } = await endless(t, { type: 4 }, async () => advance(59_000));
-  await t.rejects(readerOf(t, url, clock).blocks(2, 2), noEnd);
+  await t.rejects(allOf(readerOf(t, url, clock)), noEnd);
   t.equal(parts(), 11, 'ten minutes');
 });
 
