@@ -8,6 +8,7 @@ import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type Signer, sealedForBlock } from '../../src/tx/types/120-atomic.ts';
 import { seededRandom } from '../crypto/random.ts';
+import { binaryOf, doubled } from '../generators/dear-scripts.ts';
 import { compiled } from '../generators/scripts.ts';
 import { type Account, ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
 
@@ -97,6 +98,34 @@ t.test('a group with more runs of scripts than a block has is refused at once', 
   await whole.clock.advance(ROUND_MS);
   await t.rejects(whole.produceBlock(sealed), { message: new RegExp(message) });
   const most = await whole.node.pool.submit(group(whole, owner, membersOf(50)));
+  await next(whole);
+  t.ok(whole.heightOf(most));
+});
+
+t.test('a group whose new scripts need more than a block has is refused at once', async (t) => {
+  const whole = await wholeNode(t, BY_HAND);
+  const [owner] = whole.accounts;
+  const dear = binaryOf({
+    ...{ op: 'block', name: 'any', value: { op: 'bool', value: true } },
+    body: doubled(14, { op: 'ref', name: 'any' }),
+  });
+  const timestamp = whole.clock.now();
+  const groupOf = (count: number): Tx => {
+    const members = Array.from({ length: count }, (_, i) =>
+      whole.make(owner, {
+        ...{ type: 3, version: 3, name: 'token', description: '', quantity: 9, decimals: 0 },
+        ...{ reissuable: false, script: `base64:${Buffer.from(dear).toString('base64')}` },
+        ...{ ...badge(owner), timestamp: timestamp + i },
+      }),
+    );
+    return group(whole, owner, members);
+  };
+  const message = /The scripts of the transaction need more units than a block has/;
+  const tooMuch = groupOf(43);
+  t.match(await whole.refusal(tooMuch), { code: 112, message });
+  await whole.clock.advance(ROUND_MS);
+  await t.rejects(whole.produceBlock(sealedForBlock(tooMuch, signerOf(whole))), { message });
+  const most = await whole.node.pool.submit(groupOf(42));
   await next(whole);
   t.ok(whole.heightOf(most));
 });

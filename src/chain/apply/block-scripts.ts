@@ -25,6 +25,8 @@ export class BlockScripts implements ScriptRuns {
   tried: ScriptsTaken = { runs: 0, units: 0 };
   /** Of the present transaction. */
   private meter: Meter;
+  /** Units that were taken before it. */
+  private before = 0;
 
   /**
    * `isActive`: feature 1000 is active at the height of the block. A block of this node has a
@@ -39,6 +41,7 @@ export class BlockScripts implements ScriptRuns {
   begin(runs: number): void {
     requireRunsOfBlock(runs);
     this.time?.begin();
+    this.before = this.taken.units;
     this.meter = this.newMeter();
   }
 
@@ -85,6 +88,7 @@ export class BlockScripts implements ScriptRuns {
 
   private take(runs: number, units: number): void {
     const sum = this.taken.units + (this.isMetered ? units : 0);
+    requireUnitsOfBlock(sum - this.before);
     if (sum > BLOCK_SCRIPT_UNITS_MAX) throw full(`${BLOCK_SCRIPT_UNITS_MAX} units`);
     this.taken = { runs: this.taken.runs + runs, units: sum };
   }
@@ -102,6 +106,15 @@ export function requireRunsOfBlock(runs: number): void {
   if (runs <= SCRIPT_RUNS_MAX) return;
   throw refused(
     `The transaction needs ${runs} runs of scripts, and a block has at most ${SCRIPT_RUNS_MAX}`,
+  );
+}
+
+/** The same for units: the new scripts of many members. */
+export function requireUnitsOfBlock(units: number): void {
+  if (units <= BLOCK_SCRIPT_UNITS_MAX) return;
+  throw refused(
+    'The scripts of the transaction need more units than a block has: ' +
+      `${units}, at most ${BLOCK_SCRIPT_UNITS_MAX}`,
   );
 }
 
