@@ -119,14 +119,14 @@ function producerWith(
     let packedAt: number | undefined;
     const pack: Packer = async (draft, limits, header) => {
       await packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
-      packedAt = Math.min(clock.now(), contractDeadline);
+      packedAt = clock.monotonic() - Math.max(0, clock.now() - contractDeadline);
     };
     try {
       await blockchain.produceBlock(minerKey, timestamp, pack);
       packer.committed();
     } finally {
       // A block that came too late to be sealed tells most.
-      if (packedAt !== undefined) times.add(clock.now() - packedAt);
+      if (packedAt !== undefined) times.add(clock.monotonic() - packedAt);
     }
   };
 }

@@ -114,6 +114,8 @@ export class HttpThread {
   /** Gives pending answers some time, then ends the thread. */
   async close(): Promise<void> {
     this.closing = true;
+    // No thread was made: nothing will end.
+    if (this.worker === undefined) return;
     this.sendAnswers();
     this.post({ kind: 'close' });
     const late = setTimeout(() => void this.worker?.terminate(), CLOSE_MS);

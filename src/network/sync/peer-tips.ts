@@ -115,18 +115,19 @@ export class PeerTips {
   }
 
   /**
-   * Resolves whether the peer has rolled back. It announces that at once, but on a stream of its own:
-   * an answer of the shorter chain may overtake the notice.
+   * Resolves whether the peer has rolled back, or has gone and cannot say it. It announces a rollback
+   * at once, but on a stream of its own: an answer of the shorter chain may overtake the notice.
    */
   async rollsBack(target: PeerTip): Promise<boolean> {
     const { clock } = this.deps;
     const end = clock.monotonic() + OVERTAKEN_MS;
-    while (!this.hasRolledBack(target) && !this.stopped && clock.monotonic() < end) {
+    const isGone = (): boolean => !this.peers.has(target.session);
+    while (!this.hasRolledBack(target) && !isGone() && !this.stopped && clock.monotonic() < end) {
       const { promise, resolve } = Promise.withResolvers<void>();
       clock.after(LOOK_EVERY_MS, resolve);
       await promise;
     }
-    return this.hasRolledBack(target);
+    return this.hasRolledBack(target) || isGone();
   }
 
   /** The peer's scores do not count for five minutes. */
