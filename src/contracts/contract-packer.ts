@@ -181,8 +181,6 @@ export function createContractPacker(
         return;
       }
       const reserved = shareOfContracts(pool, limits.bytesMax);
-      const isPlain = (entry: PoolEntry): boolean =>
-        !concernsContract(entry) && !endsAmongOthers(entry);
       const first = await packPlain({ takes: isPlain, reserved });
       const before = { ...first, bytes: first.bytes + reserved };
       // The first part may have taken the right away.
@@ -225,6 +223,8 @@ const forTheRest = (limits: BlockRoom, { count }: Room): PackLimits => ({
   countMax: count,
   deadline: limits.contractDeadline + FILL_MS_MAX,
 });
+
+const isPlain = (entry: PoolEntry): boolean => !concernsContract(entry) && !endsAmongOthers(entry);
 
 const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
   type === createContract.type ? id : (fields['contractId'] as Uint8Array);

@@ -189,31 +189,13 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     if (ports.isDiskLow?.() === true) throw apiError('DiskLow');
   }
 
-  /**
-   * Throws ApiError where another entry has one of its members, or it as a member: whoever is trusted
-   * once could reserve the funds of a member in as many groups as the pool takes.
-   */
-  function requireFree(tx: Tx): void {
-    for (const { id } of withMembers([tx])) {
-      const other = entries.with(latin1(id));
-      if (other === undefined || other.key === latin1(tx.id)) continue;
-      throw refused(
-        `Transaction ${base58.encode(id)} waits in the pool already, in the transaction ` +
-          base58.encode(idOf(other)),
-      );
-    }
-  }
-
   function notWritten(entry: PoolEntry, cause: unknown): ApiError {
     entries.remove(entry);
     log.error('pool.journal-failed', { why: String(cause) });
     return apiError('StatusCheckFailed', 'the pool cannot be written to disk');
   }
 
-  /**
-   * Returns the entry with the same id, once it is on disk. The id of an alias does not depend on the
-   * sender.
-   */
+  /** The entry with the same id, once it is on disk. The id of an alias does not name the sender. */
   async function earlier(known: PoolEntry, sender: string): Promise<Tx> {
     if (known.sender !== sender) throw refused('Alias already claimed');
     try {
@@ -242,7 +224,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   const placeOf = (tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts => ({
     run,
     begin(spending) {
-      requireFree(tx);
+      requireFree(tx, entries);
       senders.requireRoom(tx.bytes.length, sender);
       senders.requireFunds(tx, sender, spending);
     },
@@ -321,6 +303,21 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
  * come before them.
  */
 const noScripts: ScriptTime['run'] = () => undefined;
+
+/**
+ * Throws ApiError where another entry has one of its members, or it as a member: whoever is trusted
+ * once could reserve the funds of a member in as many groups as the pool takes.
+ */
+function requireFree(tx: Tx, entries: Entries): void {
+  for (const { id } of withMembers([tx])) {
+    const other = entries.with(latin1(id));
+    if (other === undefined || other.key === latin1(tx.id)) continue;
+    throw refused(
+      `Transaction ${base58.encode(id)} waits in the pool already, in the transaction ` +
+        base58.encode(idOf(other)),
+    );
+  }
+}
 
 /** A transaction on its way into the pool. */
 interface Arrival {
