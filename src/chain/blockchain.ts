@@ -178,16 +178,6 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     return block;
   }
 
-  async function rollback(height: number): Promise<readonly Tx[]> {
-    const from = head.tip.height;
-    requireReachable(height, from, undoDepth);
-    if (height === from) return [];
-    const unwinding = await head.unwind(height);
-    await head.commit([], unwinding);
-    log.warn('chain.rolled-back', { from, to: height });
-    return unwinding.txs;
-  }
-
   return {
     view,
     isEmpty: () => head.isEmpty,
@@ -204,10 +194,25 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
         : undefined,
     countedMiners: (now) => countedMiners(view, atHead(), now),
     produceBlock: (key, timestamp, pack) => headMoves.run(() => produceBlock(key, timestamp, pack)),
-    rollback: (height) => headMoves.run(() => rollback(height)),
+    rollback: (height) => headMoves.run(() => rollBack(head, height, undoDepth, log)),
     listen: (listener) => head.listen(listener),
     idle: () => headMoves.idle(),
   };
+}
+
+async function rollBack(
+  head: ChainHead,
+  height: number,
+  undoDepth: number,
+  log: Log,
+): Promise<readonly Tx[]> {
+  const from = head.tip.height;
+  requireReachable(height, from, undoDepth);
+  if (height === from) return [];
+  const unwinding = await head.unwind(height);
+  await head.commit([], unwinding);
+  log.warn('chain.rolled-back', { from, to: height });
+  return unwinding.txs;
 }
 
 /** One view for each head, so that what consensus derives from it is derived once. */
