@@ -16,11 +16,12 @@ export const slowly = (db: Database): Database => ({
   },
 });
 
-/** They keep nothing busy, and end only with their signal. */
-export const waiting = (db: Database): Database => ({
+/** They keep nothing busy, and end only with their signal; `begins` is called with each. */
+export const waiting = (db: Database, begins = (): void => {}): Database => ({
   ...db,
   query(sql, values = [], signal) {
     if (!isSlow(sql, values)) return db.query(sql, values, signal);
+    begins();
     return new Promise((_, reject) => {
       signal?.addEventListener('abort', () => reject(new DatabaseError('timeout', 'it was ended')));
     });

@@ -136,6 +136,32 @@ await onBothStores(t, 'a lock that is lost between two batches', async (t, open)
   await successor?.release();
 });
 
+await onBothStores(t, 'a lock that is lost in the middle of a long block', async (t, open) => {
+  const chain = madeChain({ seed: 'middle', txsPerBlock: 30, accounts: 10 });
+  chain.grow(5);
+  const { db, lose } = losable(await open(), true);
+  const tooBig = { status: 413, type: 'application/json', body: '{"error":413,"message":"big"}' };
+  let successor: WriterLock | undefined;
+  const node = await madeNode(t, () => chain, {
+    async delay(path) {
+      if (successor !== undefined || !/^\/blocks\/at\/4\?offset=[1-9]/.test(path)) return;
+      lose();
+      successor = await db.lock();
+    },
+    instead(path) {
+      const [, from, to] = /^\/blocks\/seqext\/(\d+)\/(\d+)$/.exec(path) ?? [];
+      if (Number(from) <= 4 && Number(to) >= 4) return tooBig;
+      const [, limit] = /^\/blocks\/at\/4\?.*limit=(\d+)$/.exec(path) ?? [];
+      return Number(limit) > 20 ? tooBig : undefined;
+    },
+  });
+  const crawler = crawl(t, db, [node.url]);
+  await stoodAside(crawler);
+  const [stored] = await db.query('SELECT max(height) AS height FROM blocks');
+  t.strictSame(stored, { height: 3 }, 'nothing of the block is written');
+  await successor?.release();
+});
+
 await onBothStores(t, 'two branches, of which one is outdated', async (t, open) => {
   const chain = grown('outdated', 40);
   const { db, lose } = losable(await open(), false);

@@ -234,6 +234,27 @@ async function besideSlowFilters(t: Test, chain: MadeChain, service: Served) {
   return readers;
 }
 
+t.test('a reader that catches up has one turn, apart from the others', async (t) => {
+  const check = async (t: Test, open: (begins: () => void) => Promise<Database>) => {
+    const chain = grown('one turn');
+    const node = await madeNode(t, () => chain);
+    let slow = 0;
+    const service = await served(t, node.url, () => open(() => slow++));
+    await besideSlowFilters(t, chain, service);
+    t.ok(slow <= 3, `${slow} queries: one of those that catch up, and one of each other reader`);
+  };
+  await t.test('PGlite', (t) =>
+    check(t, async (begins) => {
+      const db = await memoryDatabase();
+      return { ...db, reading: waiting(db.reading!, begins) };
+    }),
+  );
+  await t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
+    const url = await cluster.createDatabase();
+    await check(t, async (begins) => waiting(cluster.open(url), begins));
+  });
+});
+
 t.test('the turns apart are shared among clients', async (t) => {
   const check = async (t: Test, open: () => Promise<Database>): Promise<void> => {
     const chain = grown('turns apart');
