@@ -6,7 +6,7 @@ const layers = [
   ['ledger', 'script'],
   ['tx', 'block', 'finality'],
   ['chain', 'consensus', 'mempool'],
-  ['network', 'keystore', 'contracts', 'privacy', 'miner'],
+  ['network', 'keystore', 'contracts', 'privacy', 'miner', 'events'],
   ['api'],
   ['node'],
   ['cli', 'data-service', 'adapters'],
@@ -113,7 +113,7 @@ module.exports = {
       'the data service sees the node from outside, and knows the rules of bans',
       { path: '^src/data-service/' },
       {
-        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|api/|adapters/|consensus/(ban-history|poa-bans|miner-rotation))',
+        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|api/|adapters/|events/(event-text|streams)|consensus/(ban-history|poa-bans|miner-rotation))',
       },
     ),
     ban(

@@ -38,6 +38,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   growth: async (bench) => (await import('./rows/growth.ts')).growth(bench),
   search: async (bench) => (await import('./rows/search.ts')).search(bench),
   'search-growth': async (bench) => (await import('./rows/search.ts')).searchGrowth(bench),
+  events: async (bench) => (await import('./rows/events.ts')).events(bench),
   help: async (bench) => (await import('./rows/help.ts')).help(bench),
 };
 

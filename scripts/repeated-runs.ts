@@ -12,6 +12,8 @@ type Files = Readonly<Record<string, Variables>>;
 const national: Files = {
   'test/block/genesis.test.ts': {},
   'test/chain/blockchain.test.ts': {},
+  'test/chain/finality-choice.test.ts': {},
+  'test/chain/finality-rules.test.ts': {},
   'test/chain/script-budget.test.ts': {},
   'test/contracts/statuses/status-record.test.ts': {},
   'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
@@ -45,6 +47,7 @@ const threaded: Files = {
   'test/load/malformed.test.ts': { MALFORMED_SECONDS: '3' },
   'test/load/overload.test.ts': { OVERLOAD_SECONDS: '4' },
   'test/node/atomic.test.ts': {},
+  'test/node/events.test.ts': {},
   'test/node/rest-cases.test.ts': {},
 };
 
@@ -56,6 +59,7 @@ const onNode: Files = {
   'test/adapters/http/send-stream.test.ts': {},
   'test/adapters/http/server.test.ts': {},
   'test/adapters/http/serving.test.ts': {},
+  'test/node/events.test.ts': {},
 };
 
 const runsOf = (files: Files, kind: Variables): TestRun[] =>

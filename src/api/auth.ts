@@ -57,6 +57,9 @@ export function createGuards(
 const decoded = (hash: string | undefined): Uint8Array | undefined =>
   hash === undefined || hash === '' ? undefined : base58.decode(hash);
 
+/** Headers with a secret. */
+export const KEY_HEADERS = ['x-api-key', 'api_key'] as const;
+
 /** The current header wins over the old one. */
 export function secretOf(request: HttpRequest): string {
   const current = request.header('x-api-key');

@@ -34,6 +34,8 @@ export const limits = {
   /** Versions, calls or failures of a contract in one answer. */
   contractHistory: 100,
   peers: 1000,
+  /** Values of a filter of events; the head of a request has less room. */
+  eventValues: 100,
   seedBytes: 1024,
   /** Characters of a message that is or becomes Base58, which takes quadratic time. */
   base58Message: 64 * KIB,

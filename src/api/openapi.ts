@@ -52,6 +52,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   consensus: 'Whose turn it is to make blocks.',
   contracts: 'Contracts and their state.',
   crypto: 'Texts encrypted between accounts.',
+  events: 'What happens, told as it happens.',
   health: 'Whether the node works well.',
   leasing: 'Leases in force.',
   node: 'The node itself.',

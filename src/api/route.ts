@@ -45,6 +45,7 @@ export type Group =
   | 'crypto'
   | 'permissions'
   | 'activation'
+  | 'events'
   | 'leasing'
   | 'health'
   /** Of the data service. */
@@ -97,6 +98,8 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
   readonly cost?: Partial<Budget>;
   /** Lower-case names of the headers that `handle` reads. */
   readonly keep?: readonly string[];
+  /** `handle` asks for the address of the client. */
+  readonly keepsAddress?: boolean;
   handle(
     request: RouteRequest<ParamValues<P>, ParamValues<Q>, B>,
     services: S,

@@ -106,6 +106,7 @@ function endpoint<S>(
     maxBody: budget.bytesIn,
     mayWait: mayWait(route),
     keep: [...KEPT, ...(route.keep ?? [])],
+    keepsAddress: route.keepsAddress,
     admit: guard === undefined ? undefined : admission(guard),
     access: guard === undefined ? undefined : route.access,
     offload: offload && {

@@ -8,6 +8,7 @@ import type { FeatureSupport, VotingSettings } from '../chain/features/feature-a
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
+import type { EventStreams } from '../events/event-streams.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -59,8 +60,34 @@ export interface Services extends ChainView {
   /** Undefined for a node without peers. */
   readonly peers?: PeersPort | undefined;
   readonly statuses: Pick<Statuses, 'of' | 'failuresOf'>;
+  readonly events: Pick<EventStreams, 'open'>;
+  /** Absent, or undefined, where nothing votes on blocks. */
+  finality?(): FinalityReport | undefined;
   /** Whether this node executes contracts; `away`: its container engine does not answer. */
   execution(): 'on' | 'off' | 'away';
+}
+
+export interface VoterReport {
+  readonly address: string;
+  /** Of its highest vote that this node knows; 0: none. */
+  readonly votedHeight: number;
+}
+
+/** GET /finality. */
+export interface FinalityReport {
+  readonly isActive: boolean;
+  readonly finalHeight: number;
+  readonly justifiedHeight: number;
+  /** Who decides on the next block. */
+  readonly voters: VoterReport[];
+  /** Of the change that goes on. */
+  readonly next: VoterReport[];
+  /** What this node does: `voting`, `listening`, `without-note`, `note-not-written`, or `off`. */
+  readonly ownVotes: string;
+  /** This node makes no block before a quorum has voted. */
+  readonly waits: boolean;
+  /** Addresses of voters whose votes contradict each other. */
+  readonly contradictions: string[];
 }
 
 export interface PoolPort

@@ -25,7 +25,10 @@ export interface HttpRequest {
   headers(name: string): string;
   /** True if any header's lower-case name starts with `prefix`. Only in `admit`. */
   hasHeader(prefix: string): boolean;
-  /** Address of the other end as text; '' when the connection is gone. */
+  /**
+   * Address of the other end as text; '' when the connection is gone. In `admit`, and in `handle` of
+   * a route that keeps it.
+   */
   remoteAddress(): string;
   /** Aborted where the client goes away before its answer; absent where that is not known. */
   readonly gone?: AbortSignal;
@@ -103,6 +106,8 @@ export interface HttpRoute {
   readonly mayWait?: boolean;
   /** Lower-case names of the headers that `handle` reads. */
   readonly keep: readonly string[];
+  /** True where `handle` asks for `remoteAddress`. */
+  readonly keepsAddress?: boolean | undefined;
   /** Judges the request before its body is read; a reply ends the request there. */
   readonly admit?: ((request: HttpRequest) => HttpReply | undefined) | undefined;
   /** The name of the rule in `admit`, for a server whose threads apply it themselves. */

@@ -4,17 +4,19 @@
  *
  *   fields 1–6                 see header.ts
  *   i4  transactions length    bytes of the next two
- *   u1 | i4  count             u1 in version 1, i4 in versions 3 and 4
+ *   u1 | i4  count             u1 in version 1, i4 in the others
  *   count × (i4 length, bytes)
  *   fields 10–13               see header.ts
  *
- * There is no transaction root, because the signature covers the bytes of every transaction.
+ * There is no transaction root, because the signature covers the bytes of every transaction. In version
+ * 100 it covers their hash: that of everything from the length of the transactions to the justification.
  * Decoding returns each transaction as a view of its bytes, so that the caller can decode thousands
  * of them in portions.
  *
  * Invariant: encodeBlock(decodeBlock(bytes)) gives the same bytes (H-3: one encoding of a block).
  */
 
+import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
@@ -22,8 +24,13 @@ import { scratch } from '../codec/scratch.ts';
 import { readTxBytes } from '../tx/tx-bytes.ts';
 import {
   BLOCK_VERSION,
+  type BlockVersion,
+  BOUND_VERSION,
+  boundBytes,
+  boundOf,
   GENESIS_VERSION,
   type Header,
+  JUSTIFICATION_BYTES_MAX,
   readHeaderStart,
   readTail,
   type UnsignedHeader,
@@ -47,11 +54,39 @@ export interface Block {
 /** The id of a block is its signature. */
 export const blockId = (block: { readonly header: Header }): Uint8Array => block.header.signature;
 
-/** The bytes that the generator signs, everything before the signature, as a view. */
-export const signedBytes = (block: { readonly bytes: Uint8Array }): Uint8Array =>
-  block.bytes.subarray(0, block.bytes.length - SIGNATURE_BYTES);
+/**
+ * The bytes that the generator signs: everything before the signature, as a view. Those of version 100 bind
+ * the transactions only where `hasOwnBody`.
+ */
+export const signedBytes = (
+  { header, bytes }: Pick<Block, 'header' | 'bytes'>,
+  scheme: ChainScheme,
+): Uint8Array =>
+  header.version === BOUND_VERSION
+    ? boundBytes(header, scheme)
+    : bytes.subarray(0, bytes.length - SIGNATURE_BYTES);
 
-/** Makes a block; `sign` receives the bytes to sign. */
+/** Whether the header of a block of version 100 is that of its transactions and its justification. */
+export const hasOwnBody = (
+  { header, bytes }: Pick<Block, 'header' | 'bytes'>,
+  scheme: ChainScheme,
+): boolean =>
+  header.version !== BOUND_VERSION ||
+  equal(bodyHash(header, bytes, scheme), boundOf(header).bodyHash);
+
+const LENGTH_BYTES = 4;
+/** Fields 1 to 3. */
+const BEFORE_CONSENSUS = 1 + 8 + SIGNATURE_BYTES;
+
+function bodyHash(header: UnsignedHeader, bytes: Uint8Array, scheme: ChainScheme): Uint8Array {
+  const lengths = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const start = BEFORE_CONSENSUS + LENGTH_BYTES + lengths.getInt32(BEFORE_CONSENSUS);
+  const end = start + LENGTH_BYTES + lengths.getInt32(start);
+  const { justification } = boundOf(header);
+  return scheme.fastHash(bytes.subarray(start, end + LENGTH_BYTES + justification.length));
+}
+
+/** Makes a block, with the hash of its body in version 100; `sign` receives the bytes to sign. */
 export function sealBlock(
   header: UnsignedHeader,
   transactions: readonly Uint8Array[],
@@ -59,11 +94,19 @@ export function sealBlock(
   sign: (message: Uint8Array) => Uint8Array,
 ): Block {
   const unsigned = encodeUnsigned(header, transactions, scheme);
-  const signature = sign(unsigned);
+  const signature = sign(toSign(header, unsigned, scheme));
   const bytes = new Uint8Array(unsigned.length + SIGNATURE_BYTES);
   bytes.set(unsigned);
   bytes.set(signature, unsigned.length);
   return decodeBlock(bytes, scheme);
+}
+
+/** Puts the hash of the body into the bytes of a block of version 100: it is the end of what is unsigned. */
+function toSign(header: UnsignedHeader, unsigned: Uint8Array, scheme: ChainScheme): Uint8Array {
+  if (header.version !== BOUND_VERSION) return unsigned;
+  const hash = bodyHash(header, unsigned, scheme);
+  unsigned.set(hash, unsigned.length - hash.length);
+  return boundBytes({ ...header, bound: { ...boundOf(header), bodyHash: hash } }, scheme);
 }
 
 /** The bytes of a block from its stored parts. */
@@ -78,7 +121,7 @@ export function encodeBlock(
   return out.take();
 }
 
-/** The bytes to sign. */
+/** All bytes before the signature. */
 export function encodeUnsigned(
   header: UnsignedHeader,
   transactions: readonly Uint8Array[],
@@ -166,9 +209,10 @@ export const BLOCK_SCRIPT_UNITS_MAX = 12_500_000;
 export function checkLimits(
   block: Pick<Block, 'header' | 'transactions'>,
   limits: BlockLimits,
+  version: BlockVersion = BLOCK_VERSION,
 ): void {
-  if (block.header.version !== BLOCK_VERSION) {
-    throw apiError('Invalid', 'Expected block version 3 for any block, except Genesis');
+  if (block.header.version !== version) {
+    throw apiError('Invalid', `Expected block version ${version} for any block, except Genesis`);
   }
   let total = 0;
   for (const bytes of block.transactions) total += bytes.length;
@@ -182,8 +226,8 @@ export function checkLimits(
   }
 }
 
-/** Above the longest header of both families, with its votes and its claims. */
-const HEADER_BYTES_MAX = 2048;
+/** Above the longest header of both families, with its votes, its claims and its justification. */
+const HEADER_BYTES_MAX = 2048 + JUSTIFICATION_BYTES_MAX;
 
 /**
  * The most bytes of a block within the limits; a longer one is refused before it is read. Every

@@ -23,7 +23,7 @@ import { buildTx } from '../tx/tx-bytes.ts';
 import { genesis } from '../tx/types/001-genesis.ts';
 import { genesisPermit } from '../tx/types/101-genesis-permit.ts';
 import { genesisRegisterNode } from '../tx/types/110-genesis-register-node.ts';
-import { type Block, blockId, GENESIS_TRANSACTIONS_MAX, sealBlock, signedBytes } from './block.ts';
+import { type Block, blockId, GENESIS_TRANSACTIONS_MAX, sealBlock } from './block.ts';
 import {
   type ConsensusData,
   GENERATION_SIGNATURE_BYTES,
@@ -142,7 +142,8 @@ function initialConsensus(consensus: GenesisSettings['consensus']): ConsensusDat
 /** Refuses a genesis block whose signature does not match its key. Throws ApiError. */
 export function verifyGenesis(genesis: Block, verify: (check: SignatureCheck) => boolean): void {
   const { generator: publicKey, signature } = genesis.header;
-  if (!verify({ publicKey, message: signedBytes(genesis), signature })) {
+  const unsigned = genesis.bytes.subarray(0, genesis.bytes.length - SIGNATURE_BYTES);
+  if (!verify({ publicKey, message: unsigned, signature })) {
     throw apiError('Invalid', 'Passed genesis signature is not valid');
   }
 }

@@ -1,7 +1,8 @@
 /**
  * A block without its transactions (blocks.md#block-bytes).
  *
- *   u1  version                1 genesis, 3 every other block, 4 genesis with a 4-byte count
+ *   u1  version                1 genesis, 3 every other block, 4 genesis with a 4-byte count, 100 a
+ *                              block that is bound (finality.md#blocks)
  *   i8  timestamp
  *   b64 reference              id of the parent
  *   i4  consensus length       bytes of the next two
@@ -9,16 +10,23 @@
  *       consensus data         PoS: i8 base target, b32 generation signature
  *                              PoA: i8 skipped rounds, [turn claims, see turn-claims.ts]
  *      (fields 7–9: transactions; only in a full block, see block.ts)
- *   i4  count, count × i2      feature votes (versions 3 and 4)
+ *  (i4  length, justification) version 100; length 0: none
+ *   i4  count, count × i2      feature votes (versions 3, 4 and 100)
  *   u1  present, [u1 flag]     genesis data (version 4)
  *   b32 generator              public key
- *   b64 signature              over everything before it
+ *   b32 hash of the parent's header, b32 hash of the body (version 100)
+ *   b64 signature              over everything before it; in version 100 without what is in brackets
+ *
+ * So the signature of version 100 is over the header alone, which binds its body by a hash, and its
+ * ancestors by that of the parent's header. An id binds neither: with the national cryptography
+ * anybody computes another key and another message for a signature.
  *
  * Invariants: one header has one encoding (H-3: one encoding of a block): votes ascend strictly,
  * flags are 0 or 1, lengths are what they must be; decoding throws nothing but CodecError and
  * copies nothing.
  */
-import { SIGNATURE_BYTES } from '../base/sizes.ts';
+import { assert } from '../base/assert.ts';
+import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 import { claimsLength, readClaims, type TurnClaims, writeClaims } from './turn-claims.ts';
@@ -27,11 +35,15 @@ export const GENESIS_VERSION = 1;
 export const BLOCK_VERSION = 3;
 /** Genesis with more than 127 transactions. */
 export const LARGE_GENESIS_VERSION = 4;
-export type BlockVersion = 1 | 3 | 4;
+/** With what finality needs (finality.md#blocks). */
+export const BOUND_VERSION = 100;
+export type BlockVersion = 1 | 3 | 4 | 100;
 
 /** Also the size of a block id, which is its signature. */
 export const GENERATION_SIGNATURE_BYTES = 32;
 export const FEATURE_VOTES_MAX = 64;
+/** That of 2,000 voters (finality/justification.ts). */
+export const JUSTIFICATION_BYTES_MAX = 128_288;
 
 const POS_TYPE = 1;
 const POA_TYPE = 2;
@@ -53,6 +65,16 @@ export interface PosData {
 
 export type ConsensusData = PoaData | PosData;
 
+/** What version 100 adds. */
+export interface BoundData {
+  /** Hash of the parent's header. */
+  readonly parentHash: Uint8Array;
+  /** Hash of the transactions and the justification. */
+  readonly bodyHash: Uint8Array;
+  /** The bytes of the justification that the block carries; empty: none. */
+  readonly justification: Uint8Array;
+}
+
 export interface UnsignedHeader {
   readonly version: BlockVersion;
   readonly timestamp: number;
@@ -63,6 +85,8 @@ export interface UnsignedHeader {
   readonly features: readonly number[];
   /** Genesis data of version 4. */
   readonly senderRoleEnabled?: boolean | undefined;
+  /** Of version 100 only. */
+  readonly bound?: BoundData | undefined;
   /** Public key. */
   readonly generator: Uint8Array;
 }
@@ -87,6 +111,39 @@ export function decodeHeader(bytes: Uint8Array, scheme: ChainScheme): Header {
   return header;
 }
 
+/** What the generator of a block of version 100 signs. */
+export function boundBytes(header: UnsignedHeader, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
+  writeHeaderStart(out, header);
+  writeSignedTail(out, header);
+  return out.take();
+}
+
+/**
+ * A header without its justification, as a chain of headers binds it. Of other versions than 100 it is the
+ * header as it is.
+ */
+export function encodeLink(header: Header, scheme: ChainScheme): Uint8Array {
+  const out = scratch(scheme);
+  writeHeaderStart(out, header);
+  writeSignedTail(out, header);
+  out.bytes(header.signature);
+  return out.take();
+}
+
+/** Reads all of the bytes. Throws CodecError; the justification of the result is empty. */
+export function decodeLink(bytes: Uint8Array, scheme: ChainScheme): Header {
+  const src = new Reader(bytes, scheme);
+  const head = readHeaderStart(src);
+  const header = { ...head, ...readSignedTail(src, head.version, NOTHING) };
+  src.finish();
+  return header;
+}
+
+/** What votes name a block by, and the next block its parent (finality.md#blocks). */
+export const headerHash = (header: Header, scheme: ChainScheme): Uint8Array =>
+  scheme.fastHash(encodeLink(header, scheme));
+
 export function writeHeader(out: Writer, header: Header): void {
   writeHeaderStart(out, header);
   writeTail(out, header);
@@ -99,7 +156,7 @@ export function readHeader(src: Reader): Header {
 }
 
 export type HeaderStart = Pick<UnsignedHeader, 'version' | 'timestamp' | 'reference' | 'consensus'>;
-type Tail = Pick<Header, 'features' | 'senderRoleEnabled' | 'generator' | 'signature'>;
+type Tail = Pick<Header, 'features' | 'senderRoleEnabled' | 'bound' | 'generator' | 'signature'>;
 
 /** Fields 1–6. */
 export function writeHeaderStart(out: Writer, head: HeaderStart): void {
@@ -123,7 +180,7 @@ export function writeHeaderStart(out: Writer, head: HeaderStart): void {
 
 export function readHeaderStart(src: Reader): HeaderStart {
   const version = src.u8();
-  if (version !== 1 && version !== 3 && version !== 4) {
+  if (version !== 1 && version !== 3 && version !== 4 && version !== BOUND_VERSION) {
     throw new CodecError('version', `${version} is not a block version`);
   }
   const timestamp = src.u53();
@@ -149,8 +206,19 @@ function readConsensus(src: Reader): ConsensusData {
   throw new CodecError('consensus', `no consensus data of type ${type} and length ${length}`);
 }
 
-/** Fields 10–12. */
+const NOTHING = new Uint8Array(0);
+
+/** Fields 10–12, and in version 100 the justification before them. */
 export function writeTail(out: Writer, header: UnsignedHeader): void {
+  if (header.version === BOUND_VERSION) {
+    const { justification } = boundOf(header);
+    out.i32(justification.length);
+    out.bytes(justification);
+  }
+  writeSignedTail(out, header);
+}
+
+function writeSignedTail(out: Writer, header: UnsignedHeader): void {
   if (header.version !== GENESIS_VERSION) {
     out.i32(header.features.length);
     for (const id of header.features) out.u16(id);
@@ -160,17 +228,45 @@ export function writeTail(out: Writer, header: UnsignedHeader): void {
     if (header.senderRoleEnabled !== undefined) out.u8(header.senderRoleEnabled ? 1 : 0);
   }
   out.bytes(header.generator);
+  if (header.version !== BOUND_VERSION) return;
+  const { parentHash, bodyHash } = boundOf(header);
+  out.bytes(parentHash);
+  out.bytes(bodyHash);
+}
+
+export function boundOf({ bound }: Pick<UnsignedHeader, 'bound'>): BoundData {
+  assert(bound !== undefined, 'a header of version 100 is bound');
+  return bound;
 }
 
 /** Fields 10–13. */
 export function readTail(src: Reader, version: BlockVersion): Tail {
+  if (version !== BOUND_VERSION) return readSignedTail(src, version, NOTHING);
+  const length = src.i32();
+  if (length < 0 || length > JUSTIFICATION_BYTES_MAX) {
+    throw new CodecError('justification', `${length} bytes`);
+  }
+  return readSignedTail(src, version, src.bytes(length));
+}
+
+function readSignedTail(src: Reader, version: BlockVersion, justification: Uint8Array): Tail {
   const features = version === GENESIS_VERSION ? [] : readVotes(src);
   const flag = version === LARGE_GENESIS_VERSION ? readGenesisData(src) : undefined;
   const generator = src.bytes(src.scheme.publicKeySize);
+  const bound = version === BOUND_VERSION ? readBound(src, justification) : undefined;
   const signature = src.bytes(SIGNATURE_BYTES);
-  return flag === undefined
-    ? { features, generator, signature }
-    : { features, senderRoleEnabled: flag, generator, signature };
+  return {
+    features,
+    ...(flag === undefined ? {} : { senderRoleEnabled: flag }),
+    generator,
+    ...(bound === undefined ? {} : { bound }),
+    signature,
+  };
+}
+
+function readBound(src: Reader, justification: Uint8Array): BoundData {
+  const parentHash = src.bytes(DIGEST_BYTES);
+  return { parentHash, bodyHash: src.bytes(DIGEST_BYTES), justification };
 }
 
 function readVotes(src: Reader): number[] {

@@ -27,12 +27,12 @@ import { type AppliedBlock, type ApplierOptions, BlockApplier } from './apply/bl
 import { consensusView } from './apply/consensus-view.ts';
 import { countedMiners } from './apply/counted-miners.ts';
 import {
+  completed,
   headerInTurn,
   type MinerKey,
   type Packer,
   packLimits,
   sealInTurn,
-  withClaims,
 } from './apply/produce-block.ts';
 import { createScriptTime } from './apply/script-time.ts';
 import {
@@ -127,7 +127,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
   const { rules, consensus, support, transactionBytesMax, undoDepth } = options;
   const { scheme, store, clock, log, verifier, metrics } = ports;
   const slice = new TimeSlice(clock);
-  const applier = new BlockApplier(options, { scheme, slice, duration: metrics?.apply });
+  const applier = new BlockApplier(options, { scheme, slice, verifier, duration: metrics?.apply });
   const head = new ChainHead(undoDepth, { ...ports, slice, duration: metrics?.commit });
   const { view } = head;
   const headMoves = new Mutex();
@@ -164,7 +164,7 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     const state = atHead();
     const plain = headerInTurn(parent, key, timestamp, votes, consensus, state);
     const draft = applier.draftOn(view, parent, plain, NONE_UNCOMMITTED, createScriptTime(clock));
-    const header = withClaims(plain, parent, key, draft, consensus, state);
+    const header = completed(plain, parent, key, draft, consensus, state);
     const measured = metrics?.apply.start();
     await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();

@@ -18,6 +18,7 @@ import { stateHashes, tables, undo } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { AppliedBlock } from './apply/block-applier.ts';
 import { CONSENSUS_TABLES, consensusView } from './apply/consensus-view.ts';
+import { requireAboveFloor } from './finality/final-floor.ts';
 import { indexColumns, indexRows } from './store/block-index.ts';
 import { foundingWrites } from './store/network-identity.ts';
 import { tipHeader } from './store/stored-blocks.ts';
@@ -124,7 +125,8 @@ export class ChainHead {
   }
 
   /** The state at a lower height as a base for blocks; changes nothing yet. */
-  unwind(to: number): Promise<Unwinding> {
+  async unwind(to: number): Promise<Unwinding> {
+    requireAboveFloor(this.view, to);
     return unwindTo(to, this.tip.height, this.view, this.committer, this.ports.clock);
   }
 

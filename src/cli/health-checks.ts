@@ -152,10 +152,12 @@ function* httpListener({ restApi }: Config): Generator<Finding> {
 }
 
 async function* ports(config: Config): AsyncGenerator<Finding> {
+  const { events } = config.api.grpc;
   const listeners: [string, boolean, string, number][] = [
     ['network.port', true, config.network.bindAddress, config.network.port],
     ['rest-api.port', config.restApi.enable, config.restApi.bindAddress, config.restApi.port],
     ['api.grpc.port', config.api.grpc.enable, config.api.grpc.bindAddress, config.api.grpc.port],
+    ['api.grpc.events.port', events.enable, events.bindAddress, events.port],
     ['metrics.port', config.metrics.enable, config.metrics.bindAddress, config.metrics.port],
   ];
   for (const [name, enabled, host, port] of listeners) {

@@ -27,6 +27,7 @@ import { cryptographyOfConfig } from './cryptography.ts';
 import { createHttpThreads } from './http-threads.ts';
 import { poolJournal, usedSlotsJournal } from './journals.ts';
 import { openContainers } from './open-containers.ts';
+import { eventListener } from './open-event-listener.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { readPages } from './page-files.ts';
 import { openTelemetry } from './telemetry.ts';
@@ -98,6 +99,7 @@ export async function openPorts(
     log,
     http: httpListener,
     restHttp: restHttp(config, requestStop),
+    listenEvents: eventListener(config, clock),
     network: await networkAdapter(config),
     files,
     keystore,

@@ -71,6 +71,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/chain/chain.ts'),
   },
   {
+    name: 'finality',
+    summary: 'begin to vote on blocks',
+    load: () => import('./commands/finality.ts'),
+  },
+  {
     name: 'block',
     summary: 'print a block of a running node',
     load: () => import('./commands/block.ts'),

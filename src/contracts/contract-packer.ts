@@ -142,7 +142,7 @@ export function createContractPacker(
       block,
       createImageLoads(options.perContainer),
       { limitMs, graceMs: options.graceMs, checkMs: Math.min(CHECK_MS_MAX, options.phaseMs / 2) },
-      { ...shared, failed: failedIn(header, limits.contractDeadline) },
+      { ...shared, failed: failedIn(header, limits.deadline ?? limits.contractDeadline) },
     );
     phase = new ContractPhase(
       { parallelism: options.parallelism, deadline: limits.contractDeadline },

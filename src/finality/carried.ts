@@ -10,7 +10,7 @@ import { type Justification, justificationChecks } from './justification.ts';
 import { mayCarry } from './links.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
-import type { Vote } from './vote.ts';
+import type { Checkpoint, Vote } from './vote.ts';
 import { type Deciding, decidingOn, isQuorumOfEach } from './voter-set.ts';
 
 export interface CarriedPorts {
@@ -20,25 +20,51 @@ export interface CarriedPorts {
   readonly rules: Pick<Rules, 'quorum' | 'decidingSets'>;
 }
 
+/** What votes for a block depend on. */
+export type VotedBlock = Pick<TrackedBlock, 'checkpoint' | 'source' | 'deciding'>;
+
 /** The vote that justifies a block, whoever gives it. */
 export const voteFor = (
-  { source, checkpoint }: TrackedBlock,
+  { source, checkpoint }: Pick<VotedBlock, 'checkpoint' | 'source'>,
   { ruleHash }: Deciding,
   genesis: Uint8Array,
 ): Vote => ({ genesis, ruleHash, source, target: checkpoint });
 
 /** Throws Refusal where no child of `parent` may carry it. The signatures remain to be checked. */
-export function checksOfCarried(
+export const checksOfCarried = (
   justification: Justification,
   parent: TrackedBlock,
-  { blocks, genesis, scheme, rules }: CarriedPorts,
+  { blocks, ...ports }: CarriedPorts,
+): SignatureCheck[] =>
+  checksInChain(
+    justification,
+    {
+      source: parent.source,
+      // A height above the parent's finds the parent itself.
+      at: (height) => ancestorAt(parent, height, blocks),
+    },
+    ports,
+  );
+
+/** The chain that ends with the parent of a block. */
+export interface ChainBelow {
+  /** Of votes for the parent. */
+  readonly source: Checkpoint;
+  /** The block at a height above the source. */
+  readonly at: (height: number) => VotedBlock | undefined;
+}
+
+/** The same where the chain finds its blocks by height. */
+export function checksInChain(
+  justification: Justification,
+  { source, at }: ChainBelow,
+  { genesis, scheme, rules }: Omit<CarriedPorts, 'blocks'>,
 ): SignatureCheck[] {
   const { target, votes } = justification;
-  if (!mayCarry(parent.source.height, target.height)) {
+  if (!mayCarry(source.height, target.height)) {
     throw apiError('Invalid', 'The justification is not above that of the chain');
   }
-  const block = ancestorAt(parent, target.height, blocks);
-  // A height above the parent's finds the parent itself.
+  const block = at(target.height);
   const isTarget =
     block?.checkpoint.height === target.height && equal(block.checkpoint.id, target.id);
   if (block === undefined || !isTarget) {
@@ -70,7 +96,7 @@ export async function judgeCarried(
 
 /** The votes that match a block, as a justification, or undefined where they are no quorum. */
 export function justificationOf(
-  block: TrackedBlock,
+  block: Pick<TrackedBlock, 'checkpoint'>,
   deciding: Deciding,
   votes: ReadonlyMap<string, { readonly signature: Uint8Array }>,
   quorum: Rules['quorum'],
@@ -83,7 +109,7 @@ export function justificationOf(
 /** Whether a vote for this block says what every vote for it must say. */
 export const isVoteFor = (
   vote: Vote,
-  { source, checkpoint }: TrackedBlock,
+  { source, checkpoint }: Pick<VotedBlock, 'checkpoint' | 'source'>,
   { ruleHash }: Deciding,
 ): boolean =>
   vote.target.height === checkpoint.height &&

@@ -26,7 +26,7 @@ import type { VoterSets } from './voter-sets.ts';
 import { decodeVotes, encodeVotes, VOTES_OF_MESSAGE_MAX } from './votes-message.ts';
 
 export interface FinalityOptions {
-  /** Id of the genesis block. */
+  /** Hash of the header of the genesis block. */
   readonly genesis: Uint8Array;
   readonly maxRollback: number;
   /** Own votes are sent again each round. */

@@ -1,7 +1,7 @@
 /**
  * A justification as bytes (finality.md#bytes-of-a-justification): the votes for one target.
  *
- *   u4  height, b64 id            of the target
+ *   u4  height, b32 header hash   of the target
  *   u2  count                     of the voters of both deciding sets, each once: 1…2,000
  *       ⌈count / 8⌉ bytes         of voter i, ascending by address, bit i mod 8 of byte ⌊i / 8⌋ is 1
  *                                 where it voted; the lowest bit is bit 0, unused bits are 0
@@ -12,7 +12,7 @@
  */
 import { assert } from '../base/assert.ts';
 import type { SignatureCheck } from '../base/ports.ts';
-import { BLOCK_ID_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
+import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 import {
@@ -26,9 +26,6 @@ import {
 
 /** Voters of two sets that have none in common. */
 const DECIDING_MAX = 2 * VOTERS_MAX;
-
-export const JUSTIFICATION_BYTES_MAX =
-  4 + BLOCK_ID_BYTES + 2 + Math.ceil(DECIDING_MAX / 8) + DECIDING_MAX * SIGNATURE_BYTES;
 
 export interface Justification {
   readonly target: Checkpoint;

@@ -39,6 +39,16 @@ export class KeptVotes {
     yield* this.targets.get(target)?.values() ?? [];
   }
 
+  /** The targets above a height, each with its voters. */
+  targetsAbove(height: number): { readonly id: string; readonly voters: ReadonlySet<string> }[] {
+    return [...this.targets].flatMap(([id, votes]) => {
+      const [first] = votes.values();
+      return first !== undefined && first.target.height > height
+        ? [{ id, voters: new Set(votes.keys()) }]
+        : [];
+    });
+  }
+
   /** Height of the highest vote of a voter, for whatever target, or 0. */
   highestOf(voter: string): number {
     return this.highest.get(voter) ?? 0;

@@ -2,7 +2,7 @@
  * The note of a voter as bytes, and its file (finality.md#notes):
  *
  *   u1  1                         version of the format
- *   b64 genesis                   id of the genesis block
+ *   b32 genesis                   hash of the header of the genesis block
  *       key                       of the voter
  *   u4  source, u4 target         heights of the last vote; 0 and 0 where there is none
  *   u1  1 if the vote follows, else 0
@@ -13,7 +13,7 @@
  * than the final block from which it would go on, so the node does not start until somebody decides.
  */
 import { equal } from '../base/bytes.ts';
-import { BLOCK_ID_BYTES, DIGEST_BYTES } from '../base/sizes.ts';
+import { DIGEST_BYTES } from '../base/sizes.ts';
 import { StartError } from '../base/start-error.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
@@ -76,7 +76,7 @@ export function decodeNote(bytes: Uint8Array, owner: NoteOwner, scheme: ChainSch
   const src = new Reader(bytes, scheme, 0, end);
   const version = src.u8();
   if (version !== VERSION) throw new CodecError('note', `version ${version} is unknown`);
-  if (!equal(src.bytes(BLOCK_ID_BYTES), owner.genesis)) {
+  if (!equal(src.bytes(DIGEST_BYTES), owner.genesis)) {
     throw new CodecError('note', 'it is of another network');
   }
   if (!equal(src.bytes(scheme.publicKeySize), owner.voter)) {

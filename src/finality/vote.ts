@@ -3,16 +3,16 @@
  *
  *   u1  255
  *       "vote"
- *   b64 id of the genesis block
+ *   b32 header hash of the genesis block
  *   b32 rule hash                 of the sets that decide on the target
- *   u4  height, b64 id            of the source
- *   u4  height, b64 id            of the target
+ *   u4  height, b32 header hash   of the source
+ *   u4  height, b32 header hash   of the target
  *
  * A vote travels as these bytes, the public key of the voter and its signature.
  */
 import { utf8 } from '../base/bytes.ts';
 import type { SignatureCheck } from '../base/ports.ts';
-import { BLOCK_ID_BYTES, DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
+import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 import type { VoterSets } from './voter-sets.ts';
@@ -23,11 +23,12 @@ export const VOTERS_MAX = 1000;
 export interface Checkpoint {
   /** 1 for the genesis block. */
   readonly height: number;
-  /** Id of the block. */
+  /** Hash of its header (block/header.ts): with the national cryptography an id binds nothing. */
   readonly id: Uint8Array;
 }
 
 export interface Vote {
+  /** Hash of the header of the genesis block. */
   readonly genesis: Uint8Array;
   readonly ruleHash: Uint8Array;
   readonly source: Checkpoint;
@@ -41,8 +42,8 @@ export interface SignedVote extends Vote {
 }
 
 const PREFIX = Uint8Array.of(255, ...utf8('vote'));
-const CHECKPOINT_BYTES = 4 + BLOCK_ID_BYTES;
-export const VOTE_BYTES = PREFIX.length + BLOCK_ID_BYTES + DIGEST_BYTES + 2 * CHECKPOINT_BYTES;
+const CHECKPOINT_BYTES = 4 + DIGEST_BYTES;
+export const VOTE_BYTES = PREFIX.length + DIGEST_BYTES + DIGEST_BYTES + 2 * CHECKPOINT_BYTES;
 
 export const signedVoteBytes = ({ publicKeySize }: ChainScheme): number =>
   VOTE_BYTES + publicKeySize + SIGNATURE_BYTES;
@@ -56,7 +57,7 @@ export function writeCheckpoint(out: Writer, { height, id }: Checkpoint): void {
 export function readCheckpoint(src: Reader): Checkpoint {
   const height = src.u32();
   if (height === 0) throw new CodecError('checkpoint', 'heights begin at 1');
-  return { height, id: src.bytes(BLOCK_ID_BYTES) };
+  return { height, id: src.bytes(DIGEST_BYTES) };
 }
 
 function writeVote(out: Writer, { genesis, ruleHash, source, target }: Vote): void {
@@ -103,7 +104,7 @@ export function readVote(bytes: Uint8Array, scheme: ChainScheme): Vote {
 function readSigned(src: Reader): Vote {
   const prefix = src.bytes(PREFIX.length);
   if (!PREFIX.every((byte, i) => byte === prefix[i])) throw new CodecError('vote', 'no vote');
-  const genesis = src.bytes(BLOCK_ID_BYTES);
+  const genesis = src.bytes(DIGEST_BYTES);
   const ruleHash = src.bytes(DIGEST_BYTES);
   const source = readCheckpoint(src);
   const target = readCheckpoint(src);

@@ -367,6 +367,28 @@ export const feeCarry = table(
   'Key 0: fees of the last block that belong to the generator of the next (feature 2).',
 );
 
+// ── finality (chain/finality/finality-state.ts) ───────────────────────────────────────────────────────
+
+export const voterSets = table(
+  43,
+  'voterSets',
+  'state',
+  u32Key,
+  blob,
+  'Voter sets that the block at a height leaves, where its parent left others; empty: nobody votes.',
+  WARM_ROWS,
+);
+
+export const carriedTargets = table(
+  44,
+  'carriedTargets',
+  'state',
+  u32Key,
+  struct({ height: u32, hash: raw(32) }),
+  'The block at a height carries the justification of this one.',
+  WARM_ROWS,
+);
+
 // ── later issues keep their rows here ────────────────────────────────────────────────────────
 
 export const orderFills = table(
@@ -492,6 +514,15 @@ export const privateStored = table(
   'Private data that count for quotas: of whose policy, bound by whom (privacy/stored-bytes.ts).',
 );
 
+export const privateArrivals = table(
+  68,
+  'privateArrivals',
+  'local',
+  u64Key,
+  raw(64),
+  'Number → policy and hash of private data, in the order of their coming (privacy/arrivals.ts).',
+);
+
 /** Every table; the store opens one sub-database for each. */
 export const tables: readonly Table<never, never>[] = [
   meta,
@@ -527,6 +558,8 @@ export const tables: readonly Table<never, never>[] = [
   features,
   featureVotes,
   feeCarry,
+  voterSets,
+  carriedTargets,
   orderFills,
   contracts,
   contractData,
@@ -539,4 +572,5 @@ export const tables: readonly Table<never, never>[] = [
   privateLost,
   contractStatuses,
   privateStored,
+  privateArrivals,
 ] as unknown as readonly Table<never, never>[];

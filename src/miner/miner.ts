@@ -14,7 +14,7 @@ import {
   type MissingPrecondition,
   missingOnDisk,
   missingOnNode,
-  missingQuorum,
+  missingOthers,
 } from './mining-preconditions.ts';
 import type { UnfinishedBlock } from './unfinished-block.ts';
 
@@ -51,6 +51,8 @@ export interface MinerPorts {
   readonly isRemovedFromNetwork: () => boolean;
   /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
   readonly lacksDisk?: () => boolean;
+  /** Final blocks are so far behind that votes must come first (finality.md#waiting). Absent: false. */
+  readonly lacksVotes?: () => boolean;
 }
 
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
@@ -72,6 +74,7 @@ export const MINER_STATES = [
   'shut-out',
   'stale-tip',
   'no-quorum',
+  'no-votes',
 ] as const;
 
 export type MinerState = (typeof MINER_STATES)[number];
@@ -189,9 +192,10 @@ export class SlotMiner implements Miner {
   }
 
   private make(block: () => Promise<void>, retryMs: number): void {
-    const { log, connectedMiners, majority } = this.ports;
+    const { log, chain, majority } = this.ports;
     const { quorum = majority(), noQuorumDelayMs } = this.options;
-    if (this.isHeldBy(missingQuorum(connectedMiners(), quorum, noQuorumDelayMs))) return;
+    const { height } = chain.tip();
+    if (this.isHeldBy(missingOthers(this.ports, height, quorum, noQuorumDelayMs))) return;
     this.current = 'forging';
     this.producing = block().then(
       () => this.ended(() => this.plan()),

@@ -2,7 +2,7 @@
 import type { Clock, LogFields } from '../base/ports.ts';
 
 export interface MissingPrecondition {
-  readonly state: 'no-time' | 'no-disk' | 'shut-out' | 'stale-tip' | 'no-quorum';
+  readonly state: 'no-time' | 'no-disk' | 'shut-out' | 'stale-tip' | 'no-quorum' | 'no-votes';
   /** The pause before the miner checks again. */
   readonly pauseMs: number;
   readonly fields?: LogFields;
@@ -31,6 +31,17 @@ export function missingOnNode(
 /** The turn of a block that the disk does not take is lost. */
 export const missingOnDisk = (lacksDisk: boolean): MissingPrecondition | undefined =>
   lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
+
+/** Votes, in a chain that grows without final blocks, and connections to other miners. */
+export const missingOthers = (
+  ports: { readonly lacksVotes?: () => boolean; readonly connectedMiners: () => number },
+  height: number,
+  quorum: number,
+  noQuorumDelayMs: number,
+): MissingPrecondition | undefined =>
+  ports.lacksVotes?.() === true
+    ? { state: 'no-votes', pauseMs: NODE_PAUSE_MS, fields: { height } }
+    : missingQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs);
 
 /** A miner without connections to other miners would make a chain of its own. */
 export function missingQuorum(

@@ -51,6 +51,14 @@ export interface NetworkServicePorts {
    * know more. Infinite: at any height, as far as is decided.
    */
   readonly isOutdated: (height: number) => boolean;
+  readonly finality?: Seeking | undefined;
+}
+
+/** Votes for blocks that this chain does not have. */
+export interface Seeking {
+  /** Some block that is justified, or may be, is not in the own chain. */
+  seeksJustified(): boolean;
+  onSeeking: () => void;
 }
 
 export interface NetworkService {
@@ -74,12 +82,15 @@ export function createNetworkService(
   const { scheme, blockchain, pool, sessions, clock } = ports;
   const index = createBytesIndex(pool, scheme.fastHash);
   const serve = serveBlocks(options.sync.transactionBytesMax, ports);
-  const peerTips = new PeerTips(options, ports);
+  const { finality } = ports;
+  const seeksJustified = finality && (() => finality.seeksJustified());
+  const peerTips = new PeerTips(options, { ...ports, seeksJustified });
   peerTips.start();
   const stopAnnouncing = announceTip(ports);
   rollBackFutureBlocks(options.ownPublicKey, { ...ports, peerTips });
   const sync = new Sync(options.sync, { ...ports, peerTips });
   sync.start();
+  if (finality !== undefined) finality.onSeeking = () => sync.wake();
   const isFarBehind = (): boolean => sync.isFarBehind();
   const blocks = new GossipBlocks(
     {

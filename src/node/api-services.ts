@@ -9,6 +9,8 @@ import type { FreeSpace } from './free-space.ts';
 import type { NodePorts } from './node-ports.ts';
 import type { OpenedChain } from './open-blockchain.ts';
 import type { NodeContracts } from './open-contracts.ts';
+import type { NodeEvents } from './open-events.ts';
+import type { NodeFinality } from './open-finality.ts';
 import type { NodeNetwork } from './open-network.ts';
 import type { OpenedPool } from './open-pool.ts';
 import { snapshotOf } from './snapshot.ts';
@@ -24,6 +26,8 @@ export interface NodeParts extends OpenedChain, OpenedPool {
   readonly contracts: NodeContracts | undefined;
   readonly peering: NodeNetwork;
   readonly space: FreeSpace;
+  readonly events: NodeEvents;
+  readonly finality: NodeFinality;
 }
 
 export function apiServices(config: Config, ports: NodePorts, parts: NodeParts): Services {
@@ -66,6 +70,8 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
     },
     privacy: parts.privacy,
     statuses: parts.statuses,
+    events: parts.events.streams,
+    finality: () => parts.finality.report(),
     execution() {
       if (parts.contracts === undefined) return 'off';
       return parts.contracts.problem() === undefined ? 'on' : 'away';

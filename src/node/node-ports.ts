@@ -4,6 +4,7 @@
 import type { Pages } from '../api/pages.ts';
 import type { Containers } from '../base/containers.ts';
 import type { Disposal } from '../base/disposal.ts';
+import type { ListenEvents } from '../base/event-service.ts';
 import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
 import type { Patterns } from '../base/patterns.ts';
@@ -45,6 +46,8 @@ export interface NodePorts {
   readonly http: Http;
   /** Serves the REST interface; absent: `http` does. */
   readonly restHttp?: Http | undefined;
+  /** Serves events over gRPC; absent: they are not served so. */
+  readonly listenEvents?: ListenEvents | undefined;
   /** Absent: the node has no peers. */
   readonly network?: Network | undefined;
   /** Stores the known peers; absent: they are forgotten at the end. */

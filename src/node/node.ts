@@ -17,9 +17,10 @@ import type { Block } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/features/feature-watch.ts';
 import { auditChain } from '../chain/store/audit.ts';
-import { createExecutions } from '../contracts/executions.ts';
+import { createExecutions, type Executions } from '../contracts/executions.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import { sha256 } from '../crypto/sha256.ts';
+import { createEventService } from '../events/event-service.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
@@ -42,6 +43,8 @@ import type { NodePorts } from './node-ports.ts';
 import { type NodeMetrics, nodeMetrics } from './observability.ts';
 import { openBlockchain } from './open-blockchain.ts';
 import { openContracts } from './open-contracts.ts';
+import { type NodeEvents, openEvents } from './open-events.ts';
+import { type NodeFinality, openFinality } from './open-finality.ts';
 import { openMiner } from './open-miner.ts';
 import { openNetwork } from './open-network.ts';
 import { openPool } from './open-pool.ts';
@@ -57,6 +60,7 @@ export interface Node {
   readonly pool: Pool;
   readonly services: Services;
   readonly statuses: Statuses;
+  readonly finality: NodeFinality;
   /** Undefined with rest-api.enable = no. */
   readonly rest: HttpServer | undefined;
   /** Where running contracts read; undefined where that is switched off. */
@@ -88,8 +92,8 @@ async function startNode(
 ): Promise<Node> {
   const { log, clock, telemetry } = ports;
   const metrics = nodeMetrics(telemetry?.metrics);
-  const opened = await openBlockchain(config, genesis, { ...ports, metrics });
-  const { blockchain, rules, support } = opened;
+  const opened = await openVotingChain(config, genesis, { ...ports, metrics, started });
+  const { blockchain, rules, support, owner, finality } = opened;
   started.add('features', watchFeatures(blockchain, rules, support, log, ports.requestStop));
   startAudit(blockchain, ports, started);
   const measured = telemetry === undefined ? undefined : metrics;
@@ -98,7 +102,6 @@ async function startNode(
   started.add('free space', space.stop);
   const { pool, problem, feeOf } = openPool(config, { ...opening, isDiskLow: space.isLow });
 
-  const owner = signerWith(ports.ownerKey, ports);
   const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
   warnOfOwner(
     { address: owner.address, text: config.ownerAddress },
@@ -163,6 +166,7 @@ async function startNode(
   });
   const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts, space });
 
+  const events = openEvents(config, { blockchain, privacy, clock });
   const parts = {
     ...opened,
     pool,
@@ -177,23 +181,20 @@ async function startNode(
     contracts,
     peering,
     space,
+    events,
   };
   const services = apiServices(config, ports, parts);
-  const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
   if (telemetry !== undefined) {
     started.add('metrics', watchNode(config, { ...ports, ...parts, telemetry, miner }, metrics));
   }
-  const served = measured === undefined ? routes : measuredRoutes(routes, measured);
-  const rest = await listenRest(config, ports, served);
-  if (rest !== undefined) started.add('REST interface', () => rest.close());
+  const rest = await serveClients(config, ports, {
+    ...parts,
+    services,
+    metrics: measured,
+    started,
+  });
   if (rest?.delays !== undefined) watchThreads(rest.delays, metrics);
-  const contractRest = isExecuting(config, ports)
-    ? await listenContracts(config, ports, services, executions)
-    : undefined;
-  if (contractRest !== undefined) {
-    started.add('interface for contracts', () => contractRest.close());
-    ports.containers?.readsAt(contractRest.port);
-  }
+  const contractRest = await serveContracts(config, { ...ports, started }, services, executions);
   started.add('miner', miner.stop);
   miner.start();
   return {
@@ -201,10 +202,61 @@ async function startNode(
     pool,
     services,
     statuses,
+    finality,
     rest,
     contractRest,
     stop: () => started.dispose(),
   };
+}
+
+interface ServedParts {
+  readonly services: Services;
+  readonly events: NodeEvents;
+  /** Undefined where nothing is measured. */
+  readonly metrics: NodeMetrics | undefined;
+  readonly started: Disposal;
+}
+
+/** The REST interface, and events over gRPC. */
+async function serveClients(
+  config: Config,
+  ports: NodePorts,
+  { services, events, metrics, started }: ServedParts,
+): Promise<HttpServer | undefined> {
+  const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
+  const served = metrics === undefined ? routes : measuredRoutes(routes, metrics);
+  const rest = await listenRest(config, ports, served);
+  if (rest !== undefined) started.add('REST interface', () => rest.close());
+  // Above their connections on the stack, so that clients hear that the node stops.
+  started.add('events', events.stop);
+  const listener = await ports.listenEvents?.(createEventService(events.feed, ports.clock));
+  if (listener !== undefined) started.add('events over gRPC', listener.close);
+  return rest;
+}
+
+async function serveContracts(
+  config: Config,
+  ports: NodePorts & { readonly started: Disposal },
+  ...of: readonly [Services, Executions]
+): Promise<HttpServer | undefined> {
+  if (!isExecuting(config, ports)) return undefined;
+  const server = await listenContracts(config, ports, ...of);
+  if (server === undefined) return undefined;
+  ports.started.add('interface for contracts', () => server.close());
+  ports.containers?.readsAt(server.port);
+  return server;
+}
+
+/** The chain, its owner, and the votes on its blocks. */
+async function openVotingChain(
+  config: Config,
+  genesis: Block,
+  ports: NodePorts & { readonly metrics: NodeMetrics; readonly started: Disposal },
+) {
+  const opened = await openBlockchain(config, genesis, ports);
+  const owner = signerWith(ports.ownerKey, ports);
+  const finality = openFinality(config, { ...ports, ...opened, owner });
+  return { ...opened, owner, finality };
 }
 
 /** True where this node executes contracts for the blocks that it makes. */

@@ -75,6 +75,10 @@ export const events = {
   'finality.proof-failed':
     'The proof of a final block is not on disk, so the block is not shown as final: look at the disk.',
   'finality.voting-again': 'A node that had lost its note votes again.',
+  'finality.started':
+    'Feature 1004 is active: this node takes votes, and votes if it makes blocks.',
+  'finality.votes-failed': 'Votes of a peer met an error of the node itself: report it.',
+  'fork.below-final': 'Another chain lacks the final block of this node, so it is not taken.',
   'fork.too-deep':
     'Other nodes are on a better branch that diverged too long ago: roll back, or start with an empty data directory.',
   'genesis.incorrect': 'Configuration and genesis block do not fit together; the node ends.',
@@ -104,6 +108,8 @@ export const events = {
   'miner.no-disk':
     'The disk is almost full or refuses blocks, or blocks that were missed meanwhile are still missing, so this node makes no block.',
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
+  'miner.no-votes':
+    'A quorum has not voted on the last blocks, so this node makes none further above the final block: look which voters of GET /finality are behind.',
   'miner.no-time':
     'The time servers were of no use for ntp.fatal-timeout, so this node makes no block; it ends.',
   'miner.note-failed':

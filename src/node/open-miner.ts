@@ -16,6 +16,7 @@ import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
 import { type NodeContracts, roundOf } from './open-contracts.ts';
+import type { NodeFinality } from './open-finality.ts';
 import type { NodeNetwork } from './open-network.ts';
 
 export interface MinerPortsOfNode
@@ -31,6 +32,7 @@ export interface MinerPortsOfNode
     NodeNetwork,
     'comingBlock' | 'connectedMiners' | 'isFarBehind' | 'isBehind' | 'isRemovedFromNetwork'
   >;
+  readonly finality?: Pick<NodeFinality, 'carried' | 'lacksVotes'> | undefined;
   readonly space: Pick<FreeSpace, 'holdsMiner'>;
   readonly owner: MinerIdentity & { readonly sign: (message: Uint8Array) => Uint8Array };
 }
@@ -62,6 +64,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       connectedMiners: peering.connectedMiners,
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
       isRemovedFromNetwork: peering.isRemovedFromNetwork,
+      lacksVotes: () => ports.finality?.lacksVotes() ?? false,
       lacksDisk: () =>
         ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),
       chain: {
@@ -101,8 +104,9 @@ function producerWith(
   ports: MinerPortsOfNode,
   turns: UsedSlots,
 ): (timestamp: number, deadline: number) => Promise<void> {
-  const { blockchain, clock, contracts, lostBlocks, owner } = ports;
-  const minerKey = { ...owner, turns, seen: lostBlocks.turns };
+  const { blockchain, clock, contracts, finality, lostBlocks, owner } = ports;
+  const carried = finality && (() => finality.carried());
+  const minerKey = { ...owner, turns, seen: lostBlocks.turns, ...(carried && { carried }) };
   if (contracts === undefined) {
     return async (timestamp, deadline) => {
       await blockchain.produceBlock(minerKey, timestamp, packerWithout(ports, deadline));
@@ -115,14 +119,14 @@ function producerWith(
     let packedAt: number | undefined;
     const pack: Packer = async (draft, limits, header) => {
       await packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
-      packedAt = Math.min(clock.now(), contractDeadline);
+      packedAt = clock.monotonic() - Math.max(0, clock.now() - contractDeadline);
     };
     try {
       await blockchain.produceBlock(minerKey, timestamp, pack);
       packer.committed();
     } finally {
       // A block that came too late to be sealed tells most.
-      if (packedAt !== undefined) times.add(clock.now() - packedAt);
+      if (packedAt !== undefined) times.add(clock.monotonic() - packedAt);
     }
   };
 }

@@ -26,6 +26,7 @@ import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Config } from './config/settings.ts';
+import type { NodeFinality } from './open-finality.ts';
 import { openPeering, type PeeringPortsOfNode, reviewMembers } from './open-peering.ts';
 
 export interface NetworkPorts extends PeeringPortsOfNode {
@@ -33,6 +34,8 @@ export interface NetworkPorts extends PeeringPortsOfNode {
   readonly consensus: Consensus;
   readonly rules: ChainRules;
   readonly pool: Pool;
+  /** Absent where nothing votes. */
+  readonly finality?: NodeFinality | undefined;
 }
 
 /** Readings of the network, for the metrics. */
@@ -71,6 +74,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   if (peering === undefined) return alone(config, ports);
   const endReview = reviewMembers(peering, ports.blockchain);
   const { sessions, book, penalties } = peering;
+  ports.finality?.attach(sessions);
   const service = createNetworkService(serviceOptions(config, ports), {
     ...ports,
     sessions: peering.sessions,

@@ -12,6 +12,7 @@ import type { Blockchain } from '../chain/blockchain.ts';
 import { findTransaction } from '../chain/store/stored-blocks.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import { createSendData, type SendData, type SendPorts } from './accept-item.ts';
+import type { Arrivals } from './arrivals.ts';
 import { type Access, answering, createAccess } from './client-access.ts';
 import { Backlog } from './fetch-backlog.ts';
 import { createFetch } from './fetch-item.ts';
@@ -64,6 +65,8 @@ export interface Privacy extends Access {
   readonly send: SendData;
   /** Bytes of confidential data accepted. */
   bytes(): number;
+  /** The order in which they came. */
+  readonly arrivals: Arrivals;
   /** Items that wait to be fetched, by kind, and running transfers. */
   queue(): QueueSizes;
   /** Begins to fetch. */
@@ -90,6 +93,7 @@ export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Pri
   return {
     ...access,
     bytes: () => quota.bytes(),
+    arrivals: quota.arrivals,
     queue: () => exchange?.queue.sizes() ?? { new: 0, pending: 0, lost: 0, transfers: 0 },
     send: (request, broadcast) => answering(() => send(request, broadcast)),
     async start() {

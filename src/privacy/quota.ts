@@ -24,6 +24,7 @@ import {
   storageFailed,
 } from '../base/private-store.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
+import type { Arrivals } from './arrivals.ts';
 import { type ItemId, itemBytes } from './item-id.ts';
 import {
   type CountedItem,
@@ -113,6 +114,11 @@ export class Quota {
   /** Bytes accepted for all policies. */
   bytes(): number {
     return this.stored.stored(inAll);
+  }
+
+  /** The order in which items came. */
+  get arrivals(): Arrivals {
+    return this.stored.arrivals;
   }
 
   /** Counts an item that is stored, where a crash came before it counted. Never rejects. */

@@ -15,6 +15,7 @@ import { scratch } from '../codec/scratch.ts';
 import { Mutex } from '../concurrency/mutex.ts';
 import { u64Key } from '../ledger/key-codecs.ts';
 import { meta, privateStored } from '../ledger/tables.ts';
+import { Arrivals } from './arrivals.ts';
 import { type ItemId, itemBytes, itemOfBytes } from './item-id.ts';
 
 export interface StoredBytesPorts {
@@ -66,9 +67,11 @@ export class StoredBytes {
   private readonly reserved = new Map<string, number>();
   /** Each change continues from the last. */
   private readonly changes = new Mutex();
+  readonly arrivals: Arrivals;
 
   constructor(ports: StoredBytesPorts) {
     this.ports = ports;
+    this.arrivals = new Arrivals(ports.rows);
   }
 
   /** Without the reserved ones. */
@@ -147,7 +150,13 @@ export class StoredBytes {
       return { table: meta.id, key: meta.key.encode(sum), value };
     });
     const value = next && this.encoded(next);
-    await this.ports.rows.write([...sums, { table: privateStored.id, key: itemBytes(id), value }]);
+    const isNew = old === undefined && value !== undefined;
+    await this.ports.rows.write([
+      ...sums,
+      { table: privateStored.id, key: itemBytes(id), value },
+      ...(isNew ? [this.arrivals.row(id)] : []),
+    ]);
+    if (isNew) this.arrivals.came();
   }
 
   private rowOf(item: ItemId) {

@@ -16,6 +16,7 @@ const BOUNDED: Readonly<Record<string, number | string>> = {
   'GET /contracts/status/{id}': 'two outcomes of each kind and miner',
   'POST /contracts/{contractId}': limits.contractKeys,
   'POST /crypto/encryptSeparate': limits.encryption.recipients,
+  'GET /finality': 'voters of two sets, and evidence',
   'GET /health/live': 'parts of the node',
   'GET /health/ready': 'parts of the node',
   'GET /peers/connected': limits.peers,

@@ -81,7 +81,7 @@ t.test('a full pool does not take and pass on what it drops at once', async (t) 
     new KeptVotes(6),
   );
   for (const height of [3, 4, 5, 6, 7, 8]) {
-    const target = { height, id: new Uint8Array(64).fill(height) };
+    const target = { height, id: new Uint8Array(32).fill(height) };
     await pool.offer([voteOf(2, toy.tracked(a), toy.root, { target })]);
   }
   const old = voteOf(3, toy.tracked(a), toy.root);
@@ -112,19 +112,16 @@ t.test(
     const { ruleHash } = decidingOn(sets, scheme);
     const keys = setOf(4, 5, 6, 7);
     const forged = { ...keys, addresses: four.addresses };
-    const genesis = new Uint8Array(64);
-    const [signer] = accounts;
-    const message = Uint8Array.of(1);
-    const id = family.sign(signer!.privateKey, message, dice);
-    const target = { height: 6, id: new Uint8Array(64).fill(6) };
+    const genesis = new Uint8Array(32);
+    const { id, header } = new ToyEngine(four).root;
+    const target = { height: 6, id: new Uint8Array(32).fill(6) };
     const link = { genesis, ruleHash, source: { height: 5, id }, target };
     const votes = keys.keys.map((key) => {
       const { privateKey } = accounts.find(({ publicKey }) => latin1(publicKey) === latin1(key))!;
       return family.sign(privateKey, voteBytes(link, scheme), dice);
     });
     const step = { link, justification: { target, votes }, sets: { ...sets, current: forged } };
-    const check = { publicKey: signer!.publicKey, message, signature: id };
-    const headers = [{ id, reference: genesis, check }];
+    const headers = [header];
     const verdict = verifyOffline(
       { steps: [step], headers },
       { genesis, height: 1, ruleHash },
@@ -164,7 +161,7 @@ t.test('votes for unknown targets cost the same however many are kept', async (t
   const toy = new ToyEngine(four);
   const block = toy.tracked(toy.block(toy.root));
   const at = (height: number, fill: number) =>
-    voteOf(2, block, toy.root, { target: { height, id: new Uint8Array(64).fill(fill) } });
+    voteOf(2, block, toy.root, { target: { height, id: new Uint8Array(32).fill(fill) } });
   let asked = 0;
   const membersOn = (id: string) => {
     asked += 1;

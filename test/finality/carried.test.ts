@@ -81,7 +81,7 @@ t.test('it is of a block in the chain of the parent', async (t) => {
   const why = /another chain/;
   t.equal(await refused(t, good, sibling, why), 0);
   t.equal(await refused(t, votesOf(above, 1, 2, 3), a, why), 0, 'above the parent');
-  const nowhere = { height: 2, id: new Uint8Array(64) };
+  const nowhere = { height: 2, id: new Uint8Array(32) };
   await refused(t, { ...good, target: nowhere }, a, why);
   await refused(t, { ...good, target: { height: 1, id: a.checkpoint.id } }, a, /not above/);
 });
@@ -162,7 +162,7 @@ t.test('a change is complete once a block at its beginning or above is proved fi
   const far = childOf(
     toy.tracked(b),
     {
-      checkpoint: { height: 4, id: new Uint8Array(64) },
+      checkpoint: { height: 4, id: new Uint8Array(32) },
       timestamp: 1,
       score: 1n,
       entitled: four,

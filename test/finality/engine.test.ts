@@ -63,8 +63,8 @@ t.test('what is held against a peer', async (t) => {
   t.notOk(await toy.offer(good));
   const none = [
     voteOf(7, toy.tracked(a), toy.root),
-    voteOf(2, toy.tracked(a), toy.root, { genesis: new Uint8Array(64) }),
-    voteOf(2, toy.tracked(a), toy.root, { target: { height: 3, id: new Uint8Array(64) } }),
+    voteOf(2, toy.tracked(a), toy.root, { genesis: new Uint8Array(32) }),
+    voteOf(2, toy.tracked(a), toy.root, { target: { height: 3, id: new Uint8Array(32) } }),
   ];
   for (const vote of none) t.notOk(await toy.offer(vote));
 });
@@ -113,12 +113,12 @@ t.test('votes far above the tip count for waiting', async (t) => {
     [3, 42],
   ] as const) {
     t.notOk(toy.engine.mayMakeBlock());
-    const id = new Uint8Array(64).fill(name);
+    const id = new Uint8Array(32).fill(name);
     await toy.offer(voteOf(name, block, toy.root, { target: { height, id } }));
   }
   t.ok(toy.engine.mayMakeBlock());
   const { checks } = toy;
-  const id = new Uint8Array(64).fill(9);
+  const id = new Uint8Array(32).fill(9);
   await toy.offer(voteOf(3, block, toy.root, { target: { height: 50, id } }));
   t.equal(toy.checks, checks, 'one of each voter is enough');
 });

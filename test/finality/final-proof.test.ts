@@ -43,7 +43,7 @@ t.test('the votes are for the target of the link', async (t) => {
   });
   const why = /for another block/;
   t.throws(refusal(ofOther({ height: target.height + 1 })), why);
-  t.throws(refusal(ofOther({ id: new Uint8Array(64) })), why);
+  t.throws(refusal(ofOther({ id: new Uint8Array(32) })), why);
 });
 
 t.test('the link is to the next block', async (t) => {
@@ -91,6 +91,6 @@ t.test('no bytes make it throw anything else, and what it takes has one encoding
   prefix[0] = 254;
   t.throws(() => decodeFinalProof(prefix, scheme), /no vote/);
   const count = bytes.slice();
-  count[VOTE_BYTES + 68 + 1] = 0;
+  count[VOTE_BYTES + 36 + 1] = 0;
   t.throws(() => decodeFinalProof(count, scheme), /0 voters/);
 });

@@ -42,6 +42,20 @@ interface VectorFile {
     readonly voted: readonly string[];
     readonly bytesHex: string;
   }[];
+  /** Header of version 3, the parent of the blocks. */
+  readonly parentHeaderHex: string;
+  readonly blocks: readonly {
+    readonly transactions: readonly string[];
+    readonly justification: string;
+    readonly features: readonly number[];
+    readonly parentHash: string;
+    readonly bodyHash: string;
+    readonly signedHex: string;
+    readonly signature: string;
+    readonly headerHex: string;
+    readonly headerHash: string;
+    readonly bytesHex: string;
+  }[];
   readonly refusedVotes: readonly RefusedJson[];
   readonly refusedJustifications: readonly RefusedJson[];
 }

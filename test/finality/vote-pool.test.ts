@@ -21,7 +21,7 @@ function fresh() {
   const a = toy.follow(toy.block(toy.root));
   const at = (name: number, height: number, fill: number): SignedVote =>
     voteOf(name, toy.tracked(a), toy.root, {
-      target: { height, id: new Uint8Array(64).fill(fill) },
+      target: { height, id: new Uint8Array(32).fill(fill) },
     });
   return { toy, a, at, pool: toy.engine.pool };
 }
@@ -58,8 +58,8 @@ t.test('the first vote and the first contradiction of each height', async (t) =>
 t.test('a surround is evidence', async (t) => {
   const { toy, a, pool } = fresh();
   const block = toy.tracked(a);
-  const source = { height: 3, id: new Uint8Array(64) };
-  const target = (height: number) => ({ height, id: new Uint8Array(64).fill(height) });
+  const source = { height: 3, id: new Uint8Array(32) };
+  const target = (height: number) => ({ height, id: new Uint8Array(32).fill(height) });
   await toy.offer(voteOf(2, block, toy.root, { source, target: target(4) }));
   t.equal(pool.evidence.list().length, 0);
   await toy.offer(voteOf(2, block, toy.root, { target: target(5) }));

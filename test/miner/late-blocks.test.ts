@@ -3,10 +3,12 @@
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
+import { blockProtocols, encodeCompact } from '../../src/network/messages/block-messages.ts';
 import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
 import type { NodePorts } from '../../src/node/node-ports.ts';
-import { account, payment } from '../chain/chain-harness.ts';
+import { account, payment, scheme } from '../chain/chain-harness.ts';
 import { type ClusterNode, cluster, ROUND_MS, SYNC_MS, tipOf } from '../network/cluster.ts';
+import { maverick } from '../network/maverick.ts';
 
 const TURN_MS = ROUND_MS - SYNC_MS;
 const ANNOUNCED_MS = 100;
@@ -18,8 +20,8 @@ type Scene = Awaited<ReturnType<typeof scene>>;
 t.setTimeout(120_000);
 
 /** Three miners; signatures are judged when `judges` has resolved. */
-async function scene(t: Test) {
-  const at = await cluster(t, { miners: NAMES, set: ['miner.quorum=0'] });
+async function scene(t: Test, others: readonly string[] = []) {
+  const at = await cluster(t, { miners: NAMES, others, set: ['miner.quorum=0'] });
   const court = { judges: Promise.resolve() };
   const around = (ports: NodePorts): NodePorts => ({
     ...ports,
@@ -103,4 +105,29 @@ t.test('the block is here, and is judged in the turn of the successor', async (t
   const { maker, others, waitedMs } = await late(await scene(t), 0, judgedMs);
   t.ok(waitedMs >= judgedMs && waitedMs < TURN_MS / 2, `${waitedMs} ms`);
   for (const node of others) t.same(makerBefore(node), maker.publicKey, 'the block stays');
+});
+
+t.test('anybody makes up a header with the key of the one whose turn it is', async (t) => {
+  const { at, nodes } = await scene(t, ['maverick']);
+  const mav = await maverick(t, at, 'maverick');
+  mav.pester(nodes);
+  await at.rounds(1);
+  const [maker] = nodes as [ClusterNode];
+  const { start } = maker.node.blockchain.nextSlot(maker, at.clock.now() + ROUND_MS)!;
+  await at.clock.advanceTo(start - 300);
+  const { header, id } = tipOf(maker);
+  const forged = {
+    ...header,
+    reference: id,
+    timestamp: start,
+    generator: maker.publicKey,
+    signature: new Uint8Array(64).fill(7),
+  };
+  const unknown = [{ hash: new Uint8Array(32).fill(7) }];
+  const message = encodeCompact({ header: forged, txs: unknown }, scheme);
+  mav.session(maker)?.notify(blockProtocols.newBlock, message);
+  await at.clock.advanceTo(start + TURN_MS / 2);
+  const made = tipOf(maker).header;
+  t.same(made.generator, maker.publicKey);
+  t.equal(made.timestamp - start, 200, 'it does not wait for its own block');
 });

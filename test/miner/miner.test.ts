@@ -19,6 +19,7 @@ function armed(tipAgeMs: number) {
     slot: SLOT as Slot | undefined,
     used: false,
     shutOut: false,
+    lacksVotes: false,
     tip: { height: 5, timestamp: START - tipAgeMs },
     produceBlock: async (timestamp: number): Promise<void> => void forged.push(timestamp),
     headMoved: (): void => {},
@@ -55,6 +56,7 @@ function armed(tipAgeMs: number) {
       log: quiet,
       chain,
       connectedMiners: () => 0,
+      lacksVotes: () => world.lacksVotes,
       majority: () => 0,
       isRemovedFromNetwork: () => world.shutOut,
     },
@@ -62,6 +64,19 @@ function armed(tipAgeMs: number) {
   miner.start();
   return { clock, forged, world, miner };
 }
+
+t.test('no block is made before the votes for its chain are there', async (t) => {
+  const { clock, forged, miner, world } = armed(0);
+  t.teardown(() => miner.stop());
+  world.lacksVotes = true;
+  world.slot = { ...SLOT, until: START + 60_000 };
+  await clock.advance(24_000);
+  t.equal(miner.state(), 'no-votes');
+  t.strictSame(forged, []);
+  world.lacksVotes = false;
+  await clock.advance(30_000);
+  t.equal(forged.length, 1);
+});
 
 t.test('an armed slot is used when it comes, once', async (t) => {
   const { clock, forged, miner } = armed(0);

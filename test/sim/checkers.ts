@@ -5,8 +5,10 @@
 
 import { base58 } from '../../src/base/base58.ts';
 import { equal, latin1 } from '../../src/base/bytes.ts';
+
 import { decodeBlock } from '../../src/block/block.ts';
-import type { Header } from '../../src/block/header.ts';
+import { type Header, headerHash } from '../../src/block/header.ts';
+import { finalProofWrite } from '../../src/chain/finality/final-floor.ts';
 import { createEquivocations } from '../../src/chain/fork/equivocation.ts';
 import { ForkChoice } from '../../src/chain/fork/fork-choice.ts';
 import { createInvalidBlocks } from '../../src/chain/fork/invalid-blocks.ts';
@@ -41,6 +43,8 @@ export class Checkers {
   /** Member and turn → the block that it has sealed in it, over all its lives. */
   private readonly sealed = new Map<string, string>();
   private commits = 0;
+  /** Height → header hash of what any node has shown as final, or what is below that. */
+  private readonly final = new Map<number, string>();
   /** Deepest reorganisation so far. */
   depthMax = 0;
   reorganisations = 0;
@@ -76,6 +80,7 @@ export class Checkers {
         this.groups += block.txs.filter(({ def }) => def.members !== undefined).length;
         this.sameHashOf(node, tip.id, tip.height);
         this.notFromFuture(node);
+        this.finalStays(node);
         if (unwound) {
           const depth = height - tip.height + 1;
           this.depthMax = Math.max(this.depthMax, depth);
@@ -86,6 +91,29 @@ export class Checkers {
         if (this.commits % FULL_CHECK_EVERY === 0) this.wholeState(node, initial);
       },
     });
+  }
+
+  /** The highest block that any node has shown as final. */
+  get finalHeight(): number {
+    return this.final.size;
+  }
+
+  /** What a node shows as final is in its chain, and in that of everybody who shows as much. */
+  private finalStays(node: SimNode): void {
+    const shown = node.inner?.finality.final();
+    if (shown === undefined) return;
+    const { view } = node.blockchain;
+    const hashAt = (height: number): string =>
+      latin1(headerHash(headerRowAt(view, height)!.header, scheme));
+    if (hashAt(shown.height) !== latin1(shown.id)) {
+      this.fail(node, `its final block ${shown.height} is not in its chain`);
+    }
+    for (let height = this.final.size + 1; height <= shown.height; height++) {
+      this.final.set(height, hashAt(height));
+    }
+    if (this.final.get(shown.height) !== latin1(shown.id)) {
+      this.fail(node, `another final block ${shown.height}`);
+    }
   }
 
   /**
@@ -206,6 +234,8 @@ export class Checkers {
       },
     );
     forkChoice.start();
+    // What is final stays; here the rows are to come back, final or not.
+    await store.write([finalProofWrite(undefined)]);
     const { height } = blockchain.tip();
     const to = Math.max(1, height - blocks);
     const taken = [];

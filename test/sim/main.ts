@@ -1,4 +1,4 @@
-// Runs simulations: `npm run sim -- <seed> [--trace] [--seconds n] [--nodes n] [--count n]`.
+// Runs simulations: `npm run sim -- <seed> [--trace] [--seconds n] [--nodes n] [--count n] [--feature id] [--rollback n]`.
 import { parseArgs } from 'node:util';
 import { type SimOptions, simulate } from './simulate.ts';
 
@@ -9,6 +9,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '2000' },
     nodes: { type: 'string' },
     count: { type: 'string', default: '1' },
+    rollback: { type: 'string' },
+    feature: { type: 'string', multiple: true, default: [] },
   },
 });
 
@@ -16,12 +18,14 @@ const [given] = positionals;
 const first = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 const seconds = Number(values.seconds);
 const nodes = values.nodes === undefined ? undefined : Number(values.nodes);
+const features = values.feature.map(Number);
+const rollbackMax = values.rollback === undefined ? undefined : Number(values.rollback);
 const trace = values.trace ? (line: string) => console.log(line) : undefined;
 
 let failed = 0;
 for (let seed = first; seed < first + Number(values.count); seed++) {
   const start = Date.now();
-  const options: SimOptions = { seed, seconds, nodes, trace };
+  const options: SimOptions = { seed, seconds, nodes, trace, features, rollbackMax };
   try {
     const result = await simulate(options);
     console.log(`seed ${seed} ${Date.now() - start} ms ${JSON.stringify(result)}`);

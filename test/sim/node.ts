@@ -9,10 +9,13 @@ import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
+import { headerHash } from '../../src/block/header.ts';
+import { encodeNote, FIRST_NOTE } from '../../src/finality/note-file.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { readRecord } from '../../src/miner/slot-records.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
+import { notePath } from '../../src/node/voter-note.ts';
 import { family, scheme } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { noHttp } from '../node/memory-ports.ts';
@@ -125,6 +128,7 @@ export class SimNode {
     else if (executes(this.member)) {
       this.containers = contractsOf(clock, dice, ground.contracts);
     }
+    this.firstNote();
     this.inner = await createNode(config, ground.genesis, {
       patterns: patternsHere,
       contractPatterns: patternsHere,
@@ -147,6 +151,16 @@ export class SimNode {
       audit: 'blocks',
       requestStop: (cause) => ground.broken(this, cause),
     });
+  }
+
+  /** Each key of a simulation has never voted before its first start. */
+  private firstNote(): void {
+    const { config, disk, ground, member } = this;
+    const path = notePath(config);
+    if (disk.files.exists(path)) return;
+    const genesis = headerHash(ground.genesis.header, scheme);
+    const owner = { genesis, voter: member.account.publicKey };
+    disk.files.replace(path, encodeNote(FIRST_NOTE, owner, scheme));
   }
 
   /** It dies at this step, or at the end, of its next write of at least so many rows. */

@@ -57,9 +57,7 @@ export const liarMember: Member = {
  * The network is an old one, but that bans and roles cannot end it, turns of lost blocks count, and
  * there are atomic transactions.
  */
-const FEATURES = Object.fromEntries(
-  [...presetFeatures, feature.liveness, feature.lostBlocks, feature.atomic].map((id) => [id, 0]),
-);
+const FEATURES = [...presetFeatures, feature.liveness, feature.lostBlocks, feature.atomic];
 
 const MINER_ROLES = ['permissioner', 'connection_manager', 'issuer', 'miner'];
 
@@ -68,6 +66,10 @@ export interface Rules {
   readonly members: readonly Member[];
   /** Absent: a majority. */
   readonly quorum?: number | undefined;
+  /** Besides those of every simulated network. */
+  readonly features?: readonly number[] | undefined;
+  /** Absent: 100. */
+  readonly rollbackMax?: number | undefined;
 }
 
 /** The configuration of one member that knows where these others are. */
@@ -75,6 +77,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
   const registered = [...rules.members.filter(({ part }) => part !== 'stranger'), liarMember];
   const others = [...users, stranger, ...scriptedAccounts];
   const funded = [...rules.members.map(({ account }) => account), ...others];
+  const features = [...FEATURES, ...(rules.features ?? [])].map((id) => [id, 0]);
   const place = ({ host }: Member): string => `${host}:${PORT}`;
   const tree = {
     'owner-address': member.account.text,
@@ -88,7 +91,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
         'max-bans-percentage': 40,
       },
       custom: {
-        functionality: { 'pre-activated-features': FEATURES },
+        functionality: { 'pre-activated-features': Object.fromEntries(features) },
         'address-scheme-character': String.fromCharCode(scheme.chainId),
         genesis: {
           'initial-balance': String(FUNDS * BigInt(funded.length)),
@@ -111,7 +114,7 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
       'node-name': member.name,
       'known-peers': knows.map(place),
     },
-    synchronization: { 'max-rollback': ROLLBACK_MAX },
+    synchronization: { 'max-rollback': rules.rollbackMax ?? ROLLBACK_MAX },
     miner: rules.quorum === undefined ? {} : { quorum: rules.quorum },
     'docker-engine': { enable: executes(member) },
     utx: { 'memory-limit': `${POOL_BYTES_MAX}B` },

@@ -27,6 +27,10 @@ export interface SimOptions {
   /** 4 to 7; left out, the seed says how many. */
   readonly nodes?: number | undefined;
   readonly trace?: ((line: string) => void) | undefined;
+  /** Besides those of every simulated network. */
+  readonly features?: readonly number[] | undefined;
+  /** Absent: 100. */
+  readonly rollbackMax?: number | undefined;
 }
 
 export interface SimResult {
@@ -37,6 +41,8 @@ export interface SimResult {
   readonly trace: string;
   readonly accepted: number;
   readonly reorganisations: number;
+  /** Of the highest final block; 0 without the feature. */
+  readonly final: number;
   readonly depthMax: number;
   /** Results of contracts, counted by every node. */
   readonly executed: number;
@@ -131,6 +137,8 @@ class Simulation {
       // With roles that come and go no fixed number would always do.
       quorum: this.roles === undefined ? dice.pick([0, 0, 1, undefined]) : undefined,
       trace: options.trace,
+      features: options.features,
+      rollbackMax: options.rollbackMax,
     });
     this.workload = createWorkload(dice.u32());
     this.episodes = new ScriptEpisodes({
@@ -194,7 +202,8 @@ class Simulation {
     const trace = cluster.end();
     await cluster.checkers.undoIsIdentity(first, cluster.ground, 10 + dice.below(40));
     const kind = `${members.length} nodes, ${cluster.options.consensus}, last ${this.last}`;
-    const counts = { accepted, reorganisations, depthMax, executed, groups, crashes };
+    const final = cluster.checkers.finalHeight;
+    const counts = { accepted, reorganisations, final, depthMax, executed, groups, crashes };
     const { unaware } = this;
     const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts, ...about };

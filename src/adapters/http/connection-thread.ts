@@ -70,6 +70,7 @@ export class ConnectionThread {
     if (message.kind === 'reload') this.open();
     else if (message.kind === 'close') void this.server.close().then(() => this.close());
     else if (message.kind === 'end') this.end();
+    else if (message.kind === 'written') this.outbox.write(message.texts);
     else this.outbox.settle(message.done, message.replies);
   }
 
@@ -118,7 +119,7 @@ export class ConnectionThread {
 
   private passOn(
     route: number,
-    { keep, pattern }: RouteFacts,
+    { keep, keepsAddress, pattern }: RouteFacts,
     request: HttpRequest,
     body: Uint8Array | undefined,
   ): Promise<HttpReply> {
@@ -129,6 +130,7 @@ export class ConnectionThread {
       query: request.query,
       params: Array.from({ length: count }, (_, i) => request.param(i)),
       headers: keep.map((name) => request.header(name)),
+      address: keepsAddress === true ? request.remoteAddress() : '',
       body: body && ownMemory(body),
     });
   }

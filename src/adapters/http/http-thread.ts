@@ -3,13 +3,13 @@
  * routes for the requests that the thread passes on, and gathers the answers of a turn.
  */
 import { Worker } from 'node:worker_threads';
-import { assert } from '../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { LoopDelay } from '../../base/ports.ts';
 import { Batcher } from '../../concurrency/batcher.ts';
 import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
 import { threadFlags } from '../thread-flags.ts';
 import { handled } from './handled.ts';
+import { PassedStreams } from './passed-streams.ts';
 import { readPrepared } from './prepared-batch.ts';
 import { FAILED } from './reply.ts';
 import type { RequestQueue } from './request-queue.ts';
@@ -20,6 +20,7 @@ import type {
   FromThread,
   HttpThreadData,
   ToThread,
+  Written,
 } from './thread-messages.ts';
 
 export interface HttpThreadEvents {
@@ -51,7 +52,12 @@ export class HttpThread {
   private cause: unknown;
   private done: number[] = [];
   private replies: CallReply[] = [];
+  private texts: Written[] = [];
   private readonly turn = new Batcher(() => this.sendAnswers());
+  private readonly streams = new PassedStreams((text) => {
+    this.texts.push(text);
+    this.turn.ask();
+  });
 
   constructor(
     workerUrl: URL,
@@ -85,6 +91,7 @@ export class HttpThread {
     });
     worker.once('exit', (code) => {
       this.ended.resolve();
+      this.streams.close();
       this.cause ??= new Error(`it ended with ${code}`);
       this.opening.reject(this.cause);
       if (!this.closing && this.descriptor !== undefined) this.events.onDeath(this.cause);
@@ -107,6 +114,9 @@ export class HttpThread {
   /** Gives pending answers some time, then ends the thread. */
   async close(): Promise<void> {
     this.closing = true;
+    // No thread was made: nothing will end.
+    if (this.worker === undefined) return;
+    this.sendAnswers();
     this.post({ kind: 'close' });
     const late = setTimeout(() => void this.worker?.terminate(), CLOSE_MS);
     await this.ended.promise;
@@ -144,8 +154,10 @@ export class HttpThread {
     }
   }
 
-  private run({ prepared, calls, answered }: Batch): void {
+  private run({ prepared, calls, answered, taken, gone }: Batch): void {
     for (const [route, status] of answered) this.routes[route]?.answered?.(status);
+    for (const id of taken) this.streams.taken(id);
+    for (const id of gone) this.streams.gone(id);
     if (prepared !== undefined) {
       for (const { id, route, message } of readPrepared(prepared)) {
         this.line.add(() => this.finish(id, route, message), true);
@@ -177,21 +189,24 @@ export class HttpThread {
 
   private answer(id: number, reply: HttpReply): void {
     const { status, type, body, headers = [], sent, stream } = reply;
-    assert(stream === undefined, 'an answer that goes on cannot be passed to a thread');
     // The message is a copy, so whoever lent the body has it back at once.
     const kept = typeof body === 'string' ? body : Uint8Array.from(body);
-    this.replies.push({ id, status, type, body: kept, headers });
+    this.replies.push({ id, status, type, body: kept, headers, filler: stream?.filler });
     sent?.();
+    if (stream !== undefined) this.streams.begin(id, stream);
     this.turn.ask();
   }
 
   /** The answers of this turn. */
   private sendAnswers(): void {
-    const { done, replies } = this;
+    const { done, replies, texts } = this;
     this.done = [];
     this.replies = [];
+    this.texts = [];
     const moved = replies.flatMap(({ body }) => (typeof body === 'string' ? [] : body.buffer));
-    this.post({ kind: 'answers', done, replies }, moved as ArrayBuffer[]);
+    if (done.length + replies.length > 0)
+      this.post({ kind: 'answers', done, replies }, moved as ArrayBuffer[]);
+    if (texts.length > 0) this.post({ kind: 'written', texts });
   }
 }
 
@@ -233,8 +248,8 @@ class PassedRequest implements HttpRequest {
     return false;
   }
 
-  /** Only for `admit`, which ran in the thread. */
+  /** Empty unless the route keeps it. */
   remoteAddress(): string {
-    return '';
+    return this.call.address;
   }
 }

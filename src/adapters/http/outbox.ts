@@ -6,10 +6,10 @@
  * unanswered, because their answers wait for the disk anyway and come together.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { HttpReply } from '../../base/http.ts';
+import type { HttpReply, HttpStream, HttpStreamClient } from '../../base/http.ts';
 import { Batcher } from '../../concurrency/batcher.ts';
 import { type PreparedRequest, writePrepared } from './prepared-batch.ts';
-import type { Batch, Call, CallReply } from './thread-messages.ts';
+import type { Batch, Call, CallReply, Written } from './thread-messages.ts';
 
 /** Prepared requests that travelled together. */
 interface Group {
@@ -36,6 +36,12 @@ export class Outbox {
   private prepared: PreparedRequest[] = [];
   private answered: (readonly [route: number, status: number])[] = [];
   private answers: { readonly id: number; readonly reply: CallReply | undefined }[] = [];
+  /** Clients of answers that go on. */
+  private readonly streams = new Map<number, HttpStreamClient>();
+  /** Texts that came before the answer to which they belong has begun. */
+  private early = new Map<number, Written[]>();
+  private taken: number[] = [];
+  private gone: number[] = [];
   private lastId = 0;
   private groups = 0;
   private readonly turn = new Batcher(() => this.send());
@@ -89,8 +95,55 @@ export class Outbox {
       this.groups -= 1;
       if (this.prepared.length > 0) this.turn.ask();
     }
+    const filler = reply?.filler;
+    if (reply !== undefined && filler !== undefined) {
+      of.resolve({ ...reply, stream: this.streamOf(id, filler) });
+      return;
+    }
     const answer = reply ?? of.prepared;
     if (answer !== undefined) of.resolve(answer);
+  }
+
+  /** Texts of the main thread for answers that go on. */
+  write(texts: readonly Written[]): void {
+    for (const text of texts) {
+      const client = this.streams.get(text.id);
+      if (client !== undefined) this.writeTo(client, text);
+      else if (this.waiting.has(text.id)) {
+        this.early.set(text.id, [...(this.early.get(text.id) ?? []), text]);
+      }
+    }
+  }
+
+  private writeTo(client: HttpStreamClient, { id, text, isLast }: Written): void {
+    if (isLast) {
+      this.streams.delete(id);
+      client.end(text);
+    } else if (client.write(text)) this.took(id);
+  }
+
+  private streamOf(id: number, filler: string): HttpStream {
+    return {
+      filler,
+      begin: (client) => {
+        this.streams.set(id, client);
+        const early = this.early.get(id) ?? [];
+        this.early.delete(id);
+        for (const text of early) this.writeTo(client, text);
+      },
+      ready: () => this.took(id),
+      closed: () => {
+        this.streams.delete(id);
+        this.early.delete(id);
+        this.gone.push(id);
+        this.turn.ask();
+      },
+    };
+  }
+
+  private took(id: number): void {
+    this.taken.push(id);
+    this.turn.ask();
   }
 
   private wait(prepared: HttpReply | undefined): readonly [number, Promise<HttpReply>] {
@@ -106,18 +159,23 @@ export class Outbox {
   private send(): void {
     const isDue = this.prepared.length >= GROUP_MIN || this.groups < GROUPS_MAX;
     const prepared = isDue ? this.prepared : [];
-    const { calls, answered } = this;
-    if (calls.length + prepared.length + answered.length === 0) return;
+    const { calls, answered, taken, gone } = this;
+    const count = calls.length + prepared.length + answered.length + taken.length + gone.length;
+    if (count === 0) return;
     const batch: Batch = {
       kind: 'batch',
       calls,
       prepared: prepared.length === 0 ? undefined : this.group(prepared),
       answered,
+      taken,
+      gone,
     };
     const moved = calls.flatMap(({ body }) => body ?? []);
     if (batch.prepared !== undefined) moved.push(batch.prepared);
     this.calls = [];
     this.answered = [];
+    this.taken = [];
+    this.gone = [];
     this.port.postMessage(batch, moved);
   }
 

@@ -13,6 +13,7 @@ export interface RouteFacts {
   readonly maxBody: number;
   readonly mayWait: boolean;
   readonly keep: readonly string[];
+  readonly keepsAddress: boolean | undefined;
   readonly access: string | undefined;
   readonly work: string | undefined;
 }
@@ -41,6 +42,8 @@ export interface Call {
   readonly params: readonly string[];
   /** Values of the headers that the route keeps. */
   readonly headers: readonly string[];
+  /** Of the client, where the route keeps it. */
+  readonly address: string;
   readonly body: ArrayBuffer | undefined;
 }
 
@@ -51,6 +54,15 @@ export interface CallReply {
   readonly type: string;
   readonly body: string | Uint8Array;
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** `HttpStream.filler` where the answer goes on under this id. */
+  readonly filler: string | undefined;
+}
+
+/** What follows in an answer that goes on. */
+export interface Written {
+  readonly id: number;
+  readonly text: string;
+  readonly isLast: boolean;
 }
 
 export interface Batch {
@@ -60,6 +72,10 @@ export interface Batch {
   readonly prepared: ArrayBuffer | undefined;
   /** Route and status of answers that the thread gave by itself. */
   readonly answered: readonly (readonly [route: number, status: number])[];
+  /** Answers that go on whose clients have taken the last text. */
+  readonly taken: readonly number[];
+  /** Those whose connections are gone. */
+  readonly gone: readonly number[];
 }
 
 export type FromThread =
@@ -80,6 +96,7 @@ export type ToThread =
       readonly done: readonly number[];
       readonly replies: readonly CallReply[];
     }
+  | { readonly kind: 'written'; readonly texts: readonly Written[] }
   | { readonly kind: 'reload' }
   /** Gives pending answers some time, then ends the thread. */
   | { readonly kind: 'close' }

@@ -106,9 +106,9 @@ const threadData = (
 });
 
 function factsOf({ offload, ...route }: HttpRoute): RouteFacts {
-  const { method, pattern, maxBody, mayWait = false, keep, access } = route;
+  const { method, pattern, maxBody, mayWait = false, keep, keepsAddress, access } = route;
   assert(route.admit === undefined || access !== undefined, `${pattern}: a rule without a name`);
-  return { method, pattern, maxBody, mayWait, keep, access, work: offload?.work };
+  return { method, pattern, maxBody, mayWait, keep, keepsAddress, access, work: offload?.work };
 }
 
 /** What one of so many threads may have; connections are spread evenly over them. */

@@ -8,6 +8,8 @@ export { consensus } from './consensus.ts';
 export { contractHistory } from './contract-history.ts';
 export { contracts } from './contracts.ts';
 export { crypto } from './crypto.ts';
+export { events } from './events.ts';
+export { finality } from './finality.ts';
 export { health } from './health.ts';
 export { node } from './node.ts';
 export { peers } from './peers.ts';

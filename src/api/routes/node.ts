@@ -2,6 +2,7 @@
 
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import { finalFloor } from '../../chain/finality/final-floor.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { allTypes } from '../../tx/registry.ts';
 import { Int32, Int64 } from '../body.ts';
@@ -75,17 +76,20 @@ const status = route({
     stateHeight: Int32,
     updatedTimestamp: Int64,
     updatedDate: Type.String(),
+    finalHeight: Type.Optional(Int32),
   }),
   handle(_request, { node, view, height }) {
     const problem = node.problem();
     if (problem !== undefined) throw apiError('StatusCheckFailed', problem);
     const top = height();
+    const finalHeight = finalFloor(view);
     const updatedTimestamp = headerRowAt(view, top)?.header.timestamp ?? 0;
     return {
       blockchainHeight: top,
       stateHeight: top,
       updatedTimestamp,
       updatedDate: isoDate(updatedTimestamp),
+      ...(finalHeight === 0 ? {} : { finalHeight }),
     };
   },
 });

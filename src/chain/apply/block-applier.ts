@@ -4,7 +4,7 @@
 import { assert } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Histogram } from '../../base/ports.ts';
+import type { Histogram, Verifier } from '../../base/ports.ts';
 import { type Block, checkLimits, limitsOf } from '../../block/block.ts';
 import type { Header } from '../../block/header.ts';
 import type { HeaderRow } from '../../block/header-row.ts';
@@ -23,6 +23,7 @@ import {
   requireKnownFeatures,
   type VotingSettings,
 } from '../features/feature-activation.ts';
+import { FinalityRules, versionIn } from '../finality/finality-rules.ts';
 import type { UncommittedBlocks } from '../import/uncommitted-blocks.ts';
 import type { Tip } from '../tip.ts';
 import { type BlockDraft, openDraft } from './block-draft.ts';
@@ -43,6 +44,8 @@ export interface ApplierOptions {
 export interface ApplierPorts {
   readonly scheme: ChainScheme;
   readonly slice: TimeSlice;
+  /** Of the votes that a block carries. */
+  readonly verifier: Pick<Verifier, 'verify'>;
   /** The duration of the transactions of a block. */
   readonly duration: Histogram | undefined;
 }
@@ -58,10 +61,12 @@ export interface AppliedBlock {
 export class BlockApplier {
   private readonly options: ApplierOptions;
   private readonly ports: ApplierPorts;
+  private readonly finality: FinalityRules;
 
   constructor(options: ApplierOptions, ports: ApplierPorts) {
     this.options = options;
     this.ports = ports;
+    this.finality = new FinalityRules(options.rules, ports.verifier);
   }
 
   /**
@@ -103,9 +108,10 @@ export class BlockApplier {
     }
     const draft = this.draftOn(base, parent, header, uncommitted);
     const isActive = (id: number): boolean => draft.context.features.has(id);
-    checkLimits(block, limitsOf(transactionBytesMax, isActive));
+    checkLimits(block, limitsOf(transactionBytesMax, isActive), versionIn(draft.context, header));
     requireClaims(header, draft.context);
     consensus.verify(header, parent, consensusView(base, uncommitted.headers));
+    await this.finality.judge(header, parent, base, uncommitted.headers, verdicts === undefined);
     const measured = duration?.start();
     const { length } = verdicts ?? txs;
     assert(length === txs.length, 'each transaction has its verdicts');
@@ -115,7 +121,7 @@ export class BlockApplier {
       if (slice.isOver()) await slice.yield();
     }
     measured?.();
-    return this.finish(draft, parent, block);
+    return this.finish(draft, parent, block, uncommitted);
   }
 
   /** Applies the genesis block, which has no parent and no proofs. */
@@ -129,8 +135,14 @@ export class BlockApplier {
   }
 
   /** Ends a draft that contains all transactions of the block. */
-  async finish(draft: BlockDraft, parent: Tip | undefined, block: Block): Promise<AppliedBlock> {
+  async finish(
+    draft: BlockDraft,
+    parent: Tip | undefined,
+    block: Block,
+    uncommitted?: UncommittedBlocks,
+  ): Promise<AppliedBlock> {
     const fee = await draft.finish(block.header);
+    this.finality.leave(draft, block.header, uncommitted?.headers);
     return {
       height: draft.context.height,
       overlay: draft.overlay,

@@ -13,6 +13,8 @@ import { BLOCK_VERSION, type UnsignedHeader } from '../../block/header.ts';
 import { type LostTurn, turnBytes } from '../../block/turn-claims.ts';
 import type { Consensus, ConsensusView, MinerIdentity, Parent } from '../../consensus/consensus.ts';
 import { feature } from '../../tx/rules/features.ts';
+import { bound } from '../finality/finality-rules.ts';
+import type { Tip } from '../tip.ts';
 import type { BlockDraft } from './block-draft.ts';
 import type { ScriptsTaken } from './block-scripts.ts';
 
@@ -37,6 +39,8 @@ export interface MinerKey extends MinerIdentity {
   readonly sign: (message: Uint8Array) => Uint8Array;
   /** Turns of blocks that came in time, of which the next block carries those that lost. */
   readonly seen?: () => readonly LostTurn[];
+  /** The justification that a block on the head carries; empty or absent: none. */
+  readonly carried?: () => Uint8Array;
   /** Absent in tools that make a chain of their own. */
   readonly turns?: {
     has(turn: string): boolean;
@@ -71,12 +75,28 @@ export function headerInTurn(
   return header;
 }
 
+/** The header with its claims and, in a chain with finality, with what binds it. */
+export function completed(
+  header: UnsignedHeader,
+  parent: Tip,
+  key: MinerKey,
+  draft: Pick<BlockDraft, 'context' | 'overlay'>,
+  consensus: Consensus,
+  view: ConsensusView,
+): UnsignedHeader {
+  const claimed = withClaims(header, parent, key, draft, consensus, view);
+  const carried = key.carried?.() ?? NOTHING;
+  return bound(claimed, parent, draft.context, carried, draft.overlay.scheme);
+}
+
+const NOTHING = new Uint8Array(0);
+
 /**
  * The header of a block after skipped rounds, with the turns that it claims for itself and for blocks
  * that lost (consensus.md#turn-claims). Before feature 1003 is active, and where no round was
  * skipped, it is the header as it was.
  */
-export function withClaims(
+function withClaims(
   header: UnsignedHeader,
   parent: Parent,
   { sign, seen }: MinerKey,

@@ -5,7 +5,7 @@
  */
 import { apiError } from '../../base/errors.ts';
 import type { Verifier } from '../../base/ports.ts';
-import { type Block, SCRIPT_RUNS_MAX, signedBytes } from '../../block/block.ts';
+import { type Block, hasOwnBody, SCRIPT_RUNS_MAX, signedBytes } from '../../block/block.ts';
 import { claimChecks } from '../../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
@@ -93,7 +93,7 @@ export async function composeChecks(
   isSigned = false,
 ): Promise<BlockChecks> {
   const { generator, signature } = block.header;
-  const ofBlock = { publicKey: generator, message: signedBytes(block), signature };
+  const ofBlock = { publicKey: generator, message: signedBytes(block, view.scheme), signature };
   const claims = claimChecks(block.header, view.scheme);
   const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
   const before = txs.map((tx) => knownBefore(tx, known, view));
@@ -115,7 +115,8 @@ export async function composeChecks(
     ...checks.load,
     async ask(verifier) {
       const answers = await checks.ask(verifier);
-      if (!isSigned && answers.at(-1) !== true) throw apiError('InvalidSignature');
+      if (!isSigned && (answers.at(-1) !== true || !hasOwnBody(block, view.scheme)))
+        throw apiError('InvalidSignature');
       if (!answers.slice(0, claims.length).every((isGood) => isGood === true)) {
         // The generator has signed the block with it, so this is no forgery of the sender.
         throw apiError('Invalid', 'A turn that the block claims is not signed by its generator');

@@ -7,6 +7,7 @@
 import { Refusal } from '../../base/errors.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { blockId } from '../../block/block.ts';
+import type { Header } from '../../block/header.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import type { AppliedBlock } from '../apply/block-applier.ts';
@@ -26,7 +27,9 @@ export type SwitchOutcome =
   | 'not-better'
   | 'late'
   | 'unknown-parent'
-  | 'too-deep';
+  | 'too-deep'
+  /** Votes are for this chain (finality.md#fork-choice), whatever the scores are. */
+  | 'outvoted';
 
 export interface BranchSwitchPorts {
   readonly blockchain: Blockchain;
@@ -35,6 +38,18 @@ export interface BranchSwitchPorts {
   readonly clock: Pick<Clock, 'now'>;
   readonly equivocations: Pick<Equivocations, 'isThird'>;
   readonly log: Log;
+  /** Absent where nothing votes. */
+  readonly finality?: BranchFinality | undefined;
+}
+
+/** What votes say of branches (finality.md#fork-choice). */
+export interface BranchFinality {
+  /** Height of the final block: nothing at or below it is given up. */
+  floor(): number;
+  /** Which of the two has the higher justified block, as far as is known before the branch is applied. */
+  lead(ancestor: number, branch: readonly Header[]): 'ours' | 'theirs' | undefined;
+  /** The same for a branch that is applied, and exact. */
+  exactLead(ancestor: number, branch: readonly AppliedBlock[]): 'ours' | 'theirs' | undefined;
 }
 
 export class BranchSwitch {
@@ -60,15 +75,19 @@ export class BranchSwitch {
     if (height === undefined || row === undefined) return 'unknown-parent';
     const ancestor = tipOf(height, row);
     const current = inside.tip();
-    const { consensus, clock, equivocations } = this.ports;
+    const { consensus, clock, equivocations, finality } = this.ports;
     const depth = current.height - height;
+    if (depth > 0 && height < (finality?.floor() ?? 0)) return this.belowFinal(height);
+    const headers = rest.map(({ block }) => block.header);
+    const lead = depth === 0 ? undefined : finality?.lead(height, headers);
+    if (lead === 'ours') return 'outvoted';
     // A branch that others have continued is theirs too.
     const isThird = rest.length === 1 && equivocations.isThird(first.block.header);
-    if (depth > 0 && isThird) return 'not-better';
+    if (depth > 0 && isThird && lead === undefined) return 'not-better';
     const candidate = candidateOf(ancestor, rest, consensus);
     const standing = standingOf(candidate, current, consensus, clock.now());
-    if (standing !== 'better') return standing;
-    if (depth > this.rollbackMax) {
+    if (standing !== 'better' && lead === undefined) return standing;
+    if (depth > this.rollbackMax && lead === undefined) {
       this.ports.log.error('fork.too-deep', {
         depth,
         max: this.rollbackMax,
@@ -77,8 +96,18 @@ export class BranchSwitch {
       });
       return 'too-deep';
     }
-    await this.replace(inside, ancestor, depth, rest);
-    return 'adopted';
+    const mustLead = lead === 'theirs' && (standing !== 'better' || depth > this.rollbackMax);
+    return this.replace(inside, ancestor, depth, rest, mustLead);
+  }
+
+  private belowFinal(ancestor: number): SwitchOutcome {
+    // Its peers follow this chain once votes or blocks show them that the block is final.
+    this.ports.log.info('fork.below-final', {
+      ancestor,
+      final: this.ports.finality?.floor() ?? 0,
+      why: 'another chain lacks the final block of this node',
+    });
+    return 'outvoted';
   }
 
   private async replace(
@@ -86,8 +115,9 @@ export class BranchSwitch {
     ancestor: Tip,
     depth: number,
     branch: readonly CheckedBlock[],
-  ): Promise<void> {
-    const { blockchain, claims, log } = this.ports;
+    mustLead: boolean,
+  ): Promise<SwitchOutcome> {
+    const { blockchain, claims, log, finality } = this.ports;
     if (depth > 0) claims.require(inside, ancestor, branch);
     const unwinding = depth === 0 ? undefined : await inside.unwind(ancestor.height);
     const run = new AppliedRun(inside, ancestor, unwinding?.unwound.overlay ?? blockchain.view);
@@ -100,6 +130,9 @@ export class BranchSwitch {
       });
       applied.push(next);
     }
+    const lead = depth === 0 ? undefined : finality?.exactLead(ancestor.height, applied);
+    if (lead === 'ours') return 'outvoted';
+    if (mustLead && lead === undefined) return 'not-better';
     await inside.commit(applied, unwinding);
     const { height } = run.tip;
     if (depth > 0) {
@@ -108,6 +141,7 @@ export class BranchSwitch {
       const count = applied.reduce((sum, { txs }) => sum + txs.length, 0);
       log.info('block.appended', { height, blocks: applied.length, txs: count });
     }
+    return 'adopted';
   }
 }
 

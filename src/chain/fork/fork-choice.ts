@@ -24,7 +24,7 @@ import {
 } from '../apply/verify-block.ts';
 import type { Blockchain } from '../blockchain.ts';
 import { BadBlock } from './bad-block.ts';
-import { BranchSwitch, type SwitchOutcome } from './branch-switch.ts';
+import { type BranchFinality, BranchSwitch, type SwitchOutcome } from './branch-switch.ts';
 import type { Equivocations } from './equivocation.ts';
 import { HeaderClaims } from './header-claims.ts';
 import type { InvalidBlocks } from './invalid-blocks.ts';
@@ -44,6 +44,8 @@ export interface ForkChoiceDeps {
   readonly equivocations: Equivocations;
   /** From the pool (H-18: proofs are not part of the id). */
   readonly knownVerdicts: KnownVerdicts;
+  /** Absent where nothing votes. */
+  readonly finality?: BranchFinality | undefined;
 }
 
 /** The outcome for a branch; `invalid` and `future` name the block and the reason. */

@@ -24,7 +24,7 @@ export class UncommittedBlocks {
     this.filter = filter;
   }
 
-  get headers(): Uncommitted {
+  get headers(): Uncommitted & ReadonlyMap<number, Header> {
     return this.byHeight;
   }
 

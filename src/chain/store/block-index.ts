@@ -177,13 +177,13 @@ export function* indexRemovals(
   }
 }
 
-interface Listed {
+export interface Listed {
   readonly address: Uint8Array;
   readonly indexes: number[];
 }
 
 /** The transactions that each address lists, each once. */
-function byAddress(txs: readonly Tx[], state: LedgerView): Iterable<Listed> {
+export function byAddress(txs: readonly Tx[], state: LedgerView): Iterable<Listed> {
   const lists = new Map<string, Listed>();
   const add = (address: Uint8Array, index: number): void => {
     const key = latin1(address);
@@ -199,14 +199,14 @@ function byAddress(txs: readonly Tx[], state: LedgerView): Iterable<Listed> {
   return lists.values();
 }
 
-interface ContractList {
+export interface ContractList {
   readonly contract: Uint8Array;
   readonly kind: number;
   readonly indexes: number[];
 }
 
 /** The transactions of each contract, its calls apart from its changes. */
-function byContract(txs: readonly Tx[]): Iterable<ContractList> {
+export function byContract(txs: readonly Tx[]): Iterable<ContractList> {
   const lists = new Map<string, ContractList>();
   for (let index = 0; index < txs.length; index++) {
     const tx = txs[index]!;

@@ -5,12 +5,14 @@
  * Invariant: all rows of a page are of the chain whose removals the reader has announced. A page
  * that came from a later state is dropped, and the next round announces the removal first.
  */
-import type { HttpStreamClient } from '../../base/http.ts';
+import { stringify } from '../../base/json.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { eventText, FILLER, placeEvent, rollbackEvent } from '../../events/event-text.ts';
+import type { Advance, Sink, StreamReader } from '../../events/streams.ts';
 import { type Cut, shownOf } from '../api/page-cut.ts';
 import { rows } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
-import type { TxRow } from '../api/shapes.ts';
+import { type TxRow, transactionOf } from '../api/shapes.ts';
 import { planQuery } from '../api/transaction-query.ts';
 import { pageStatement } from '../api/transaction-sql.ts';
 import {
@@ -18,10 +20,10 @@ import {
   type LastPlace,
   markOf,
   type Place,
+  placeText,
   REMOVED_AT,
   returnFrom,
 } from './chain-place.ts';
-import { FILLER, placeEvent, rollbackEvent, transactionEvent } from './event-text.ts';
 import type { StreamRequest } from './stream-service.ts';
 
 const ROWS = 200;
@@ -41,35 +43,27 @@ interface EventPage {
 }
 
 /** Pages of one round, by place and filter: readers with the same ones share them. */
-export type RoundPages = Map<string, Promise<EventPage>>;
+type RoundPages = Map<string, Promise<EventPage>>;
 
-/** `more`: another turn at once. `lost`: the store does not know the place of the client. */
-export type Advance = 'more' | 'waits' | 'lost';
-
-export interface StreamReader {
-  /** Sends what comes next, up to `last`. Throws ApiError. */
-  advance(last: LastPlace, pages: RoundPages, signal: AbortSignal): Promise<Advance>;
-  /** Keeps the connection open; the client hears how far the stream is. */
-  beat(): void;
-  /** False while the client must take something first. */
-  isReady(): boolean;
-  becameReady(): void;
+export interface StreamRound {
+  /** Where the store ends. */
+  readonly last: LastPlace;
+  readonly pages: RoundPages;
 }
 
 export function streamReader(
   { filter, filterText }: StreamRequest,
   from: Place,
-  client: HttpStreamClient,
+  sink: Sink,
   shared: DataServices,
-): StreamReader {
+): StreamReader<StreamRound> {
   let services = shared;
   let place = from;
   let told = from;
   let isChecked = from.mark === '';
-  let isReady = true;
   const send = (text: string): void => {
     told = place;
-    isReady = client.write(text);
+    sink(text);
   };
 
   async function pageAfter(seq: number, last: Place): Promise<EventPage> {
@@ -106,12 +100,12 @@ export function streamReader(
     const { height, place: earlier } = await returnFrom(place, last.removedAt, services);
     isChecked ||= earlier.seq < place.seq;
     place = earlier;
-    send(rollbackEvent(height, place));
+    send(rollbackEvent(height, placeText(place)));
     return 'more';
   }
 
   return {
-    async advance(last, pages, signal) {
+    async advance({ last, pages }, signal) {
       services = { ...shared, signal };
       // A replica hears later of a removal that the client knows from another server.
       if (place.removedAt > last.removedAt) return last.isReplica ? 'waits' : 'lost';
@@ -130,11 +124,7 @@ export function streamReader(
       if (text !== '') send(text);
       return end === undefined ? 'waits' : 'more';
     },
-    beat: () => send(told === place ? FILLER : placeEvent(place)),
-    isReady: () => isReady,
-    becameReady() {
-      isReady = true;
-    },
+    beat: () => send(told === place ? FILLER : placeEvent(placeText(place))),
   };
 }
 
@@ -147,3 +137,8 @@ const placeOf = ({ seq, id }: StreamedRow, { removedAt }: Place): Place => ({
   removedAt,
   mark: markOf(id),
 });
+
+function transactionEvent(row: StreamedRow, last: Place): string {
+  const id = placeText(placeOf(row, last));
+  return eventText('transaction', id, stringify(transactionOf(row)));
+}

@@ -111,17 +111,23 @@ export class GossipBlocks {
     this.early.stop();
   }
 
-  /** How far a block has come that would take the place of the head; see ComingBlocks. */
+  /** How far a block of another miner has come that would take the place of the head. */
   comingBlock(): Stage | undefined {
-    return this.coming.stage(this.arrivals.all(), (header) => isReplacing(this.useOf(header)));
+    return this.coming.stage(
+      this.arrivals.all(),
+      (header) => !this.isOwn(header) && isReplacing(this.useOf(header)),
+    );
+  }
+
+  private isOwn({ generator }: Header): boolean {
+    return equal(generator, this.options.ownPublicKey);
   }
 
   /** A block with our key that no peer has announced was made here. */
   private onTip({ tip: { height, header }, block }: BlockEvent): void {
     const { scheme, blockchain, sessions } = this.deps;
     const key = latin1(encodeHeader(header, scheme));
-    const isOwn = equal(header.generator, this.options.ownPublicKey);
-    if (this.stopped || this.seen.has(key) || !isOwn) return;
+    if (this.stopped || this.seen.has(key) || !this.isOwn(header)) return;
     this.seen.add(key);
     if (height !== blockchain.tip().height || sessions.all().length === 0) return;
     const transactions = block.txs.map(({ bytes }) => bytes);
@@ -161,7 +167,9 @@ export class GossipBlocks {
     arrival.stage = 'announced';
     const found = await fetchBlock(compact, sources, { rebuild: this.rebuild, sessions, log });
     if (found === undefined) {
-      this.coming.keptBack(sources);
+      const isHere = heightOf(blockchain.view, header.signature) !== undefined;
+      const open = sources.filter((one) => sessions.of(one.owner) === one);
+      if (!isHere) this.coming.keptBack(open);
       return;
     }
     arrival.stage = 'complete';
@@ -193,7 +201,9 @@ export class GossipBlocks {
     const isBlamed = verdict.kind === 'invalid' && !this.deps.isOutdated(height);
     if (isBlamed) blame(header, verdict.error, this.deps);
     if (verdict.kind === 'unknown-parent') this.deps.onOrphan();
-    if (verdict.kind === 'not-better') await this.deps.lostBlocks.note(header);
+    if (verdict.kind === 'not-better' || verdict.kind === 'outvoted') {
+      await this.deps.lostBlocks.note(header);
+    }
   }
 
   private useOf(header: Header): Use | 'orphan' | undefined {

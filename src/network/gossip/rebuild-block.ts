@@ -14,6 +14,7 @@ import {
   blockBytesMax,
   decodeBlock,
   encodeBlock,
+  hasOwnBody,
   signedBytes,
 } from '../../block/block.ts';
 import { encodeHeader, type Header } from '../../block/header.ts';
@@ -139,7 +140,10 @@ export class Rebuild {
   }
 
   /** Until this check the generator is not responsible for the block. */
-  private isSigned({ header, bytes }: Block): Promise<boolean> {
-    return this.deps.verifier.verifyOne(header.generator, signedBytes({ bytes }), header.signature);
+  private async isSigned(block: Block): Promise<boolean> {
+    const { scheme, verifier } = this.deps;
+    const { generator, signature } = block.header;
+    if (!hasOwnBody(block, scheme)) return false;
+    return verifier.verifyOne(generator, signedBytes(block, scheme), signature);
   }
 }

@@ -4,12 +4,24 @@
  */
 import { KIB, MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
 import { blockBytesMax } from '../../block/block.ts';
+import { VOTES_OF_MESSAGE_MAX } from '../../finality/votes-message.ts';
 import { blockLimits, blockProtocols } from './block-messages.ts';
 import { PEERS, PEERS_BYTES_MAX, PEERS_MAX } from './peer-messages.ts';
 import { txLimits, txProtocols } from './transaction-messages.ts';
+import { VOTES } from './vote-messages.ts';
 
 /** For a node that catches up, which asks all its peers at once. */
 const SYNC_BYTES = 32 * MIB;
+
+/** Budget of votes on blocks (finality.md#spread); 269 bytes are those of the longest vote. */
+export const votesBudget = peerBudget({
+  bytesIn: 1 + VOTES_OF_MESSAGE_MAX * 269,
+  elements: VOTES_OF_MESSAGE_MAX,
+  rows: 0,
+  bytesOut: 0,
+  concurrent: 0,
+  pace: { messages: 50, bytes: MIB },
+});
 
 export const budgets = {
   head: peerBudget({
@@ -102,5 +114,6 @@ export function networkBudgets(transactionBytesMax: number): ReadonlyMap<string,
     [txProtocols.hashes, budgets.hashes],
     [txProtocols.txs, budgets.txs],
     [PEERS, budgets.peers],
+    [VOTES, votesBudget],
   ]);
 }

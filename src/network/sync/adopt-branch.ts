@@ -34,7 +34,7 @@ export class Branch {
   private readonly followed: Session;
   private readonly ports: BranchPorts;
   private blocks: Fetched[] = [];
-  /** Better than our chain, but too late to replace it (chain-choice.ts): nobody's fault. */
+  /** Better than our chain, but too late to replace it (chain-choice.ts), or outvoted: nobody's fault. */
   isLate = false;
 
   constructor(followed: Session, ports: BranchPorts) {
@@ -48,7 +48,7 @@ export class Branch {
     this.blocks.push(...portion);
     requireBounded(this.blocks);
     const verdict = await adopt(this.blocks);
-    this.isLate = verdict.kind === 'late';
+    this.isLate = verdict.kind === 'late' || verdict.kind === 'outvoted';
     if (verdict.kind === 'not-better' || this.isLate) return;
     if (verdict.kind === 'unknown-parent') watch.unusable();
     this.requireAdopted(verdict);

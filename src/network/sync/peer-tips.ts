@@ -25,6 +25,8 @@ export interface PeerTipsDeps {
   readonly blockchain: Blockchain;
   readonly sessions: Sessions;
   readonly clock: Clock;
+  /** Votes say that a chain with a lower score may be the better one. Absent: never. */
+  readonly seeksJustified?: (() => boolean) | undefined;
 }
 
 export interface PeerTip extends TipMessage {
@@ -113,18 +115,19 @@ export class PeerTips {
   }
 
   /**
-   * Resolves whether the peer has rolled back. It announces that at once, but on a stream of its own:
-   * an answer of the shorter chain may overtake the notice.
+   * Resolves whether the peer has rolled back, or has gone and cannot say it. It announces a rollback
+   * at once, but on a stream of its own: an answer of the shorter chain may overtake the notice.
    */
   async rollsBack(target: PeerTip): Promise<boolean> {
     const { clock } = this.deps;
     const end = clock.monotonic() + OVERTAKEN_MS;
-    while (!this.hasRolledBack(target) && !this.stopped && clock.monotonic() < end) {
+    const isGone = (): boolean => !this.peers.has(target.session);
+    while (!this.hasRolledBack(target) && !isGone() && !this.stopped && clock.monotonic() < end) {
       const { promise, resolve } = Promise.withResolvers<void>();
       clock.after(LOOK_EVERY_MS, resolve);
       await promise;
     }
-    return this.hasRolledBack(target);
+    return this.hasRolledBack(target) || isGone();
   }
 
   /** The peer's scores do not count for five minutes. */
@@ -185,9 +188,16 @@ export class PeerTips {
     return latin1(tip.id) + latin1(peerTip.id);
   }
 
+  /** Votes speak for a chain that this node does not have, whatever its score. */
+  seeksJustified(): boolean {
+    return this.deps.seeksJustified?.() === true;
+  }
+
   private looksBetter(peerTip: TipMessage, tip: Tip): boolean {
     if (this.lost.has(this.pairOf(peerTip, tip))) return false;
-    if (peerTip.score !== tip.score) return peerTip.score > tip.score;
+    if (peerTip.score > tip.score) return true;
+    if (this.seeksJustified()) return true;
+    if (peerTip.score < tip.score) return false;
     // Perhaps a sibling of our tip with a lower id (H-9: ties between siblings).
     return peerTip.height === tip.height && compare(peerTip.id, tip.id) < 0;
   }

@@ -11,6 +11,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
+import { finalFloor } from '../../chain/finality/final-floor.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import type { Tip } from '../../chain/tip.ts';
 import { isFromFuture } from '../../consensus/consensus.ts';
@@ -41,8 +42,9 @@ export function rollBackFutureBlocks(ownPublicKey: Uint8Array, ports: RollbackPo
   async function rollBack(): Promise<void> {
     await blockchain.exclusive(async ({ tip, unwind, commit }) => {
       const from = tip().height;
-      const to = newestInTime(from);
-      if (to === from) return;
+      // A final block stays, whatever this clock says: others have voted for its child.
+      const to = Math.max(newestInTime(from), finalFloor(blockchain.view));
+      if (to >= from) return;
       await commit([], await unwind(to));
       log.warn('chain.rolled-back', { from, to, why: 'own blocks from the future' });
     });

@@ -54,7 +54,7 @@ export class Sync {
     const { peerTips, blockchain } = this.deps;
     peerTips.onTip(({ height, score }) => {
       const tip = blockchain.tip();
-      if (score < tip.score || this.running !== undefined) return;
+      if ((score < tip.score && !peerTips.seeksJustified()) || this.running !== undefined) return;
       if (height > tip.height + 1) this.wake();
       else this.wakeLater();
     });

@@ -129,6 +129,12 @@ export const miner = {
     '1d',
     'A chain whose last block is older than this counts as outdated and is not extended.',
   ),
+  'wait-for-votes': setting(
+    bool,
+    'yes',
+    'With feature 1004: make no block more than max-rollback above the final one before a quorum has ' +
+      'voted. Without it two parts of a network can both go on for long. Fewer than four voters never wait.',
+  ),
   'no-quorum-mining-delay': setting(time, '5s', 'Pause when the quorum is missing.'),
   'minimal-block-generation-offset': setting(
     time,

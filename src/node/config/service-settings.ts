@@ -72,6 +72,8 @@ export const restApi = {
   'distribution-address-limit': setting(COUNT, 1000, 'Addresses in one page of a distribution.', {
     aliases: ['api.rest.distribution-address-limit'],
   }),
+  'max-event-streams': setting(int(0, 10_000), 2000, 'Clients of /events at a time.'),
+  'max-event-streams-per-client': setting(int(1, 10_000), 200, 'The same of one address.'),
   tls: {
     cert: optional(path, 'PEM certificate chain; with it and the key the listener is HTTPS.'),
     key: optional(path, 'PEM private key of the certificate.'),
@@ -87,6 +89,14 @@ export const api = {
       'Address the listener for contracts binds to, with grpc-listen = tcp.',
     ),
     port: setting(PORT, 6865, 'Its TCP port.'),
+    events: {
+      enable: setting(bool, 'no', 'Serve BlockchainEventsService to applications.'),
+      'bind-address': setting(hostName, '127.0.0.1', 'Address its listener binds to; no keys.'),
+      port: setting(PORT, 6867, 'Its TCP port.'),
+      'max-connections': setting(int(1, 1000), 5, 'Subscriptions at a time.', {
+        aliases: ['api.grpc.services.blockchain-events.max-connections'],
+      }),
+    },
   },
   auth: {
     type: optional(text, 'Accepted for files of other nodes.', IGNORED),

@@ -53,6 +53,8 @@ const FEATURES = {
   liveness: { id: 1002, name: 'Liveness of the chain', support: 'own' },
   /** A child may carry the turn of a block that lost, and then nobody is marked for that turn. */
   lostBlocks: { id: 1003, name: 'Turns of lost blocks', support: 'own' },
+  /** Blocks bind their bodies and their parents, and may carry votes (finality.md). */
+  finality: { id: 1004, name: 'Finality', support: 'request' },
 } as const satisfies Readonly<Record<string, Feature>>;
 
 type FeatureIds = { readonly [Key in keyof typeof FEATURES]: (typeof FEATURES)[Key]['id'] };

@@ -316,6 +316,15 @@ t.test('a port that is taken, and a thread that does not start', { skip }, async
 const file = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url));
 const tls = { cert: file('test-only-cert.pem'), key: file('test-only-key.pem') };
 
+t.test('a thread that cannot be created', { skip }, async (t) => {
+  const http = threadedHttp({
+    threads: 2,
+    workerUrl: new URL('https://nowhere.invalid/worker.js'),
+    onDeath: () => {},
+  });
+  await t.rejects(http.listen(routesFor([]), { host: '127.0.0.1', port: 0 } as HttpServerOptions));
+});
+
 t.test('TLS, also after the certificate was read again', { skip }, async (t) => {
   const { server, port } = await listen(t, { tls });
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false }, pipelining: 0 });

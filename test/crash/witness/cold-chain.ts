@@ -20,7 +20,7 @@ import type { Config } from '../../../src/node/config/settings.ts';
 import { openBlockchain } from '../../../src/node/open-blockchain.ts';
 import { decodeTx } from '../../../src/tx/tx-bytes.ts';
 import { setScript } from '../../../src/tx/types/013-set-script.ts';
-import { appendCold, nobodyAsks } from '../../chain/cold-validator.ts';
+import { appendCold, votesAlone } from '../../chain/cold-validator.ts';
 
 export interface ColdChain {
   readonly height: number;
@@ -80,7 +80,7 @@ async function open(config: Config, scheme: ChainScheme, folder: string) {
   const { blockchain } = await openBlockchain(config, genesisBlock(config), {
     scheme,
     store,
-    verifier: nobodyAsks,
+    verifier: votesAlone(scheme),
     clock: systemClock(),
     log: stderrLog('error', false),
   });

@@ -25,13 +25,12 @@ t.test('a store with fewer rows, which goes on with others', async (t) => {
   );
   const meter = { query: () => () => {}, timedOut: () => {} };
   const services = { db: () => db, meter } as unknown as DataServices;
-  const client = { write: () => true, end: () => {} };
   const from = { seq: 10, removedAt: 0, mark: markOf('FirstTransaction') };
   const request = { filter: {} as StreamFilter, filterText: '', client: '', lastId: '' };
-  const reader = streamReader(request, from, client, services);
+  const reader = streamReader(request, from, () => {}, services);
   const last = (seq: number) => ({ seq, removedAt: 0, mark: '', isReplica: false });
   const { signal } = new AbortController();
-  const advance = (seq: number) => reader.advance(last(seq), new Map(), signal);
+  const advance = (seq: number) => reader.advance({ last: last(seq), pages: new Map() }, signal);
   t.equal(await advance(10), 'waits');
   t.equal(await advance(8), 'waits', 'the address leads to another store');
   await db.query(`UPDATE txs SET id = 'AnotherTransaction' WHERE seq = 10`);

@@ -13,7 +13,7 @@ export const idsOf = (chain: MadeChain, above = 0, type?: number): string[] =>
 export function kept(events: readonly StreamEvent[]): string[] {
   let list: { id: string; height: number }[] = [];
   for (const { type, data } of events) {
-    if (type === 'message') list.push(data as { id: string; height: number });
+    if (type === 'transaction') list.push(data as { id: string; height: number });
     if (type === 'rollback') list = list.filter(({ height }) => height <= Number(data['height']));
   }
   return list.map(({ id }) => id);

@@ -28,19 +28,13 @@ await onBothStores(t, 'large transactions', async (t: Test, open) => {
   const meter = { query: () => () => {}, timedOut: () => {} };
   const services = { db: () => db, meter, clock: fakeClock(0) } as unknown as DataServices;
   const texts: string[] = [];
-  const client = {
-    write(text: string) {
-      texts.push(text);
-      return true;
-    },
-    end: () => {},
-  };
+  const take = (text: string): void => void texts.push(text);
   const filter = { extended: true } as StreamFilter;
   const request = { filter, filterText: '', client: '', lastId: '' };
-  const reader = streamReader(request, { seq: 0, removedAt: 0, mark: '' }, client, services);
+  const reader = streamReader(request, { seq: 0, removedAt: 0, mark: '' }, take, services);
   const last = { seq: ROWS, removedAt: 0, mark: '', isReplica: false };
   const { signal } = new AbortController();
-  while ((await reader.advance(last, new Map(), signal)) === 'more');
+  while ((await reader.advance({ last, pages: new Map() }, signal)) === 'more');
   const ids = texts.flatMap((text) => [...text.matchAll(/^id: (\d+)-/gm)].map(([, seq]) => seq));
   t.strictSame(
     ids,

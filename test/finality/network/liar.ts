@@ -82,7 +82,7 @@ export class Liar {
 
   private annoy(height: number): void {
     const { genesis } = this.member.node!.settings;
-    const nowhere = { height: height + this.dice.below(30), id: this.dice.bytes(64) };
+    const nowhere = { height: height + this.dice.below(30), id: this.dice.bytes(32) };
     const source = { height: 1, id: genesis.id };
     const ruleHash = this.dice.bytes(32);
     if (nowhere.height < 2) return;

@@ -2,10 +2,10 @@
  * Blocks of a toy chain: a parent, a miner that signs, the accounts that its state entitles, and perhaps a
  * justification. They are shared by all nodes, and each node makes its own index of them.
  */
-import { concat, latin1 } from '../../../src/base/bytes.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import { boundBytes, encodeLink } from '../../../src/block/header.ts';
 import { voterSetsOfRoot } from '../../../src/finality/entitled-voters.ts';
 import type { Justification } from '../../../src/finality/justification.ts';
-import type { LinkedHeader } from '../../../src/finality/offline-proof.ts';
 import { childOf, type TrackedBlock } from '../../../src/finality/tracked-block.ts';
 import { type VoterSet, voterSet } from '../../../src/finality/voter-set.ts';
 import { family } from '../../family.ts';
@@ -38,25 +38,36 @@ export interface ToyBlock {
   readonly timestamp: number;
   readonly entitled: VoterSet;
   readonly carried: Justification | undefined;
-  readonly header: LinkedHeader;
+  /** The bytes that its hash is of. */
+  readonly header: Uint8Array;
 }
 
 const dice = new Dice(1);
-const NO_PARENT = new Uint8Array(64);
+const NO_REFERENCE = new Uint8Array(64);
+const NO_PARENT = new Uint8Array(32);
+const NONE = new Uint8Array(0);
 
-/** The id follows from the dice, so a seed makes the same blocks. */
+/** The id, which is the hash of the header, follows from the dice, so a seed makes the same blocks. */
 export function makeBlock(
   parent: ToyBlock | undefined,
   miner: Account,
   content: Pick<ToyBlock, 'timestamp' | 'entitled' | 'carried'>,
   random: Dice,
 ): ToyBlock {
-  const reference = parent?.id ?? NO_PARENT;
-  const message = concat(reference, random.bytes(8));
-  const id = family.sign(miner.privateKey, message, random);
-  const check = { publicKey: miner.publicKey, message, signature: id };
+  const unsigned = {
+    version: 100,
+    timestamp: content.timestamp,
+    reference: NO_REFERENCE,
+    consensus: { kind: 'poa', skippedRounds: 0 },
+    features: [],
+    generator: miner.publicKey,
+    bound: { parentHash: parent?.id ?? NO_PARENT, bodyHash: random.bytes(32), justification: NONE },
+  } as const;
+  const message = boundBytes(unsigned, scheme);
+  const signature = family.sign(miner.privateKey, message, random);
+  const header = encodeLink({ ...unsigned, signature }, scheme);
   const height = (parent?.height ?? 0) + 1;
-  return { id, parent, height, ...content, header: { id, reference, check } };
+  return { id: scheme.fastHash(header), parent, height, ...content, header };
 }
 
 export function genesisOf(entitled: VoterSet): ToyBlock {

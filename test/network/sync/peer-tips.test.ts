@@ -36,3 +36,33 @@ t.test('a head that has lost to our tip is looked at again after a minute', asyn
   await clock.advance(60_001);
   t.equal(peerTips.best()?.height, 2, 'lateness may not count any more');
 });
+
+t.test('a chain with a lower score is followed where votes speak for it', async (t) => {
+  const clock = fakeClock(1_700_000_000_000);
+  const session = { owner: Uint8Array.of(1) } as never as Session;
+  let announce: ((session: Session, message: Uint8Array) => void) | undefined;
+  let isVotedFor = false;
+  const { header } = genesis;
+  const peerTips = new PeerTips(
+    { scoreTtlMs: 120_000 },
+    {
+      scheme,
+      clock,
+      blockchain: { tip: () => ({ height: 3, id: header.signature, header, score: 3n }) } as never,
+      sessions: {
+        handleNotices: (_: unknown, { take }: { take: typeof announce }) => {
+          announce = take;
+        },
+        onOpen: (action: (session: Session) => void) => action(session),
+        onClose: () => {},
+      } as never,
+      seeksJustified: () => isVotedFor,
+    },
+  );
+  peerTips.start();
+  const lower = { height: 2, id: header.signature.map((byte) => byte ^ 1), score: 2n };
+  announce?.(session, encodeTip(lower, scheme));
+  t.equal(peerTips.best(), undefined);
+  isVotedFor = true;
+  t.equal(peerTips.best()?.height, 2);
+});

@@ -30,7 +30,14 @@ export interface GrpcConnection {
 
 /** A stream of answers. */
 export interface AnswerStream {
-  write(message: Uint8Array): void;
+  /** False where a part waits for the client; `onDrain` follows. */
+  write(message: Uint8Array): boolean;
+  /** Called whenever the client has taken what waited. */
+  onDrain(action: () => void): void;
+  /** The last message was written; `cause`: why it ends early. */
+  end(cause?: unknown): void;
+  /** Resets it, whatever waits. */
+  destroy(): void;
   /** At most once; at once where the stream has already ended. */
   onEnd(action: () => void): void;
 }
@@ -233,9 +240,18 @@ function drain(stream: ServerHttp2Stream): void {
 }
 
 function openStream(stream: ServerHttp2Stream): AnswerStream {
-  stream.respond(HEADERS);
+  let trailers = OK_TRAILERS;
+  stream.respond(HEADERS, { waitForTrailers: true });
+  stream.once('wantTrailers', () => stream.sendTrailers(trailers));
   return {
-    write: (message) => void stream.write(frame(message)),
+    write: (message) => !stream.destroyed && stream.write(frame(message)),
+    onDrain: (action) => void stream.on('drain', action),
+    end(cause) {
+      if (stream.destroyed || stream.closed) return;
+      if (cause !== undefined) trailers = trailersOf(cause);
+      stream.end();
+    },
+    destroy: () => void stream.destroy(),
     onEnd(action) {
       if (stream.destroyed) action();
       else stream.once('close', action);

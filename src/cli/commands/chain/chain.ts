@@ -49,7 +49,7 @@ interface Opened {
 }
 
 /** Opens the chain of a configuration, passes it on, and closes it in any case. */
-async function withChain<T>(
+export async function withChain<T>(
   path: string,
   flags: Flags,
   job: (blockchain: Blockchain, opened: Opened) => Promise<T>,

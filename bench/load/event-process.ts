@@ -1,0 +1,41 @@
+/**
+ * Clients of GET /events in a process of their own. Reads its orders as JSON from the first argument,
+ * says `ready` when the node has begun all answers, and ends with its stdin.
+ */
+import { connect, type Socket } from 'node:net';
+
+export interface EventClients {
+  readonly port: number;
+  /** One for each client. */
+  readonly paths: readonly string[];
+  /** False: they take the beginning of the answer and nothing more. */
+  readonly reads: boolean;
+}
+
+const { port, paths, reads } = JSON.parse(process.argv[2] ?? '') as EventClients;
+let begun = 0;
+let bytes = 0;
+
+function open(path: string): Socket {
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`);
+  });
+  socket.once('data', () => {
+    if (!reads) socket.pause();
+    begun++;
+    if (begun === paths.length) process.stdout.write('ready\n');
+  });
+  socket.on('data', (piece) => {
+    bytes += piece.length;
+  });
+  socket.on('error', () => {});
+  return socket;
+}
+
+const sockets = paths.map(open);
+process.stdin.resume();
+process.stdin.once('end', () => {
+  const left = sockets.filter(({ destroyed, readable }) => !destroyed && readable).length;
+  process.stdout.write(`${JSON.stringify({ bytes, left })}\n`);
+  process.exit();
+});

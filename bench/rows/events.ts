@@ -1,0 +1,92 @@
+/**
+ * Row events: what clients of GET /events cost the load of row a. A thousand listen each to blocks and
+ * to the transactions of an account of their own; a hundred want everything and never read.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Bench } from '../bench.ts';
+import type { EventClients } from '../load/event-process.ts';
+import type { Contender } from '../measure/contender.ts';
+import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
+import { fundedForLoad, startAccepting } from '../node/accepting.ts';
+import { perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
+
+const READERS = 1000;
+const NEVER_READ = 100;
+/** By then those that do not read have been ended. */
+const NEVER_READ_MS = 10_000;
+const RUN_MS = 3000;
+const SETTINGS = ['rest-api.max-event-streams=2000', 'rest-api.max-event-streams-per-client=2000'];
+const PROGRAM = fileURLToPath(new URL('../load/event-process.ts', import.meta.url));
+
+export async function events(bench: Bench): Promise<RowResult> {
+  const notes: string[] = [];
+  const funded = await fundedForLoad(bench);
+  const node = await startAccepting(bench, { execArgv: bench.nodeFlags, funded, set: SETTINGS });
+  const { port } = node.node;
+  const own = Array.from({ length: READERS }, (_, i) => {
+    const { address } = funded.senders[i % funded.senders.length]!;
+    const text = funded.folder.scheme.addressToText(address);
+    return `/events?kinds=transaction,block&address=${text}`;
+  });
+  const all = Array.from({ length: NEVER_READ }, () => '/events');
+  const beside = (name: string, clients: EventClients, waitMs: number): Contender => ({
+    name,
+    async run(ms) {
+      const end = await listening(clients);
+      try {
+        // Under load, else nothing waits for those that do not read.
+        if (waitMs > 0) await node.accepted.run(waitMs);
+        return await node.accepted.run(ms);
+      } finally {
+        notes.push(`${name}: ${await end()}`);
+      }
+    },
+  });
+  const reading = beside('beside readers', { port, paths: own, reads: true }, 0);
+  const idle = beside('beside idle ones', { port, paths: all, reads: false }, NEVER_READ_MS);
+  const rounds = await bench.measure([node.accepted, reading, idle], notes, { ms: RUN_MS });
+  await node.stop();
+
+  const { name } = node.accepted;
+  const value = (of: string) => perSecond(figureOf(rounds, of, (sample) => sample.perSecond));
+  const against = (what: string, of: string) => ({
+    what,
+    value: value(of),
+    against: 'alone',
+    ratio: ratioOf(rounds, of, name),
+    perCpu: costRatioOf(rounds, of, name),
+  });
+  return {
+    row: 'events',
+    title: 'clients of /events beside row a',
+    figures: [
+      { what: 'accepted, alone', value: value(name) },
+      against(`beside ${READERS} readers, each with a filter of its own`, reading.name),
+      against(`beside ${NEVER_READ} that never read, after 10 s`, idle.name),
+    ],
+    goals: [
+      {
+        level: 'Good',
+        conditions: [ratioAtLeast(0.9, ratioOf(rounds, reading.name, name), 'alone')],
+      },
+    ],
+    notes,
+  };
+}
+
+/** Resolves when all answers have begun, with what ends them and says how much they got. */
+async function listening(clients: EventClients): Promise<() => Promise<string>> {
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(clients)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdout.setEncoding('utf8');
+  await once(child.stdout, 'data');
+  return async () => {
+    const said = once(child.stdout, 'data');
+    child.stdin.end();
+    const [text] = (await said) as [string];
+    return text.trim();
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * The final block of the own chain, with its proof, on disk (finality.md#votes, #fork-choice): no block
+ * at or below it is taken back, by whatever way.
+ */
+import { equal } from '../../base/bytes.ts';
+import { apiError } from '../../base/errors.ts';
+import type { StoreWrite } from '../../base/ports.ts';
+import { headerHash } from '../../block/header.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { decodeFinalProof, type FinalProof } from '../../finality/final-proof.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { meta } from '../../ledger/tables.ts';
+import { headerRowAt } from '../store/stored-blocks.ts';
+
+const NAME = 'final-block';
+
+export const finalProofWrite = (proof: Uint8Array | undefined): StoreWrite => ({
+  table: meta.id,
+  key: meta.key.encode(NAME),
+  value: proof,
+});
+
+export function storedFinalProof(view: LedgerView, scheme: ChainScheme): FinalProof | undefined {
+  const bytes = view.get(meta, NAME);
+  return bytes && decodeFinalProof(bytes.slice(), scheme);
+}
+
+/** Its height; 0 where there is none, or where the own chain does not have it. */
+export function finalFloor(view: LedgerView): number {
+  const source = storedFinalProof(view, view.scheme)?.link.source;
+  const row = source && headerRowAt(view, source.height);
+  if (source === undefined || row === undefined) return 0;
+  return equal(headerHash(row.header, view.scheme), source.id) ? source.height : 0;
+}
+
+/** Throws ApiError where the block at the floor would be taken back. */
+export function requireAboveFloor(view: LedgerView, to: number): void {
+  const floor = finalFloor(view);
+  if (to < floor) {
+    throw apiError('Invalid', `The block at height ${floor} is final and is never taken back`);
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * The rules of blocks in a chain with finality (finality.md#blocks, #votes, #voters): their version, what
+ * they are bound to, the justification that one carries, and the voters that it leaves.
+ *
+ * They hold under proof of authority. Under proof of stake the feature has no effect.
+ */
+import { equal, latin1 } from '../../base/bytes.ts';
+import { apiError } from '../../base/errors.ts';
+import type { Verifier } from '../../base/ports.ts';
+import {
+  BLOCK_VERSION,
+  type BlockVersion,
+  BOUND_VERSION,
+  boundOf,
+  type Header,
+  headerHash,
+  type UnsignedHeader,
+} from '../../block/header.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
+import { checksInChain } from '../../finality/carried.ts';
+import {
+  type Electorate,
+  entitledVoters,
+  voterSetsAfter,
+  voterSetsOfRoot,
+} from '../../finality/entitled-voters.ts';
+import { decodeJustification, type Justification } from '../../finality/justification.ts';
+import { makesSourceFinal } from '../../finality/links.ts';
+import { rules as finalityRules } from '../../finality/rules.ts';
+import type { Checkpoint } from '../../finality/vote.ts';
+import type { VoterSet } from '../../finality/voter-set.ts';
+import type { VoterSets } from '../../finality/voter-sets.ts';
+import { encodeVoterSets } from '../../finality/voter-sets-bytes.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { activeRole, hasRole } from '../../ledger/permissions.ts';
+import { presentHolders } from '../../ledger/role-holders.ts';
+import { BANNED, MINER } from '../../ledger/roles.ts';
+import { blocksByGenerator, carriedTargets, scripts, voterSets } from '../../ledger/tables.ts';
+import type { ChainRules } from '../../tx/rules/chain-rules.ts';
+import { feature } from '../../tx/rules/features.ts';
+import type { BlockContext, Tx } from '../../tx/transaction.ts';
+import { decodeStoredTx } from '../../tx/tx-bytes.ts';
+import { genesisPermit } from '../../tx/types/101-genesis-permit.ts';
+import { genesisRegisterNode } from '../../tx/types/110-genesis-register-node.ts';
+import type { BlockDraft } from '../apply/block-draft.ts';
+import { headerRowAt, transactionBytesAt } from '../store/stored-blocks.ts';
+import type { Tip } from '../tip.ts';
+import { ChainBlocks, type HeadersAhead, hasRoot, leavesAt, rootHeight } from './finality-state.ts';
+
+const NOTHING_AHEAD: HeadersAhead = new Map();
+const NO_HASH = new Uint8Array(32);
+
+type HasFeatures = Pick<BlockContext, 'features'>;
+
+/** The version of a block above the genesis block. */
+export const versionIn = (
+  { features }: HasFeatures,
+  { consensus }: Pick<UnsignedHeader, 'consensus'>,
+): BlockVersion =>
+  features.has(feature.finality) && consensus.kind === 'poa' ? BOUND_VERSION : BLOCK_VERSION;
+
+/** The header of a block of this node, bound to its parent where the chain asks for it. */
+export function bound(
+  header: UnsignedHeader,
+  parent: Tip,
+  context: HasFeatures,
+  justification: Uint8Array,
+  scheme: ChainScheme,
+): UnsignedHeader {
+  if (versionIn(context, header) !== BOUND_VERSION) return header;
+  const parentHash = headerHash(parent.header, scheme);
+  return {
+    ...header,
+    version: BOUND_VERSION,
+    // The hash of the body follows when the block is sealed.
+    bound: { parentHash, bodyHash: NO_HASH, justification },
+  };
+}
+
+/** Throws ApiError where the bytes are none. */
+export function carriedBy(
+  header: Pick<UnsignedHeader, 'bound'>,
+  scheme: ChainScheme,
+): Justification | undefined {
+  const bytes = header.bound?.justification;
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  try {
+    return decodeJustification(bytes, scheme);
+  } catch (cause) {
+    if (cause instanceof CodecError)
+      throw apiError('Invalid', `A damaged justification: ${cause.message}`);
+    throw cause;
+  }
+}
+
+export class FinalityRules {
+  private readonly rules: ChainRules;
+  private readonly verifier: Pick<Verifier, 'verify'>;
+  private genesisMiners: ReadonlyMap<string, Uint8Array> | undefined;
+
+  constructor(rules: ChainRules, verifier: Pick<Verifier, 'verify'>) {
+    this.rules = rules;
+    this.verifier = verifier;
+  }
+
+  /**
+   * Judges what a block adds. `isReplayed` leaves signatures out, which this node has verified before.
+   * Rejects with ApiError where the block breaks a rule.
+   */
+  async judge(
+    header: Header,
+    parent: Tip,
+    view: LedgerView,
+    ahead: HeadersAhead,
+    isReplayed: boolean,
+  ): Promise<void> {
+    if (header.version !== BOUND_VERSION) return;
+    const { scheme } = view;
+    if (!equal(boundOf(header).parentHash, headerHash(parent.header, scheme))) {
+      throw apiError('Invalid', 'The block is bound to another header of its parent');
+    }
+    const justification = carriedBy(header, scheme);
+    if (justification === undefined) return;
+    const root = rootHeight(view, this.rules);
+    if (root === undefined) throw apiError('Invalid', 'The chain has no root of finality');
+    const chain = new ChainBlocks(view, ahead, root);
+    const checks = checksInChain(
+      justification,
+      {
+        source: chain.source(parent.height),
+        at: (height) => (height > parent.height ? undefined : chain.at(height)),
+      },
+      { genesis: chain.checkpoint(1).id, scheme, rules: finalityRules },
+    );
+    if (isReplayed) return;
+    const verdicts = await this.verifier.verify(checks);
+    if (!verdicts.every((isGood) => isGood)) {
+      throw apiError('Invalid', 'The justification has a wrong signature');
+    }
+  }
+
+  /** Writes what a judged block leaves; all else of the block is in the draft. Throws ApiError. */
+  leave(draft: BlockDraft, header: Header, ahead: HeadersAhead = NOTHING_AHEAD): void {
+    const { overlay, context } = draft;
+    const { height, timestamp } = context;
+    const { scheme } = overlay;
+    if (header.consensus.kind !== 'poa') return;
+    const root = rootHeight(overlay, this.rules);
+    if (root === undefined || height < root) return;
+    const carried = carriedBy(header, scheme);
+    const chain = new ChainBlocks(overlay, ahead, root);
+    // Before the row of this block is there: it says of which sources its ancestors are.
+    const provenFinal = carried && finalBy(carried.target, chain);
+    if (carried !== undefined) {
+      const { target } = carried;
+      overlay.set(carriedTargets, height, { height: target.height, hash: target.id.slice() });
+    }
+    const before = height === root ? undefined : this.setsBefore(overlay, height);
+    if (height > root && before === undefined) return;
+    const electorate = this.electorateAfter(draft, header, ahead);
+    const entitled = entitledVoters(electorate, timestamp, scheme);
+    const sets =
+      before === undefined
+        ? voterSetsOfRoot(entitled)
+        : voterSetsAfter(before, { height, entitled, provenFinal });
+    if (before !== undefined && sets === before) return;
+    overlay.set(voterSets, height, sets === undefined ? NOBODY : encodeVoterSets(sets, scheme));
+  }
+
+  private setsBefore(view: LedgerView, height: number): VoterSets<VoterSet> | undefined {
+    if (!hasRoot(view, height - 1)) {
+      throw apiError(
+        'Invalid',
+        'Feature 1004 was approved while another release ran here, which did not record its voters. ' +
+          'Make the data directory anew',
+      );
+    }
+    return leavesAt(view, height - 1);
+  }
+
+  private electorateAfter(draft: BlockDraft, header: Header, ahead: HeadersAhead): Electorate {
+    const { overlay: view, context, txs } = draft;
+    const { height, generator } = context;
+    const { timestamp } = header;
+    const { scheme } = view;
+    return {
+      *miners(time) {
+        for (const address of presentHolders(view, MINER)) {
+          const op = activeRole(view, address, MINER, time);
+          if (op !== undefined) yield { address, since: op.timestamp };
+        }
+      },
+      isBanned: (address, time) => hasRole(view, address, BANNED, time),
+      hasScript: (address) => view.get(scripts, address) !== undefined,
+      genesisMiner: (address) =>
+        this.minersOfGenesis(view, height === 1 ? txs : undefined).get(latin1(address)),
+      lastBlock(address) {
+        if (equal(address, generator)) return { timestamp, generator: header.generator };
+        return lastBlockBelow(view, ahead, address, height, scheme);
+      },
+    };
+  }
+
+  private minersOfGenesis(
+    view: LedgerView,
+    txs: readonly Tx[] | undefined,
+  ): ReadonlyMap<string, Uint8Array> {
+    const { scheme } = view;
+    this.genesisMiners ??= minersOf(
+      txs ?? Array.from(transactionBytesAt(view, 1), (bytes) => decodeStoredTx(bytes, scheme)),
+      scheme,
+    );
+    return this.genesisMiners;
+  }
+}
+
+const NOBODY = new Uint8Array(0);
+
+/** Height of the block that is final once this one of the chain is justified. */
+function finalBy({ height }: Checkpoint, chain: ChainBlocks): number | undefined {
+  const source = chain.source(height).height;
+  return makesSourceFinal({ source, target: height }) ? source : undefined;
+}
+
+function lastBlockBelow(
+  view: LedgerView,
+  ahead: HeadersAhead,
+  address: Uint8Array,
+  height: number,
+  scheme: ChainScheme,
+): Pick<Header, 'timestamp' | 'generator'> | undefined {
+  let at = height - 1;
+  for (; ahead.has(at); at--) {
+    const header = ahead.get(at)!;
+    if (equal(scheme.addressOf(header.generator), address)) return header;
+  }
+  const { key } = blocksByGenerator;
+  const [from, to] = [key.encode([address, 0]), key.encode([address, at + 1])];
+  for (const [[, found]] of view.range(blocksByGenerator, from, to, 1, true)) {
+    return headerRowAt(view, found)?.header;
+  }
+  return undefined;
+}
+
+/** Keys of those to whom the genesis block gives the role, by address. */
+function minersOf(txs: readonly Tx[], scheme: ChainScheme): ReadonlyMap<string, Uint8Array> {
+  const keys = new Map<string, Uint8Array>();
+  const miners = new Map<string, Uint8Array>();
+  for (const { def, fields } of txs) {
+    if (def.type === genesisRegisterNode.type) {
+      const key = fields['targetPublicKey'] as Uint8Array;
+      keys.set(latin1(scheme.addressOf(key)), key);
+    }
+    if (def.type !== genesisPermit.type || fields['role'] !== 'miner') continue;
+    const address = latin1(fields['target'] as Uint8Array);
+    const key = keys.get(address);
+    if (key !== undefined) miners.set(address, key);
+  }
+  return miners;
+}

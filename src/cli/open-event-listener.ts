@@ -1,0 +1,24 @@
+/** The service of events over gRPC, as the configuration says. */
+import type { ListenEvents } from '../base/event-service.ts';
+import type { Clock } from '../base/ports.ts';
+import { StartError } from '../base/start-error.ts';
+import type { Config } from '../node/config/settings.ts';
+
+/** Undefined where it is switched off. What it returns rejects with StartError. */
+export function eventListener({ api }: Config, clock: Clock): ListenEvents | undefined {
+  const { enable, bindAddress: host, port, maxConnections: subscriptionsMax } = api.grpc.events;
+  if (!enable) return undefined;
+  return async (service) => {
+    const { listenForSubscribers } = await import('../adapters/grpc-events/event-listener.ts');
+    try {
+      return await listenForSubscribers({ host, port, subscriptionsMax }, service, clock);
+    } catch (cause) {
+      throw new StartError(
+        `listener for events on ${host}:${port}`,
+        'api.grpc.events.bind-address, api.grpc.events.port',
+        cause,
+        'stop that process or choose another address or port',
+      );
+    }
+  };
+}

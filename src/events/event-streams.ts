@@ -1,0 +1,222 @@
+/**
+ * GET /events: the events of the chain to many clients. Clients with the same filter at the same
+ * place share the text, so an event is judged and printed once for all of them.
+ */
+
+import { latin1 } from '../base/bytes.ts';
+import type { HttpStream } from '../base/http.ts';
+import type { Clock } from '../base/ports.ts';
+import type { HeaderRow } from '../block/header-row.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
+import type { ChainEvent, ChainFeed } from './chain-feed.ts';
+import type { EventFilter } from './event-filter.ts';
+import { arrivedText, resultText, transactionText } from './event-json.ts';
+import { eventText, FILLER, firstEvent, placeEvent, rollbackEvent } from './event-text.ts';
+import { type NamedPlace, type Place, placeIn, placeText } from './place.ts';
+import {
+  type Advance,
+  BEAT_MS,
+  createStreams,
+  type Sink,
+  type StreamReader,
+  type Streams,
+  type StreamsOptions,
+} from './streams.ts';
+
+export interface EventRequest {
+  readonly filter: EventFilter;
+  /** The filter as a text: clients with equal ones share their events. */
+  readonly filterText: string;
+  /** Whose streams are counted together. */
+  readonly client: string;
+  /** Behind an event; before the block at a height; undefined: behind all that has happened. */
+  readonly from: NamedPlace | number | undefined;
+  /** False: the stream ends where nothing more has happened. */
+  readonly follows: boolean;
+}
+
+export interface EventStreams {
+  /** Throws ApiError Overloaded where too many streams are open. */
+  open(request: EventRequest): { readonly first: string; readonly stream: HttpStream };
+  /** Streams that are open. */
+  count(): number;
+  /** Ends all streams. */
+  stop(): Promise<void>;
+}
+
+export interface EventStreamsDeps {
+  readonly feed: ChainFeed;
+  readonly clock: Clock;
+  /** A header, printed. */
+  readonly headerText: (height: number, row: HeaderRow) => string;
+}
+
+/** A page ends behind the event that makes it so long. */
+const PAGE_CHARS = 128 * 1024;
+/** Pages that are kept for other readers; most of them are much shorter than a whole one. */
+const PAGES_MAX = 64;
+const HEADERS_MAX = 16;
+
+interface Page {
+  readonly text: string;
+  readonly place: Place;
+}
+
+export const createEventStreams = (options: StreamsOptions, deps: EventStreamsDeps): EventStreams =>
+  new FeedStreams(options, deps);
+
+class FeedStreams implements EventStreams {
+  private readonly deps: EventStreamsDeps;
+  private readonly streams: Streams<true>;
+  private readonly endListening: () => void;
+  /** By place and filter; the oldest is the first. */
+  private readonly pages = new Map<string, Promise<Page | undefined>>();
+  /** By block id: of the latest blocks. */
+  private readonly headers = new BoundedCache<string, string>(HEADERS_MAX);
+  /** Removals of blocks that the pages reflect. */
+  private removals: number;
+
+  constructor(options: StreamsOptions, deps: EventStreamsDeps) {
+    const { feed, clock } = deps;
+    this.deps = deps;
+    this.removals = feed.removals();
+    this.streams = createStreams<true>(options, {
+      clock,
+      async begin() {
+        return true;
+      },
+      pollMs: () => BEAT_MS,
+      failed(cause) {
+        throw cause;
+      },
+      idle: () => this.pages.clear(),
+    });
+    this.endListening = feed.listen(() => this.streams.ring());
+  }
+
+  open(request: EventRequest): { readonly first: string; readonly stream: HttpStream } {
+    const { client, from } = request;
+    const opened = this.streams.admit({ client, catchesUp: from !== undefined });
+    const start = this.startOf(from);
+    const stream = opened.stream(
+      start === undefined ? 'place' : (sink) => this.reader(request, start, sink),
+    );
+    return { first: beginning(from, start), stream };
+  }
+
+  count(): number {
+    return this.streams.count();
+  }
+
+  async stop(): Promise<void> {
+    this.endListening();
+    await this.streams.stop();
+    this.pages.clear();
+  }
+
+  private startOf(from: EventRequest['from']): Place | undefined {
+    const { feed } = this.deps;
+    if (from === undefined) return feed.end();
+    if (typeof from === 'number') return feed.before(from) ?? feed.end();
+    return placeIn(feed.view, from);
+  }
+
+  private reader(request: EventRequest, from: Place, sink: Sink): StreamReader<true> {
+    const { feed } = this.deps;
+    let place = from;
+    let told = from;
+    const send = (text: string): void => {
+      told = place;
+      sink(text);
+    };
+    return {
+      advance: async (_round, signal): Promise<Advance> => {
+        const page = await this.sharedPage(place, request);
+        if (signal.aborted) return 'waits';
+        if (page === undefined) return 'lost';
+        ({ place } = page);
+        if (page.text !== '') send(page.text);
+        if (!feed.isEnd(place, request.filter)) return 'more';
+        return request.follows ? 'waits' : 'done';
+      },
+      beat: () => send(told === place ? FILLER : placeEvent(placeText(place))),
+    };
+  }
+
+  private sharedPage(place: Place, { filter, filterText }: EventRequest) {
+    const { pages, deps } = this;
+    const removals = deps.feed.removals();
+    // Pages may have blocks that are gone.
+    if (this.removals !== removals) pages.clear();
+    this.removals = removals;
+    const key = `${placeText(place)} ${filterText}`;
+    const known = pages.get(key);
+    if (known !== undefined) return known;
+    const page = this.read(place, filter);
+    pages.set(key, page);
+    if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value!);
+    // One without an end is asked again when more has come.
+    const forget = (): void => void pages.delete(key);
+    page.then((found) => {
+      if (found === undefined || found.place === place) forget();
+    }, forget);
+    return page;
+  }
+
+  private async read(from: Place, filter: EventFilter): Promise<Page | undefined> {
+    const { feed, clock } = this.deps;
+    const slice = new TimeSlice(clock);
+    let place = from;
+    let text = '';
+    for (;;) {
+      const following = await feed.next(place, filter);
+      if (following === undefined) return undefined;
+      for (const event of following.events) {
+        text += this.textOf(event);
+        if (text.length >= PAGE_CHARS) return { text, place: event.place };
+        if (slice.isOver()) await slice.yield();
+      }
+      ({ place } = following);
+      const isRolledBack = place.height < from.height;
+      if (isRolledBack || slice.isOver() || feed.isEnd(place, filter)) return { text, place };
+    }
+  }
+
+  private textOf(event: ChainEvent): string {
+    const { kind, place } = event;
+    const id = placeText(place);
+    if (kind === 'rollback') return rollbackEvent(place.height, id);
+    return eventText(kind, id, this.jsonOf(event));
+  }
+
+  private jsonOf(event: Exclude<ChainEvent, { kind: 'rollback' }>): string {
+    const { height } = event.place;
+    const { scheme } = this.deps.feed.view;
+    switch (event.kind) {
+      case 'transaction':
+        return transactionText(event.tx, height, scheme);
+      case 'contractResult':
+        return resultText(event.tx, height, scheme);
+      case 'policyData':
+        return arrivedText(event.item);
+      case 'block':
+        return this.printedHeader(event);
+    }
+  }
+
+  private printedHeader({ place, row }: ChainEvent & { kind: 'block' }): string {
+    const key = latin1(place.id);
+    const text = this.headers.get(key) ?? this.deps.headerText(place.height, row);
+    this.headers.set(key, text);
+    return text;
+  }
+}
+
+/** The id of a place after a rollback comes with the event that tells of the rollback. */
+function beginning(from: EventRequest['from'], place: Place | undefined): string {
+  const isRolledBack =
+    typeof from === 'object' && place !== undefined && place.height < from.height;
+  if (!isRolledBack) return firstEvent(place && placeText(place));
+  return firstEvent(undefined) + rollbackEvent(place.height, placeText(place));
+}

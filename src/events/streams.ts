@@ -1,0 +1,352 @@
+/**
+ * Streams of events to many clients. Readers that have all events take turns; one that catches up,
+ * or whose turns take long, has them apart from the others, beside a few of its kind.
+ *
+ * Invariants: a reader writes only when its client has taken the text before; a client that does not
+ * take it in time is ended; the streams in all, those of one client, and the characters that wait
+ * for clients are limited.
+ */
+import { apiError } from '../base/errors.ts';
+import type { HttpStream, HttpStreamClient } from '../base/http.ts';
+import type { Clock } from '../base/ports.ts';
+import { Alarm } from '../concurrency/alarm.ts';
+import { TimeSlice } from '../concurrency/time-slice.ts';
+import { type EndReason, endEvent, FILLER } from './event-text.ts';
+
+/** `more`: another turn at once. `done`: nothing is to follow. `lost`: the place is not known. */
+export type Advance = 'more' | 'waits' | 'done' | 'lost';
+
+export interface StreamReader<Round> {
+  /** Sends what comes next, as far as the round goes. */
+  advance(round: Round, signal: AbortSignal): Promise<Advance>;
+  /** Keeps the connection open; the client hears how far the stream is. */
+  beat(): void;
+}
+
+/** The end of a stream that a reader writes to. */
+export type Sink = (text: string) => void;
+
+export interface StreamsOptions {
+  readonly readersMax: number;
+  readonly readersOfClientMax: number;
+}
+
+export interface StreamSource<Round> {
+  readonly clock: Clock;
+  /** Where the source ends now; undefined while it is away. */
+  begin(readers: number): Promise<Round | undefined>;
+  /** The time until the source is asked again where nobody rings. */
+  pollMs(): number;
+  /** What a failed turn means for its reader; throws what no source may throw. */
+  failed(cause: unknown, clientName: string): EndReason | 'apart';
+  /** No reader is left. */
+  idle?(): void;
+}
+
+export interface StreamRequest {
+  /** Whose streams are counted together. */
+  readonly client: string;
+  readonly catchesUp: boolean;
+}
+
+/** A place among the streams, until `stream` begins or `release` is called. */
+export interface OpenedPlace<Round> {
+  stream(reader: ((send: Sink) => StreamReader<Round>) | EndReason): HttpStream;
+  release(): void;
+}
+
+export interface Streams<Round> {
+  /** Throws ApiError Overloaded. */
+  admit(request: StreamRequest): OpenedPlace<Round>;
+  /** Streams that are open. */
+  count(): number;
+  /** Something new has come. */
+  ring(): void;
+  /** Ends all streams. */
+  stop(): Promise<void>;
+}
+
+/** The native server ends connections on which nothing was written for ten seconds. */
+export const BEAT_MS = 4000;
+/** A client that has not taken a page by then is ended. */
+const TAKE_MS_MAX = 5000;
+/** A turn that takes longer is ended, and taken apart from those of the others. */
+const TURN_MS = 250;
+/** Turns apart at a time, one of a client: slow filters of one keep no other one waiting. */
+const APART_MAX = 2;
+/** Of all clients together. */
+const WAITING_CHARS_MAX = 16 * 1024 * 1024;
+
+interface Member<Round> {
+  /** Undefined until the beginning of the answer was sent. */
+  reader: StreamReader<Round> | undefined;
+  client: HttpStreamClient | undefined;
+  /** False while the client must take something first. */
+  isReady: boolean;
+  /** Characters that it must take. */
+  waiting: number;
+  /** When something was written last, or the client was found to take nothing. */
+  wroteAt: number;
+  readonly clientName: string;
+  /** Its turns are apart from those of the others. */
+  isApart: boolean;
+  /** Ends the turn that it has now. */
+  turn: AbortController | undefined;
+}
+
+export const createStreams = <Round>(
+  options: StreamsOptions,
+  source: StreamSource<Round>,
+): Streams<Round> => new StreamSet(options, source);
+
+class StreamSet<Round> implements Streams<Round> {
+  private readonly options: StreamsOptions;
+  private readonly source: StreamSource<Round>;
+  private readonly members = new Set<Member<Round>>();
+  private readonly ofClients = new Map<string, number>();
+  private readonly alarm: Alarm;
+  private readonly turns = new Set<Promise<void>>();
+  /** Clients of which a reader has a turn apart now. */
+  private readonly apart = new Set<string>();
+  private isStopped = false;
+  private running: Promise<void> | undefined;
+  private cancelBeats = (): void => {};
+  /** Characters that clients have not taken. */
+  private waiting = 0;
+
+  constructor(options: StreamsOptions, source: StreamSource<Round>) {
+    this.options = options;
+    this.source = source;
+    this.alarm = new Alarm(source.clock);
+  }
+
+  admit({ client, catchesUp }: StreamRequest): OpenedPlace<Round> {
+    const { readersMax, readersOfClientMax } = this.options;
+    const isFull =
+      this.members.size >= readersMax || (this.ofClients.get(client) ?? 0) >= readersOfClientMax;
+    if (this.isStopped || isFull) throw apiError('Overloaded');
+    const member: Member<Round> = {
+      reader: undefined,
+      client: undefined,
+      isReady: true,
+      waiting: 0,
+      wroteAt: this.source.clock.monotonic(),
+      clientName: client,
+      isApart: catchesUp,
+      turn: undefined,
+    };
+    this.add(member);
+    return {
+      stream: (reader) => {
+        this.start();
+        this.cancelBeats();
+        this.beats();
+        return this.streamOf(member, reader);
+      },
+      release: () => this.remove(member),
+    };
+  }
+
+  count(): number {
+    return this.members.size;
+  }
+
+  ring(): void {
+    this.alarm.ring();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    for (const member of [...this.members]) this.end(member, 'stopping');
+    this.cancelBeats();
+    this.alarm.ring();
+    await this.running;
+    await Promise.all(this.turns);
+  }
+
+  private streamOf(
+    member: Member<Round>,
+    reader: ((send: Sink) => StreamReader<Round>) | EndReason,
+  ): HttpStream {
+    return {
+      filler: FILLER,
+      begin: (client) => {
+        member.client = client;
+        if (this.isStopped) this.end(member, 'stopping');
+        else if (typeof reader === 'string') this.end(member, reader);
+        else member.reader = reader((text) => this.send(member, text));
+        this.alarm.ring();
+      },
+      ready: () => {
+        member.isReady = true;
+        this.taken(member);
+        member.wroteAt = this.source.clock.monotonic();
+        this.alarm.ring();
+      },
+      closed: () => this.remove(member),
+    };
+  }
+
+  private add(member: Member<Round>): void {
+    const { members, ofClients } = this;
+    members.add(member);
+    ofClients.set(member.clientName, (ofClients.get(member.clientName) ?? 0) + 1);
+  }
+
+  private remove(member: Member<Round>): void {
+    const { members, ofClients } = this;
+    if (!members.delete(member)) return;
+    const left = ofClients.get(member.clientName)! - 1;
+    if (left === 0) ofClients.delete(member.clientName);
+    else ofClients.set(member.clientName, left);
+    this.taken(member);
+    member.turn?.abort();
+  }
+
+  private end(member: Member<Round>, reason: EndReason): void {
+    this.remove(member);
+    member.client?.end(endEvent(reason));
+  }
+
+  /** A timer of their own: no turn holds beats up. */
+  private beats(): void {
+    const { members, source } = this;
+    for (const member of [...members]) this.keepAlive(member);
+    this.cancelBeats =
+      members.size === 0 ? () => {} : source.clock.after(BEAT_MS / 4, () => this.beats());
+  }
+
+  private keepAlive(member: Member<Round>): void {
+    const idleMs = this.source.clock.monotonic() - member.wroteAt;
+    if (member.reader === undefined) return;
+    if (!member.isReady) {
+      if (idleMs >= TAKE_MS_MAX) this.end(member, 'slow');
+    } else if (idleMs >= BEAT_MS / 2) member.reader.beat();
+  }
+
+  private send(member: Member<Round>, text: string): void {
+    member.wroteAt = this.source.clock.monotonic();
+    member.isReady = member.client!.write(text);
+    if (member.isReady) return;
+    member.waiting = text.length;
+    this.waiting += text.length;
+    while (this.waiting > WAITING_CHARS_MAX) this.end(this.slowest(), 'slow');
+  }
+
+  private taken(member: Member<Round>): void {
+    this.waiting -= member.waiting;
+    member.waiting = 0;
+  }
+
+  /** Of those whose clients must take something. */
+  private slowest(): Member<Round> {
+    let found: Member<Round> | undefined;
+    for (const member of this.members) {
+      const isSlower = found === undefined || member.wroteAt < found.wroteAt;
+      if (member.waiting > 0 && isSlower) found = member;
+    }
+    return found!;
+  }
+
+  private start(): void {
+    if (this.running !== undefined || this.isStopped || this.members.size === 0) return;
+    this.running = this.run().finally(() => {
+      this.running = undefined;
+      this.start();
+    });
+  }
+
+  private async run(): Promise<void> {
+    const { source, members } = this;
+    while (!this.isStopped && members.size > 0) {
+      await this.round();
+      const isCalm = [...members].every(({ isReady }) => isReady);
+      await this.alarm.wait(isCalm ? source.pollMs() : Math.min(source.pollMs(), BEAT_MS / 4));
+    }
+    source.idle?.();
+  }
+
+  /** One turn of each reader; those apart begin theirs, as far as there are places. */
+  private async round(): Promise<void> {
+    const { source, members, apart } = this;
+    const now = await source.begin(members.size);
+    if (now === undefined) return;
+    const slice = new TimeSlice(source.clock);
+    for (const member of [...members]) {
+      const { reader, isReady } = member;
+      if (reader === undefined || !isReady || member.turn !== undefined) continue;
+      if (!members.has(member)) continue;
+      if (!member.isApart) await this.shortTurn(member, reader, now);
+      else if (apart.size < APART_MAX && !apart.has(member.clientName)) {
+        this.takeApart(member, reader, now);
+      }
+      if (slice.isOver()) await slice.yield();
+    }
+  }
+
+  private takeApart(member: Member<Round>, reader: StreamReader<Round>, now: Round): void {
+    const { members, apart } = this;
+    const { clientName } = member;
+    // The client that has waited longest is the next, and of its readers the one that has.
+    const own = [...members].filter((other) => other !== member && other.clientName === clientName);
+    for (const one of [...own, member]) {
+      members.delete(one);
+      members.add(one);
+    }
+    apart.add(clientName);
+    void this.begin(member, reader, now).then(() => {
+      apart.delete(clientName);
+      this.alarm.ring();
+    });
+  }
+
+  private async shortTurn(member: Member<Round>, reader: StreamReader<Round>, now: Round) {
+    let cancel = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.source.clock.after(TURN_MS, resolve);
+    });
+    const turn = this.begin(member, reader, now);
+    await Promise.race([turn, late]);
+    cancel();
+    if (member.turn === undefined) return;
+    member.isApart = true;
+    member.turn.abort();
+  }
+
+  /** Resolves when the turn is over; never rejects but where the program is wrong. */
+  private begin(member: Member<Round>, reader: StreamReader<Round>, now: Round): Promise<void> {
+    member.turn = new AbortController();
+    const { signal } = member.turn;
+    const { clock } = this.source;
+    const began = clock.monotonic();
+    const turn = this.turnOf(member, reader, now, signal).then((outcome) => {
+      member.turn = undefined;
+      this.turns.delete(turn);
+      if (outcome === 'lost') this.end(member, 'place');
+      if (outcome === 'done') this.end(member, 'end');
+      // An ended turn says nothing about how far its reader is.
+      const isSlow = clock.monotonic() - began > TURN_MS;
+      if (!signal.aborted) member.isApart = outcome === 'more' || isSlow;
+      if (outcome === 'more' || signal.aborted) this.alarm.ring();
+    });
+    this.turns.add(turn);
+    return turn;
+  }
+
+  private async turnOf(
+    member: Member<Round>,
+    reader: StreamReader<Round>,
+    now: Round,
+    signal: AbortSignal,
+  ): Promise<Advance> {
+    try {
+      return await reader.advance(now, signal);
+    } catch (cause) {
+      if (signal.aborted) return 'waits';
+      const meaning = this.source.failed(cause, member.clientName);
+      if (meaning === 'apart') member.isApart = true;
+      else this.end(member, meaning);
+      return 'waits';
+    }
+  }
+}

@@ -1,0 +1,366 @@
+/**
+ * The finality of a node: the engine (finality/finality.ts) on its chain, its disk and its sessions. It runs
+ * from the activation of feature 1004 on, under proof of authority.
+ *
+ * Invariants: before that, nothing is sent, written or refused; the engine learns of blocks after they are
+ * on disk; a final block is on disk before it is shown.
+ */
+
+import type { FinalityReport } from '../api/services.ts';
+import { unlessOurs } from '../base/assert.ts';
+import { limitsOf } from '../base/budget.ts';
+import { equal, latin1 } from '../base/bytes.ts';
+import type { Disposal } from '../base/disposal.ts';
+import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
+import type { Header } from '../block/header.ts';
+import type { AppliedBlock } from '../chain/apply/block-applier.ts';
+import type { Blockchain } from '../chain/blockchain.ts';
+import {
+  exactLead,
+  type Lead,
+  leadOf,
+  mayBeQuorum,
+  type VotesOfChain,
+} from '../chain/finality/branch-lead.ts';
+import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/finality/final-floor.ts';
+import { FinalityIndex } from '../chain/finality/finality-index.ts';
+import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
+import type { BranchFinality } from '../chain/fork/branch-switch.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { Finality, type Peer } from '../finality/finality.ts';
+import { encodeJustification } from '../finality/justification.ts';
+import { rules as finalityRules } from '../finality/rules.ts';
+import { ancestorAt } from '../finality/tracked-block.ts';
+import type { Checkpoint } from '../finality/vote.ts';
+import type { VoterSet } from '../finality/voter-set.ts';
+import { votesBudget } from '../network/messages/message-budgets.ts';
+import { VOTES } from '../network/messages/vote-messages.ts';
+import type { Session, Sessions } from '../network/sessions/session.ts';
+import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import { activationHeight, feature } from '../tx/rules/features.ts';
+import type { Config } from './config/settings.ts';
+import { notePath, openNote } from './voter-note.ts';
+
+export interface FinalityOptionsOfNode {
+  readonly isPoa: boolean;
+  readonly maxRollback: number;
+  readonly roundMs: number;
+  /** Path of the note. */
+  readonly notePath: string;
+  readonly votes: boolean;
+  /** `miner.wait-for-votes`. */
+  readonly waits: boolean;
+}
+
+export interface FinalityPortsOfNode {
+  readonly scheme: ChainScheme;
+  readonly blockchain: Blockchain;
+  readonly rules: ChainRules;
+  readonly store: Store;
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly files?: Files | undefined;
+  readonly owner: {
+    readonly publicKey: Uint8Array;
+    readonly sign: (message: Uint8Array) => Uint8Array;
+  };
+}
+
+interface Running extends VotesOfChain {
+  readonly engine: Finality;
+}
+
+/** The finality of a configured node; it runs before the network does. */
+export function openFinality(
+  config: Config,
+  { started, ...ports }: FinalityPortsOfNode & { readonly started: Disposal },
+): NodeFinality {
+  const finality = createFinality(config, ports);
+  started.add('finality', () => finality.stop());
+  finality.start();
+  return finality;
+}
+
+function createFinality(config: Config, ports: FinalityPortsOfNode): NodeFinality {
+  const { consensus } = config.blockchain;
+  const { miner, network, synchronization } = config;
+  return new NodeFinality(
+    {
+      isPoa: consensus.type === 'poa',
+      maxRollback: synchronization.maxRollback,
+      roundMs: consensus.roundDuration.ms + consensus.syncDuration.ms,
+      notePath: notePath(config),
+      votes: miner.enable && network.mode !== 'watcher',
+      waits: miner.waitForVotes,
+    },
+    ports,
+  );
+}
+
+/** With fewer voters a quorum is all of them, and one that is away would stop the chain. */
+const WAITING_VOTERS_MIN = 4;
+/** The genesis block carries no votes, and none is for it. */
+const FIRST_HEIGHT = 2;
+/** A key that is without its note so soon after the feature began has not voted before. */
+const FIRST_MS = 10 * 60_000;
+const NOTHING = new Uint8Array(0);
+
+export class NodeFinality implements BranchFinality {
+  private readonly options: FinalityOptionsOfNode;
+  private readonly ports: FinalityPortsOfNode;
+  private readonly sessionPeers = new WeakMap<Session, Peer>();
+  private running: Running | undefined;
+  private sessions: Pick<Sessions, 'all'> | undefined;
+  private forget: () => void = () => {};
+  /** Votes say that another chain may be the better one. */
+  onSeeking: () => void = () => {};
+
+  constructor(options: FinalityOptionsOfNode, ports: FinalityPortsOfNode) {
+    this.options = options;
+    this.ports = ports;
+  }
+
+  /** Call before sessions start. */
+  attach(sessions: Sessions): void {
+    this.sessions = sessions;
+    sessions.handleNotices(VOTES, {
+      ...limitsOf(votesBudget),
+      take: (session, message) => this.take(session, message.slice()),
+    });
+    sessions.onOpen((session) => this.running?.engine.joined(this.peerOf(session)));
+  }
+
+  start(): void {
+    const { blockchain } = this.ports;
+    this.forget = blockchain.listen({
+      rolledBack: () => this.moved(),
+      block: ({ tip }) => this.block(tip.height),
+    });
+    this.begin();
+  }
+
+  stop(): void {
+    this.forget();
+    this.running?.engine.stop();
+  }
+
+  private begin(): void {
+    const { blockchain, rules, scheme, clock, log, verifier, store } = this.ports;
+    const { view } = blockchain;
+    const tip = blockchain.tip();
+    const from = activationHeight(view, feature.finality, rules);
+    const root = rootHeight(view, rules);
+    if (!this.options.isPoa || from === undefined || root === undefined || from > tip.height + 1)
+      return;
+    const isFirst =
+      tip.height < Math.max(from, FIRST_HEIGHT) && clock.now() - tip.header.timestamp < FIRST_MS;
+    const index = new FinalityIndex(view, root);
+    if (index.at(tip) === undefined) return;
+    const chain = new ChainBlocks(view, new Map(), root);
+    const proof = storedFinalProof(view, scheme);
+    const final = proof === undefined ? chain.checkpoint(root) : { ...proof.link.source, proof };
+    const lowest = FinalityIndex.lowest(final.height, chain.source(tip.height).height);
+    for (let height = Math.max(root, lowest); height <= tip.height; height++) index.add(height);
+    const genesis = chain.checkpoint(1).id;
+    const engine = new Finality(
+      final,
+      {
+        genesis,
+        maxRollback: this.options.maxRollback,
+        roundMs: this.options.roundMs,
+        isWaitingLifted: false,
+      },
+      {
+        scheme,
+        clock,
+        log,
+        verifier,
+        rules: finalityRules,
+        blocks: index,
+        head: () => index.at(blockchain.tip())!,
+        peers: () => this.peers(),
+        voter: this.options.votes ? this.voterOf(genesis, isFirst) : undefined,
+        saveProof: async (bytes) => {
+          await store.write([finalProofWrite(bytes)]);
+          this.shown();
+        },
+        onChange: () => {
+          if (this.seeksJustified()) this.onSeeking();
+        },
+      },
+    );
+    this.running = { engine, index, root, scheme };
+    for (let height = final.height + 1; height <= tip.height; height++) {
+      const block = index.add(height);
+      if (block !== undefined) engine.added(block);
+    }
+    engine.start();
+    engine.moved();
+    log.info('finality.started', { root, final: final.height });
+  }
+
+  /** `isFirst`: nobody can have voted before, since this is the moment at which the feature begins. */
+  private voterOf(genesis: Uint8Array, isFirst: boolean) {
+    const { files, owner, scheme } = this.ports;
+    if (files === undefined) return undefined;
+    const { publicKey, sign } = owner;
+    const mine = { genesis, voter: publicKey };
+    return { publicKey, sign, ...openNote(files, this.options.notePath, mine, scheme, isFirst) };
+  }
+
+  private block(height: number): void {
+    if (this.running === undefined) {
+      this.begin();
+      return;
+    }
+    const { engine, index } = this.running;
+    const block = index.add(height);
+    if (block !== undefined) engine.added(block);
+    if (height === this.ports.blockchain.tip().height) this.moved();
+  }
+
+  private moved(): void {
+    const { running } = this;
+    const { blockchain } = this.ports;
+    // Of a switch of branches, the blocks follow.
+    if (running === undefined || running.index.at(blockchain.tip()) === undefined) return;
+    running.engine.moved();
+  }
+
+  private shown(): void {
+    const { running } = this;
+    if (running === undefined) return;
+    const { engine, index } = running;
+    const head = index.at(this.ports.blockchain.tip());
+    if (head === undefined) return;
+    index.forgetBelow(FinalityIndex.lowest(engine.final().height, head.source.height));
+  }
+
+  private take(session: Session, message: Uint8Array): void {
+    const { running } = this;
+    const { log } = this.ports;
+    if (running === undefined) return;
+    running.engine
+      .receive(message, this.peerOf(session))
+      .then((offence) => {
+        if (offence !== undefined) session.offend('malformed-message', offence);
+      })
+      .catch(unlessOurs((cause) => log.error('finality.votes-failed', { why: String(cause) })));
+  }
+
+  private *peers(): Iterable<Peer> {
+    for (const session of this.sessions?.all() ?? []) yield this.peerOf(session);
+  }
+
+  private peerOf(session: Session): Peer {
+    const known = this.sessionPeers.get(session);
+    if (known !== undefined) return known;
+    const voterKey = (): Uint8Array | undefined => this.keyOf(session.miner);
+    const peer: Peer = {
+      get voter() {
+        return voterKey();
+      },
+      send: (message) => void session.notify(VOTES, message),
+    };
+    this.sessionPeers.set(session, peer);
+    return peer;
+  }
+
+  private keyOf(address: Uint8Array): Uint8Array | undefined {
+    const { running } = this;
+    const head = running?.index.at(this.ports.blockchain.tip());
+    if (running === undefined || head === undefined) return undefined;
+    for (const sets of [head.leaves, head.deciding]) {
+      const { keys, addresses } = running.engine.tracker.deciding(sets).members;
+      const at = addresses.findIndex((one) => equal(one, address));
+      if (at !== -1) return keys[at];
+    }
+    return undefined;
+  }
+
+  /** The justification that the next block of this node carries. */
+  carried(): Uint8Array {
+    const justification = this.running?.engine.toCarry();
+    if (justification === undefined) return NOTHING;
+    return encodeJustification(justification, this.ports.scheme).slice();
+  }
+
+  /** Whether the next block of this node has to wait for votes. */
+  lacksVotes(): boolean {
+    const { running } = this;
+    const head = running?.index.at(this.ports.blockchain.tip());
+    if (running === undefined || head === undefined || !this.options.waits) return false;
+    if (head.leaves.current.keys.length < WAITING_VOTERS_MIN) return false;
+    return !running.engine.mayMakeBlock();
+  }
+
+  /** The final block that is on disk; undefined before the feature is active. */
+  final(): Checkpoint | undefined {
+    return this.running?.engine.final();
+  }
+
+  /** GET /finality. */
+  report(): FinalityReport | undefined {
+    const { running } = this;
+    const head = running?.index.at(this.ports.blockchain.tip());
+    if (running === undefined || head === undefined) return undefined;
+    const { engine } = running;
+    const { scheme } = this.ports;
+    const { kept, evidence } = engine.pool;
+    const votersOf = ({ keys, addresses }: VoterSet) =>
+      keys.map((key, i) => ({
+        address: scheme.addressToText(addresses[i]!),
+        votedHeight: kept.highestOf(latin1(key)),
+      }));
+    return {
+      isActive: true,
+      finalHeight: finalFloor(this.ports.blockchain.view),
+      justifiedHeight: engine.tracker.justified.height,
+      voters: votersOf(head.leaves.current),
+      next: head.leaves.next === undefined ? [] : votersOf(head.leaves.next.voters),
+      ownVotes: engine.voter?.state() ?? 'off',
+      waits: this.lacksVotes(),
+      contradictions: evidence
+        .list()
+        .map(([{ voter }]) => scheme.addressToText(scheme.addressOf(voter))),
+    };
+  }
+
+  floor(): number {
+    const { running } = this;
+    const { view } = this.ports.blockchain;
+    if (running === undefined) return finalFloor(view);
+    const { final } = running.engine.tracker;
+    const head = running.index.at(this.ports.blockchain.tip());
+    const own = head && ancestorAt(head, final.height, running.index);
+    const isOwn = own !== undefined && equal(own.checkpoint.id, final.id);
+    return isOwn ? final.height : finalFloor(view);
+  }
+
+  /** Some block that is justified, or may be, is not in the own chain. */
+  seeksJustified(): boolean {
+    const { running } = this;
+    const head = running?.index.at(this.ports.blockchain.tip());
+    if (running === undefined || head === undefined) return false;
+    const { tracker, pool } = running.engine;
+    const { justified } = tracker;
+    const own = ancestorAt(head, justified.height, running.index);
+    if (own === undefined || !equal(own.checkpoint.id, justified.id)) return true;
+    return pool.kept
+      .targetsAbove(justified.height)
+      .some(
+        ({ id, voters }) =>
+          running.index.get(id) === undefined &&
+          mayBeQuorum(head.leaves, (name) => voters.has(name)),
+      );
+  }
+
+  lead(ancestor: number, branch: readonly Header[]): Lead {
+    return this.running && leadOf(this.running, this.ports.blockchain.tip(), ancestor, branch);
+  }
+
+  exactLead(ancestor: number, branch: readonly AppliedBlock[]): Lead {
+    return this.running && exactLead(this.running, this.ports.blockchain.tip(), ancestor, branch);
+  }
+}

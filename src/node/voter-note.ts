@@ -1,0 +1,54 @@
+/** The note of the voter of this node, in a small file (finality.md#notes). */
+import type { Files } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import {
+  encodeNote,
+  FIRST_NOTE,
+  type Note,
+  type NoteDisk,
+  type NoteOwner,
+  readNote,
+} from '../finality/note-file.ts';
+import type { Config } from './config/settings.ts';
+
+const NOTHING = new Uint8Array(0);
+
+/** Outside of the data directory: no copy of that has it. */
+export const notePath = ({ directory }: Pick<Config, 'directory'>): string =>
+  `${directory}/finality-note`;
+
+export interface VoterNote {
+  readonly disk: NoteDisk;
+  /** What the file has; undefined where it is lost. */
+  readonly note: Note | undefined;
+}
+
+/**
+ * `isFirst`: the key cannot have voted before, so the first note is made where there is none. Throws StartError where
+ * the file is damaged.
+ */
+export function openNote(
+  files: Files,
+  path: string,
+  owner: NoteOwner,
+  scheme: ChainScheme,
+  isFirst: boolean,
+): VoterNote {
+  const disk = noteDisk(files, path);
+  if (isFirst && disk.read() === undefined) {
+    files.replace(path, encodeNote(FIRST_NOTE, owner, scheme), { secret: true });
+  }
+  return { disk, note: readNote(disk, path, owner, scheme) };
+}
+
+/** An empty file says that there is no note. */
+export function noteDisk(files: Files, path: string): NoteDisk {
+  return {
+    read() {
+      const bytes = files.read(path);
+      return bytes === undefined || bytes.length === 0 ? undefined : bytes;
+    },
+    replace: async (bytes) => files.replace(path, bytes, { secret: true }),
+    remove: async () => files.replace(path, NOTHING, { secret: true }),
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * Readers that are killed at random and go on with the last id that they have, while blocks come and
+ * are taken back, and while the node is started anew: they see what a replay of the whole chain shows.
+ * EVENT_BLOCKS and EVENT_SEEDS make it longer.
+ */
+import t from 'tap';
+import { base58 } from '../../src/base/base58.ts';
+import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
+import { createChainFeed } from '../../src/events/chain-feed.ts';
+import { createEventStreams, type EventStreams } from '../../src/events/event-streams.ts';
+import { eventKinds } from '../../src/events/event-text.ts';
+import { readPlace } from '../../src/events/place.ts';
+import { mine, newChain, payment, type TestChain, users } from '../chain/chain-harness.ts';
+
+const BLOCKS = Number(process.env['EVENT_BLOCKS'] ?? 1000);
+const SEEDS = Number(process.env['EVENT_SEEDS'] ?? 1);
+const REORGANISATIONS = BLOCKS / 20;
+const DEPTH_MAX = 9;
+const READERS = 4;
+const MS_PER_BLOCK_MAX = 1000;
+
+t.setTimeout(60_000 + SEEDS * BLOCKS * MS_PER_BLOCK_MAX);
+
+for (let seed = 1; seed <= SEEDS; seed++) {
+  t.test(`${BLOCKS} blocks, ${REORGANISATIONS} reorganisations, seed ${seed}`, async (t) => {
+    const random = numbers(seed);
+    const chain = await newChain();
+    let node = started(chain);
+    const readers = Array.from({ length: READERS }, () => new Reader(random));
+    let reorganisations = 0;
+    for (let block = 0; block < BLOCKS; block++) {
+      await grow(chain, random);
+      if (block % (BLOCKS / REORGANISATIONS) === 7) {
+        await reorganise(chain, random);
+        reorganisations++;
+      }
+      if (random(40) === 0) {
+        for (const reader of readers) reader.kill();
+        await node.stop();
+        node = started(chain);
+      }
+      for (const reader of readers) {
+        if (reader.isOpen) {
+          if (random(6) === 0) reader.kill();
+        } else if (random(3) === 0) reader.open(node);
+      }
+      await settled();
+    }
+    for (const reader of readers) {
+      reader.isKilled = false;
+      if (!reader.isOpen) reader.open(node);
+    }
+    await settled();
+    const replay = new Reader(random);
+    replay.isKilled = false;
+    replay.open(node, 1);
+    await settled();
+    t.equal(reorganisations, REORGANISATIONS);
+    t.strictSame(replay.transactions, stored(chain), 'the replay is the chain');
+    for (const reader of readers) {
+      t.strictSame(reader.transactions, replay.transactions, `${reader.kills} kills`);
+      t.strictSame(reader.blocks, replay.blocks);
+      t.ok(reader.kills > BLOCKS / 40 && reader.rollbacks > 0, `${reader.rollbacks} rollbacks`);
+    }
+    await node.stop();
+  });
+}
+
+type Numbers = (below: number) => number;
+
+function numbers(seed: number): Numbers {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % below;
+  };
+}
+
+async function grow(chain: TestChain, random: Numbers): Promise<void> {
+  const [alice, bob] = users;
+  const { timestamp } = chain.blockchain.tip().header;
+  const txs = Array.from({ length: random(4) }, (_, i) =>
+    payment(alice, bob, BigInt(1 + random(1000)), timestamp + i * 1000),
+  );
+  await mine(chain, txs);
+}
+
+/** The new blocks have other transactions, and are fewer or more. */
+async function reorganise(chain: TestChain, random: Numbers): Promise<void> {
+  const { height } = chain.blockchain.tip();
+  const to = Math.max(1, height - 1 - random(DEPTH_MAX));
+  const time = chain.blockchain.tip().header.timestamp;
+  await chain.blockchain.rollback(to);
+  chain.clock.time = time + 1;
+  for (let i = random(DEPTH_MAX + 2); i >= 0; i--) await grow(chain, random);
+}
+
+const started = ({ blockchain, clock }: TestChain): EventStreams =>
+  createEventStreams(
+    { readersMax: 10, readersOfClientMax: 10 },
+    {
+      feed: createChainFeed({ chain: blockchain, clock }),
+      clock,
+      headerText: (height) => JSON.stringify({ height }),
+    },
+  );
+
+const stored = ({ blockchain }: TestChain): readonly string[] => {
+  const { view, tip } = blockchain;
+  const heights = Array.from({ length: tip().height }, (_, i) => i + 1);
+  return heights.flatMap((height) =>
+    transactionsAt(view, height).map(({ id }) => `${height} ${Buffer.from(id).toString('hex')}`),
+  );
+};
+
+const settled = async (): Promise<void> => {
+  for (let i = 0; i < 30; i++) await new Promise(setImmediate);
+};
+
+/** A client: it keeps what it is told, and the last id. */
+class Reader {
+  private readonly random: Numbers;
+  private closed: (() => void) | undefined;
+  private lastId = '';
+  transactions: string[] = [];
+  blocks: number[] = [];
+  kills = 0;
+  isKilled = true;
+  rollbacks = 0;
+
+  constructor(random: Numbers) {
+    this.random = random;
+  }
+
+  get isOpen(): boolean {
+    return this.closed !== undefined;
+  }
+
+  open(node: EventStreams, first = 1): void {
+    const { first: text, stream } = node.open({
+      filter: { kinds: new Set(Object.keys(eventKinds) as (keyof typeof eventKinds)[]) },
+      filterText: '',
+      client: '',
+      from: this.lastId === '' ? first : readPlace(this.lastId)!,
+      follows: true,
+    });
+    this.closed = stream.closed;
+    this.take(text);
+    stream.begin({
+      write: (text) => {
+        this.take(text);
+        return true;
+      },
+      end: (text) => {
+        this.closed = undefined;
+        if (!text.includes('stopping')) throw new Error(text);
+      },
+    });
+  }
+
+  kill(): void {
+    if (this.closed === undefined) return;
+    this.closed();
+    this.closed = undefined;
+    this.kills++;
+  }
+
+  /** It may be killed in the middle of a text, between two events. */
+  private take(text: string): void {
+    for (const part of text.split('\n\n')) {
+      if (this.closed === undefined) return;
+      this.event(part);
+      if (this.isKilled && this.random(50) === 0) this.kill();
+    }
+  }
+
+  private event(part: string): void {
+    const fields = new Map(
+      part.split('\n').map((line) => {
+        const at = line.indexOf(': ');
+        return [line.slice(0, at), line.slice(at + 2)] as const;
+      }),
+    );
+    this.lastId = fields.get('id') ?? this.lastId;
+    const data = fields.get('data');
+    if (data === undefined) return;
+    const { height, id } = JSON.parse(data) as { height: number; id: string };
+    if (fields.get('event') === 'transaction') this.transactions.push(`${height} ${hexOf(id)}`);
+    else if (fields.get('event') === 'block') this.blocks.push(height);
+    else {
+      this.rollbacks++;
+      this.transactions = this.transactions.filter((one) => Number(one.split(' ')[0]) <= height);
+      this.blocks = this.blocks.filter((one) => one <= height);
+    }
+  }
+}
+
+const hexOf = (id: string): string => Buffer.from(base58.decode(id)).toString('hex');
