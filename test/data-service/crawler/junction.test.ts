@@ -13,6 +13,8 @@ import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { onBothStores } from '../stores.ts';
 
+t.setTimeout(240_000);
+
 const BLOCKS = 30;
 const TIP = BLOCKS + 1;
 const MAX_ROLLBACK = 10;
