@@ -97,8 +97,8 @@ class FeedStreams implements EventStreams {
 
   open(request: EventRequest): { readonly first: string; readonly stream: HttpStream } {
     const { client, from } = request;
-    const opened = this.streams.admit({ client, catchesUp: from !== undefined });
     const start = this.startOf(from);
+    const opened = this.streams.admit({ client, catchesUp: from !== undefined });
     const stream = opened.stream(
       start === undefined ? 'place' : (sink) => this.reader(request, start, sink),
     );

@@ -149,6 +149,11 @@ t.test('refusals', async (t) => {
   for (const query of ['kinds=none', 'type=x', 'address=x', 'asset=0', 'from=0', 'lastEventId=x']) {
     t.equal((await fetch(`${url}/events?${query}`)).status, 400, query);
   }
+  for (const id of ['9999999999.b.0.AAAAAAAA', '4294967296.b.0.AAAAAAAA']) {
+    t.equal((await fetch(`${url}/events?lastEventId=${id}`)).status, 400, id);
+    const headers = { 'last-event-id': id };
+    t.equal((await fetch(`${url}/events`, { headers })).status, 400, `${id} as a header`);
+  }
   const many = Array.from({ length: 101 }, () => '4').join(',');
   t.equal((await fetch(`${url}/events?type=${many}`)).status, 400);
   const open = [await eventClient(t, `${url}/events`), await eventClient(t, `${url}/events`)];
