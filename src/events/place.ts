@@ -93,6 +93,8 @@ export function readPlace(text: string): NamedPlace | undefined {
   const [, height, step, arrival, marks = ''] = TEXT.exec(text) ?? [];
   const isWhole = marks.length % MARK_CHARS === 0 && marks.length <= MARKS_CHARS_MAX;
   if (height === undefined || !isWhole || Number(height) > HEIGHT_MAX) return undefined;
+  // Nothing would ever be behind such a step.
+  if (Number(step) > BLOCK_STEP) return undefined;
   return {
     height: Number(height),
     step: step === 'b' ? BLOCK_STEP : Number(step),

@@ -262,6 +262,8 @@ class StreamSet<Round> implements Streams<Round> {
       await this.round();
       const isCalm = [...members].every(({ isReady }) => isReady);
       await this.alarm.wait(isCalm ? source.pollMs() : Math.min(source.pollMs(), BEAT_MS / 4));
+      // A reader that always has more, and waits for nothing, would let nobody else run.
+      await source.clock.turn();
     }
     source.idle?.();
   }

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { createChainFeed } from '../../src/events/chain-feed.ts';
 import { createEventStreams } from '../../src/events/event-streams.ts';
-import { beforeAll, placeText, readPlace } from '../../src/events/place.ts';
+import { BLOCK_STEP, beforeAll, placeText, readPlace } from '../../src/events/place.ts';
 import { newChain } from '../chain/chain-harness.ts';
 
 t.test('a height that no block can have', (t) => {
@@ -11,6 +11,13 @@ t.test('a height that no block can have', (t) => {
   t.equal(readPlace('9999999999.b.0.AAAAAAAA'), undefined);
   t.match(readPlace(placeText(beforeAll(999_999_999_999_999))), { arrival: 999_999_999_999_999 });
   t.equal(readPlace('1.b.1000000000000000.AAAAAAAA'), undefined, 'nor such a number of data');
+  t.end();
+});
+
+t.test('a step behind the end of every block', (t) => {
+  t.match(readPlace(`1.${BLOCK_STEP}.0.AAAAAAAA`), { step: BLOCK_STEP });
+  t.equal(readPlace(`1.${BLOCK_STEP + 1}.0.AAAAAAAA`), undefined);
+  t.equal(readPlace('1.9999999999.0.AAAAAAAA'), undefined);
   t.end();
 });
 

@@ -107,3 +107,19 @@ t.test('what waits for all clients is limited: the slowest are ended', async (t)
   );
   await streams.stop();
 });
+
+t.test('a reader that always has more lets everything else run', async (t) => {
+  const clock = { ...fakeClock(0), turn: () => new Promise<void>(setImmediate) };
+  const streams = opened(clock);
+  let turns = 0;
+  // It would end by itself, so that this test does.
+  const endless: StreamReader<true> = {
+    advance: async () => (++turns < 5000 ? 'more' : 'waits'),
+    beat() {},
+  };
+  const { stream } = streams.admit({ client: 'a', catchesUp: true });
+  stream(() => endless).begin({ write: () => true, end() {} });
+  for (let i = 0; i < 10; i++) await new Promise(setImmediate);
+  t.ok(turns > 1 && turns < 100, `${turns} turns`);
+  await streams.stop();
+});
