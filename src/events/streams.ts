@@ -230,11 +230,16 @@ class StreamSet<Round> implements Streams<Round> {
   }
 
   private send(member: Member<Round>, text: string): void {
+    // Its client may have gone during the turn; nobody would take the text off the sum.
+    if (!this.members.has(member)) return;
     member.wroteAt = this.source.clock.monotonic();
     member.isReady = member.client!.write(text);
-    if (member.isReady) return;
-    member.waiting = text.length;
-    this.waiting += text.length;
+    if (member.isReady) this.taken(member);
+    else {
+      // A beat in the middle of a turn may wait already.
+      member.waiting += text.length;
+      this.waiting += text.length;
+    }
   }
 
   /** Ends the slowest where no reader may write; false where the clients have time left. */

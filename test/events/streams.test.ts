@@ -185,3 +185,58 @@ t.test('a reader that always has more lets everything else run', async (t) => {
   t.ok(turns > 1 && turns < 100, `${turns} turns`);
   await streams.stop();
 });
+
+/** A client is left whose reader must have room for a text. */
+async function roomLeft(streams: Streams<true>): Promise<boolean> {
+  const last = client(streams, 'z', 1, true);
+  await settled();
+  return last.texts.length > 0;
+}
+
+t.test('what is written for clients that have gone does not wait', async (t) => {
+  const clock = fakeClock(0);
+  const streams = opened(clock, { readersMax: 100, readersOfClientMax: 100 });
+  const written: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    const turn = Promise.withResolvers<void>();
+    const { stream } = streams.admit({ client: 'a', catchesUp: false });
+    const gone = stream((send) => ({
+      async advance() {
+        await turn.promise;
+        send('x'.repeat(MIB));
+        return 'waits';
+      },
+      beat() {},
+    }));
+    gone.begin({ write: (text) => void written.push(text) === undefined && false, end() {} });
+    await settled();
+    gone.closed();
+    turn.resolve();
+    await settled();
+  }
+  t.strictSame(written, []);
+  t.ok(await roomLeft(streams));
+  await streams.stop();
+});
+
+t.test('all that a client has taken counts as taken', async (t) => {
+  const clock = fakeClock(0);
+  const streams = opened(clock, { readersMax: 100, readersOfClientMax: 100 });
+  for (let i = 0; i < 20; i++) {
+    const { stream } = streams.admit({ client: 'a', catchesUp: false });
+    let isToldOf = false;
+    const twice = stream((send) => ({
+      async advance() {
+        if (!isToldOf) for (let text = 0; text < 2; text++) send('x'.repeat(MIB));
+        isToldOf = true;
+        return 'waits';
+      },
+      beat() {},
+    }));
+    twice.begin({ write: () => false, end() {} });
+    await settled();
+    twice.ready();
+  }
+  t.ok(await roomLeft(streams));
+  await streams.stop();
+});
