@@ -117,6 +117,17 @@ t.test('confidential data, with their key alone', async (t) => {
   const items = await history(url, 'kinds=policyData', headers);
   t.match(items, [{ type: 'policyData', data: { policyId: node.ids.policy } }]);
   t.equal(items.length, 1);
+  const ids = async (query: string) =>
+    (await (await fetch(`${url}/events?follow=false&${query}`, { headers })).text()).match(
+      /^id: .*$/gm,
+    );
+  t.match(await ids('kinds=policyData'), [/^id: \d+\.b\.1\./]);
+  const others = [...((await ids('')) ?? []), ...((await ids('lastEventId=0.b.1.')) ?? [])];
+  t.ok(others.length > 1);
+  t.ok(
+    others.every((id) => /^id: \d+\.(b|\d+)\.0\./.test(id)),
+    'other ids do not count them',
+  );
 });
 
 t.test('a client goes on behind its last event, over a restart of the node', async (t) => {
