@@ -7,7 +7,7 @@ import { leaseOf } from '../ledger/leases.ts';
 import { txToJson } from '../tx/json/encode.ts';
 import { type KnownId, printTx } from '../tx/json/print.ts';
 import { memberUnder } from '../tx/members.ts';
-import { decodeTx } from '../tx/tx-bytes.ts';
+import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { lease } from '../tx/types/008-lease.ts';
 import { leaseCancel } from '../tx/types/009-lease-cancel.ts';
 import { print } from './answer.ts';
@@ -76,7 +76,7 @@ export function extendedText(
   const { bytes, height } = found;
   const printed = printTx(bytes, scheme, asked);
   if (printed === undefined || printed.type === lease.type || printed.type === leaseCancel.type) {
-    const tx = memberUnder(decodeTx(bytes, scheme), id);
+    const tx = memberUnder(decodeStoredTx(bytes, scheme), id);
     return tx && print(extendedJson({ tx, height }, services));
   }
   return equal(printed.id, id) ? `${printed.open},"height":${height}}` : undefined;

@@ -205,15 +205,19 @@ export const SCRIPT_RUNS_MAX = 100;
 /** Units that all runs of scripts in a block may consume, those of orders included (scripts.md#metering). */
 export const BLOCK_SCRIPT_UNITS_MAX = 12_500_000;
 
+/** Throws ApiError. */
+export function checkVersion(header: Pick<Header, 'version'>, version: BlockVersion): void {
+  if (header.version === version) return;
+  throw apiError('Invalid', `Expected block version ${version} for any block, except Genesis`);
+}
+
 /** The rules for a block above height 1 that depend on its bytes only. Throws ApiError. */
 export function checkLimits(
   block: Pick<Block, 'header' | 'transactions'>,
   limits: BlockLimits,
   version: BlockVersion = BLOCK_VERSION,
 ): void {
-  if (block.header.version !== version) {
-    throw apiError('Invalid', `Expected block version ${version} for any block, except Genesis`);
-  }
+  checkVersion(block.header, version);
   let total = 0;
   for (const bytes of block.transactions) total += bytes.length;
   const { transactionBytesMax, transactionsMax } = limits;

@@ -22,6 +22,7 @@ import {
 import type { KeyedView } from '../ledger/committed-view.ts';
 import { u32Key } from '../ledger/key-codecs.ts';
 import { scripts, stateHashes } from '../ledger/tables.ts';
+import { activeFeatures } from '../tx/rules/features.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type AppliedBlock, type ApplierOptions, BlockApplier } from './apply/block-applier.ts';
 import { consensusView } from './apply/consensus-view.ts';
@@ -76,6 +77,8 @@ export interface Blockchain {
   tip(): Tip;
   /** The disk has refused the last write. */
   isFailing(): boolean;
+  /** The features that are active in a block at this height above the head, or above a block below it. */
+  featuresAt(height: number): ReadonlySet<number>;
   stateHash(height: number): Uint8Array | undefined;
   /** Writes the genesis block into an empty store. */
   found(genesis: Block): Promise<void>;
@@ -175,21 +178,12 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     return block;
   }
 
-  async function rollback(height: number): Promise<readonly Tx[]> {
-    const from = head.tip.height;
-    requireReachable(height, from, undoDepth);
-    if (height === from) return [];
-    const unwinding = await head.unwind(height);
-    await head.commit([], unwinding);
-    log.warn('chain.rolled-back', { from, to: height });
-    return unwinding.txs;
-  }
-
   return {
     view,
     isEmpty: () => head.isEmpty,
     tip: () => head.tip,
     isFailing: () => head.isFailing,
+    featuresAt: (height) => activeFeatures(view, height, rules),
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
     found: (genesis) => headMoves.run(() => found(genesis)),
     append: (block, known = NOTHING_KNOWN) => headMoves.run(() => append(block, known)),
@@ -200,10 +194,25 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
         : undefined,
     countedMiners: (now) => countedMiners(view, atHead(), now),
     produceBlock: (key, timestamp, pack) => headMoves.run(() => produceBlock(key, timestamp, pack)),
-    rollback: (height) => headMoves.run(() => rollback(height)),
+    rollback: (height) => headMoves.run(() => rollBack(head, height, undoDepth, log)),
     listen: (listener) => head.listen(listener),
     idle: () => headMoves.idle(),
   };
+}
+
+async function rollBack(
+  head: ChainHead,
+  height: number,
+  undoDepth: number,
+  log: Log,
+): Promise<readonly Tx[]> {
+  const from = head.tip.height;
+  requireReachable(height, from, undoDepth);
+  if (height === from) return [];
+  const unwinding = await head.unwind(height);
+  await head.commit([], unwinding);
+  log.warn('chain.rolled-back', { from, to: height });
+  return unwinding.txs;
 }
 
 /** One view for each head, so that what consensus derives from it is derived once. */

@@ -22,7 +22,12 @@ import { createContract } from '../tx/types/103-create-contract.ts';
 import { createBlockInWork } from './block-in-work.ts';
 import { createCircuitBreakers } from './circuit-breakers.ts';
 import { ContractPhase } from './contract-phase.ts';
-import { concernsContract, contractKeyOf, isExecutable } from './contract-queue.ts';
+import {
+  concernsContract,
+  contractKeyOf,
+  endsAmongOthers,
+  isExecutable,
+} from './contract-queue.ts';
 import { createWork, type WorkPorts } from './contract-work.ts';
 import { createCreateVersions } from './create-versions.ts';
 import { endedContracts } from './ended-contracts.ts';
@@ -106,7 +111,7 @@ export function createContractPacker(
   const failedIn = createRoundMemory();
   const { publicKeySize } = view.scheme;
   const owner = view.scheme.addressOf(ports.signer.publicKey);
-  const sealed = sealingBy(ports.signer, view.scheme);
+  const sealed = sealingBy(ports.signer);
   let phase: ContractPhase | undefined;
   let executed: readonly Tx[] = [];
   let stopped = false;
@@ -176,15 +181,14 @@ export function createContractPacker(
         return;
       }
       const reserved = shareOfContracts(pool, limits.bytesMax);
-      const plain = (entry: PoolEntry): boolean => !concernsContract(entry);
-      const first = await packPlain({ takes: plain, reserved });
+      const first = await packPlain({ takes: isPlain, reserved });
       const before = { ...first, bytes: first.bytes + reserved };
       // The first part may have taken the right away.
       const left = maySign(draft) ? await execute(draft, limits, header, before) : before;
-      if (!first.isFull) return;
+      if (!first.isFull && !pool.inOrder().some(endsAmongOthers)) return;
       const remaining = forTheRest(limits, left);
       await pack(pool, remaining, applying(draft.add, sealed), clock, {
-        takes: (entry) => plain(entry) && !draft.has(idOf(entry)),
+        takes: (entry) => !concernsContract(entry) && !draft.has(idOf(entry)),
         reserved: limits.bytesMax - left.bytes,
       });
     },
@@ -220,13 +224,17 @@ const forTheRest = (limits: BlockRoom, { count }: Room): PackLimits => ({
   deadline: limits.contractDeadline + FILL_MS_MAX,
 });
 
+const isPlain = (entry: PoolEntry): boolean => !concernsContract(entry) && !endsAmongOthers(entry);
+
 const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
   type === createContract.type ? id : (fields['contractId'] as Uint8Array);
 
 /** What to keep free for contract transactions: what they may need, at most half of the block. */
 function shareOfContracts(pool: Pool, bytesMax: number): number {
   let waiting = 0;
-  for (const entry of pool.inOrder()) if (concernsContract(entry)) waiting += entry.size;
+  for (const entry of pool.inOrder()) {
+    if (concernsContract(entry) || endsAmongOthers(entry)) waiting += entry.size;
+  }
   if (waiting === 0) return 0;
   return Math.min(Math.floor(bytesMax / 2), Math.max(EXECUTED_TX_BYTES_MAX, 2 * waiting));
 }

@@ -15,6 +15,13 @@ export function concernsContract(entry: PoolEntry): boolean {
   return isExecutable(entry) || entry.def.type === disableContract.type;
 }
 
+/**
+ * True for an atomic transaction that ends a contract. It may end several, so it is in the queue of
+ * none, and follows all their calls.
+ */
+export const endsAmongOthers = ({ memberTypes }: PoolEntry): boolean =>
+  memberTypes?.has(disableContract.type) === true;
+
 /** True for what only a miner with an engine can put into a block. */
 export const isExecutable = (entry: PoolEntry): boolean => entry.def.executable === true;
 

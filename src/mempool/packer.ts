@@ -5,7 +5,6 @@
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
-import type { ChainScheme } from '../codec/codec.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
@@ -26,13 +25,14 @@ export type Outcome =
 
 /**
  * The step between pool and draft, with the verdicts of the pool. `room` is the number of bytes
- * that are left in the block. The step may take long, like an execution on another thread; the
+ * that are left in the block, of `bytesMax`: a block may hold a longer form than the pool. The step may take long, like an execution on another thread; the
  * chain waits meanwhile.
  */
 export type PackStep = (
   tx: Tx,
   room: number,
   verdicts: ProofVerdicts,
+  bytesMax?: number,
 ) => Outcome | Promise<Outcome>;
 
 /** What goes into the block for a transaction of the pool. */
@@ -47,21 +47,22 @@ const UNCHANGED: Sealing = (tx, verdicts) => ({ tx, verdicts });
 
 /** With the signature of the block's generator where the type has one. */
 export const sealingBy =
-  (signer: Signer, scheme: ChainScheme): Sealing =>
+  (signer: Signer): Sealing =>
   (tx, verdicts) => {
     if (tx.def.waiting === undefined) return { tx, verdicts };
-    const sealed = sealedForBlock(tx, signer, scheme);
+    const sealed = sealedForBlock(tx, signer);
     return { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
   };
 
 /** The step for transactions that need no container; an error of `add` is a refusal. */
 export const applying =
   (add: (tx: Tx, verdicts: ProofVerdicts) => void, sealed: Sealing = UNCHANGED): PackStep =>
-  (waiting, room, known) => {
+  (waiting, room, known, bytesMax = Number.POSITIVE_INFINITY) => {
     // It waits for a miner that executes contracts.
     if (waiting.def.executable === true) return { kind: 'stays' };
     const { tx, verdicts } = sealed(waiting, known);
     const bytes = tx.bytes.length;
+    if (bytes > bytesMax) return { kind: 'out', error: fitsNowhere(bytes) };
     if (bytes > room) return { kind: 'stays' };
     try {
       add(tx, verdicts);
@@ -71,6 +72,9 @@ export const applying =
     }
     return { kind: 'in', bytes };
   };
+
+const fitsNowhere = (bytes: number): ApiError =>
+  apiError('Invalid', `${bytes} bytes fit into no block of this network`);
 
 /** The room that a packing leaves. */
 export interface Room {
@@ -124,7 +128,7 @@ export async function pack(
       if (entry.removed || !takes(entry)) continue;
       const { size, sender } = entry;
       if (size > bytesMax) {
-        pool.drop(entry, apiError('Invalid', `${size} bytes fit into no block of this network`));
+        pool.drop(entry, fitsNowhere(size));
       }
       if (size > room) {
         isFull = true;
@@ -134,7 +138,7 @@ export async function pack(
         waiting.push(entry);
         continue;
       }
-      const found = outcomeOf(pool, entry, step, room);
+      const found = outcomeOf(pool, entry, step, room, bytesMax);
       const outcome = found instanceof Promise ? await found : found;
       if (outcome.kind === 'in') {
         room -= outcome.bytes;
@@ -154,9 +158,10 @@ function outcomeOf(
   entry: PoolEntry,
   step: PackStep,
   room: number,
+  bytesMax: number,
 ): Outcome | Promise<Outcome> {
   try {
-    const outcome = step(pool.decode(entry), room, entry.verdicts);
+    const outcome = step(pool.decode(entry), room, entry.verdicts, bytesMax);
     return outcome instanceof Promise ? outcome.catch(outOf) : outcome;
   } catch (cause) {
     return outOf(cause);

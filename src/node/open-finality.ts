@@ -12,6 +12,7 @@ import { limitsOf } from '../base/budget.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
+import { StartError } from '../base/start-error.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
@@ -24,7 +25,7 @@ import {
 } from '../chain/finality/branch-lead.ts';
 import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
-import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
+import { ChainBlocks, hasRoot, rootHeight } from '../chain/finality/finality-state.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
@@ -131,8 +132,10 @@ export class NodeFinality implements BranchFinality {
     sessions.onOpen((session) => this.running?.engine.joined(this.peerOf(session)));
   }
 
+  /** Throws StartError where the chain has no record of who may vote. */
   start(): void {
     const { blockchain } = this.ports;
+    this.requireRoot();
     this.forget = blockchain.listen({
       rolledBack: () => this.moved(),
       block: ({ tip }) => this.block(tip.height),
@@ -143,6 +146,21 @@ export class NodeFinality implements BranchFinality {
   stop(): void {
     this.forget();
     this.running?.engine.stop();
+  }
+
+  /** Without it this node would refuse each block of its neighbours, and blame them. */
+  private requireRoot(): void {
+    const { blockchain, rules } = this.ports;
+    const { height } = blockchain.tip();
+    const root = rootHeight(blockchain.view, rules);
+    if (!this.options.isPoa || root === undefined || root > height) return;
+    if (hasRoot(blockchain.view, height)) return;
+    throw new StartError(
+      'finality',
+      'node.data-directory',
+      `feature ${feature.finality} was approved at height ${root} while another release ran here, which did not record the voters`,
+      'make the data directory anew: move it away and let the node take the chain from its peers',
+    );
   }
 
   private begin(): void {

@@ -131,11 +131,8 @@ function producerWith(
   };
 }
 
-function packerWithout(
-  { blockchain, pool, clock, owner }: MinerPortsOfNode,
-  deadline: number,
-): Packer {
-  const sealed = sealingBy(owner, blockchain.view.scheme);
+function packerWithout({ pool, clock, owner }: MinerPortsOfNode, deadline: number): Packer {
+  const sealed = sealingBy(owner);
   return (draft, limits) =>
     pack(pool, { ...limits, deadline }, applying(draft.add, sealed), clock, {
       takes: (entry) => !isExecutable(entry),

@@ -60,7 +60,7 @@ export function openPool(config: Config, ports: PoolPortsOfNode): OpenedPool {
   // The other services start meanwhile: checking what a full pool held takes seconds.
   void pool.recover();
   const forget = blockchain.listen({
-    block: ({ block }) => pool.removeMined(block.txs.map((tx) => waitingOf(tx, ports.scheme))),
+    block: ({ block }) => pool.removeMined(block.txs.map(waitingOf)),
     rollingBack: (txs) => pool.keep(txs),
     rolledBack: (_tip, txs) => void pool.readmit(txs),
   });

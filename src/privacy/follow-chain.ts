@@ -16,7 +16,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { isMember, RECIPIENT } from '../ledger/policies.ts';
 import { withMembers } from '../tx/members.ts';
-import { decodeTx, defOfBytes } from '../tx/registry.ts';
+import { decodeStoredTx, defOfBytes } from '../tx/registry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { updatePolicy } from '../tx/types/113-update-policy.ts';
 import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
@@ -34,8 +34,9 @@ function isFollowed(bytes: Uint8Array): boolean {
   );
 }
 
-const followedIn = (bytes: Uint8Array, scheme: ChainScheme): Iterable<Tx> =>
-  withMembers(isFollowed(bytes) ? [decodeTx(bytes, scheme)] : []);
+/** Those of stored bytes, and the members of atomic transactions. */
+export const followedIn = (bytes: Uint8Array, scheme: ChainScheme): Iterable<Tx> =>
+  withMembers(isFollowed(bytes) ? [decodeStoredTx(bytes, scheme)] : []);
 
 export interface FollowDeps {
   readonly blockchain: Blockchain;

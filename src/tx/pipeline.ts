@@ -85,7 +85,7 @@ function applyJudged(
     let earned = applyOnce(tx, verdicts, ledger, block, { heightOf, find, scripts: noted });
     const newScripts = newScriptsOf(tx);
     if (!noted.isAsked && newScripts.length === 0) return earned;
-    scripts.begin();
+    scripts.begin(noted.count);
     if (noted.isAsked) {
       // Scripts see the state before the transaction.
       ledger.revert(mark);

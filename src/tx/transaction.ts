@@ -171,8 +171,11 @@ export interface TxType<F extends Fields = Fields> {
    * applied. Each pays for itself, and its id counts as used.
    */
   readonly members?: (tx: Tx<F>) => readonly Tx[];
-  /** The form that pools hold of what a block holds, where the generator adds something: type 120. */
-  readonly waiting?: (tx: Tx<F>, scheme: ChainScheme) => Tx;
+  /**
+   * The form that pools hold of what a block holds, where the generator adds something: type 120.
+   * Never throws: a block asks before its own signature is checked.
+   */
+  readonly waiting?: (tx: Tx<F>) => Tx;
   /** The parts that other accounts have signed: orders, a transaction that it carries, members. */
   readonly carried?: (tx: Tx<F>) => readonly Proven[];
   /** A key, other than the sender's, that must have signed with the first proof (H-13). */

@@ -60,7 +60,7 @@ t.test('a member of an atomic transaction, at the same price in both places', as
   };
   const [first, wanted] = [part(1n), part(2n)];
   const group = signed(atomic, bob, { transactions: [first, wanted], timestamp: time } as never, 1);
-  const sealed = sealedForBlock(group, miner, scheme);
+  const sealed = sealedForBlock(group, miner);
   const textOf = (id: Uint8Array): string => latin1Part(id, 0, ID_PREFIX_BYTES);
   const here = new TxsById([sealed], textOf).findAt(textOf(wanted.id), 2);
   t.match(here, { height: 2, size: sealed.bytes.length });

@@ -2,6 +2,8 @@
 // a script of another author may ask for many of them, and pays for their bytes alone.
 import t from 'tap';
 import { blockChunks } from '../../src/api/block-json.ts';
+import { extendedText } from '../../src/api/shapes.ts';
+import { base58 } from '../../src/base/base58.ts';
 import type { Verifier } from '../../src/base/ports.ts';
 import { createScriptHistory } from '../../src/chain/store/script-history.ts';
 import {
@@ -14,15 +16,31 @@ import {
   transactionsOf,
 } from '../../src/chain/store/stored-blocks.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
+import { followedIn } from '../../src/privacy/follow-chain.ts';
+import { feature } from '../../src/tx/rules/features.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
+import { issue } from '../../src/tx/types/003-issue.ts';
+import { atomic, sealedForBlock } from '../../src/tx/types/120-atomic.ts';
 import { binaryOf, doubled } from '../generators/dear-scripts.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool, memoryJournal } from '../mempool/pool-harness.ts';
-import { mine, newChain, nextTurn, scheme, users, verifier } from './chain-harness.ts';
+import {
+  mine,
+  miners,
+  newChain,
+  nextTurn,
+  rules,
+  scheme,
+  signed,
+  users,
+  verifier,
+} from './chain-harness.ts';
 import { guard } from './dear-blocks.ts';
 import { stepsOf } from './unknown-scripts.ts';
 
 const [alice, bob] = users;
+const issuer = miners[0]!;
 /** The estimate of the script takes more. */
 const STEPS_LEAST = 10_000;
 const HEIGHT = 2;
@@ -104,4 +122,33 @@ t.test('in the chain', async (t) => {
   };
   t.same(candidateUnder(view, tx.id)!.tx().bytes, bytesUnder(view, tx.id)!.bytes);
   for (const [name, read] of Object.entries(routes)) t.equal(await stepsOf(read), 0, name);
+});
+
+t.test('in a group of the chain', async (t) => {
+  const features = new Map([...rules.preActivatedFeatures, [feature.atomic, 0] as const]);
+  const at = await newChain(undefined, { ...rules, preActivatedFeatures: features });
+  const { miner, time } = nextTurn(at);
+  const { script } = dear(time).fields;
+  const about = { fee: 1_000_000_000n, feeAssetId: undefined, timestamp: time };
+  const badge = { atomicBadge: { trustedSender: undefined } };
+  const token = {
+    ...{ ...about, ...badge, name: 'token', description: '', quantity: 1n, decimals: 0 },
+    ...{ reissuable: false, script: script as Uint8Array },
+  };
+  const members = [1n, 2n].map((quantity) => signed(issue, issuer, { ...token, quantity }, 3));
+  const group = signed(atomic, issuer, { transactions: members as never, timestamp: time }, 1);
+  const { bytes } = sealedForBlock(group as unknown as Tx, miner);
+  const tx = decodeTx(bytes, scheme);
+  const member = members[0]!.id;
+  await mine(at, [tx]);
+  const { view } = at.blockchain;
+  const asked = { bytes: member, text: base58.encode(member) } as never;
+  const routes: Record<string, () => unknown> = {
+    'asked for': () => findTransaction(view, member),
+    'followed for policies': () => [...followedIn(bytes, scheme)],
+    'the answer with a member': () => extendedText(asked, { view, scheme }),
+  };
+  t.ok((await stepsOf(() => decodeTx(bytes, scheme))) > STEPS_LEAST, 'at the door');
+  for (const [name, read] of Object.entries(routes)) t.equal(await stepsOf(read), 0, name);
+  t.match(extendedText(asked, { view, scheme }), '"type":3');
 });

@@ -1,5 +1,7 @@
 import t from 'tap';
+import { parse, stringify } from '../../src/base/json.ts';
 import { base58 } from '../../src/codec/text.ts';
+import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { compiled } from '../generators/scripts.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
@@ -214,6 +216,34 @@ t.test('the end of a contract keeps its place among its calls', async (t) => {
   t.same(statuses(after), [
     `Failure null Contract '${contractId}' has been disabled. You cannot call disabled contract`,
   ]);
+  t.equal(containers.containers, 0, 'and its container goes');
+});
+
+t.test('the end of a contract in a group follows the calls', async (t) => {
+  const { at, owner, created, call, containers, isActive, statuses } = await contractNode(t, {
+    sum,
+  });
+  const contract = await created('sum');
+  const now = at.clock.now();
+  const before = await call(contract, { ...add(1), timestamp: now });
+  const contractId = base58.encode(contract.id);
+  const badge = { atomicBadge: { trustedSender: owner.text } };
+  const members = [
+    at.make(owner, { type: 106, version: 3, contractId, feeAssetId: null, ...badge }),
+    at.make(owner, {
+      ...{ type: 4, version: 3, recipient: owner.text, amount: 1, attachment: '', ...badge },
+    }),
+  ];
+  const transactions = members.map((tx) => parse(stringify(txToJson(tx, at.scheme))));
+  const end = await at.send(owner, { type: 120, transactions, timestamp: now - 1_000 });
+  const block = await at.mine();
+  t.same(
+    block.map((tx) => base58.encode((tx.def.inner?.(tx) ?? tx).id)),
+    [before, end].map(({ id }) => base58.encode(id)),
+  );
+  t.same(statuses(before), [SUCCESS]);
+  t.equal(isActive(contract), false);
+  t.equal(at.node.pool.size(), 0);
   t.equal(containers.containers, 0, 'and its container goes');
 });
 

@@ -10,6 +10,7 @@ import {
   STATUS_NOTICES,
 } from '../../src/contracts/statuses/status-messages.ts';
 import { MESSAGE_CHARS_MAX, signedPart } from '../../src/contracts/statuses/status-record.ts';
+import { VOTES_OF_MESSAGE_MAX, votesMessageBytesMax } from '../../src/finality/votes-message.ts';
 import {
   blockLimits,
   blockProtocols,
@@ -25,6 +26,7 @@ import {
   txLimits,
   txProtocols,
 } from '../../src/network/messages/transaction-messages.ts';
+import { VOTES } from '../../src/network/messages/vote-messages.ts';
 import type { ItemId } from '../../src/privacy/item-id.ts';
 import {
   DATA,
@@ -94,6 +96,10 @@ function statusesOf({ publicKey: senderPublicKey }: AttackingPeer): Uint8Array {
   return encodeStatuses(records, scheme);
 }
 
+/** As many votes as a message may have, all of them made up. */
+const votesOfNobody = (): Uint8Array =>
+  concat(Uint8Array.of(VOTES_OF_MESSAGE_MAX), randomBytes(votesMessageBytesMax(scheme) - 1));
+
 /** What the chain has to offer, found out once for each node. */
 const found = new WeakMap<Target, ReturnType<typeof lookUp>>();
 
@@ -137,6 +143,7 @@ export async function worstMessages(target: Target, peer: AttackingPeer) {
       'notice',
       () => encodeTip({ height: 2 ** 31, id: randomBytes(64), score }, scheme),
     ],
+    [VOTES, 'notice', votesOfNobody],
     [blockProtocols.ids, 'request', () => encodeIdList([...unknown, idOf(oldest)], scheme)],
     [blockProtocols.blocks, 'request', () => ids],
     [

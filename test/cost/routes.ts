@@ -31,12 +31,16 @@ function largest(name: string, target: Target, path: string): string {
   return large[name] ?? target.owner;
 }
 
+/** Answers that go on for ever end with what there is. */
+const QUERIES: Readonly<Record<string, string>> = { '/events': '?from=1&follow=false' };
+
 const urlOf = ({ path }: AnyRoute, target: Target): string =>
   target.rest.url +
   pathNames(path).reduce(
     (url, name) => url.replace(`{${name}}`, encodeURIComponent(largest(name, target, path))),
     path,
-  );
+  ) +
+  (QUERIES[path] ?? '');
 
 /** A value of the schema with `more` elements in each list beyond what it may have. */
 function fill(schema: JsonSchema, target: Target, more: number): unknown {

@@ -50,6 +50,8 @@ function withBadge({ def, senderPublicKey, fields }: Tx, by: Account, { rng }: S
   const from = everybody.find(({ publicKey }) => equal(publicKey, senderPublicKey));
   if (layout === undefined || from === undefined || def.executable === true) return undefined;
   const isOwn = equal(from.publicKey, by.publicKey);
+  // An id that is no hash of the body (type 10) is for a group of its sender alone.
+  if (def.id !== undefined && !isOwn) return undefined;
   const trustedSender = isOwn && rng.chance(2) ? undefined : by.address;
   const input = { ...fields, atomicBadge: { trustedSender } };
   return signed(def, from, input as never, layout.version);

@@ -200,7 +200,7 @@ function group(rng: Rng): Record<string, unknown> {
   const sender = rng.pick(publicKeys);
   const made = Array.from({ length: rng.between(2, 5) }, () => {
     const { def, layout } = rng.pick(memberPlans);
-    const isOwn = rng.chance(2);
+    const isOwn = def.id !== undefined || rng.chance(2);
     const trustedSender = isOwn && rng.chance(2) ? undefined : scheme.addressOf(sender);
     const values = { ...fieldsOf(def, layout, rng), atomicBadge: { trustedSender } };
     const own = isOwn ? { senderPublicKey: sender } : {};

@@ -32,7 +32,9 @@ t.setTimeout(180_000 + SECONDS * 4_000);
 function malformed(count: number, address: string): Buffer[] {
   const rng = new Rng(SEED);
   const { request } = nearlyRight(address, ['x']);
-  return fc.sample(request, { numRuns: count, seed: SEED }).map((one) => {
+  // Its answer would go on for ever.
+  const ended = request.filter(({ path }) => path !== '/events');
+  return fc.sample(ended, { numRuns: count, seed: SEED }).map((one) => {
     const target = encodeURI(mutated(one.path + one.query, rng)).replace(/^\/*/, '/');
     const body = Buffer.from(mutated(one.body, rng), 'latin1');
     const head = `${one.method} ${target} HTTP/1.1\r\nHost: h\r\nX-API-Key: x\r\n`;

@@ -351,7 +351,7 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
         sign: (message: Uint8Array) => family.sign(owner.privateKey, message, random),
       };
       return node.blockchain.produceBlock(generator, clock.now(), async (draft, limits) => {
-        const sealed = sealingBy(generator, scheme);
+        const sealed = sealingBy(generator);
         await pack(node.pool, limits, applying(draft.add, sealed), clock);
         for (const tx of more) draft.add(tx, unchecked(tx));
       });

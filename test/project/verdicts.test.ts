@@ -7,7 +7,7 @@ import { NOTHING_SPENT } from '../../src/mempool/entries/spending.ts';
 import type { PackStep } from '../../src/mempool/packer.ts';
 import { UNJUDGED } from '../../src/tx/judge-proofs.ts';
 import { type Findings, ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
-import type { TxType } from '../../src/tx/transaction.ts';
+import type { Tx, TxType } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { files, parse, read } from './sources.ts';
 
@@ -45,7 +45,7 @@ const declaredIn: Readonly<Record<string, string>> = {
 /** The functions that verify signatures for others: on threads, or at once. */
 const VERIFIERS = 'src/adapters/verify/signature-pool.ts';
 
-const TX = { def: transfer as unknown as TxType, timestamp: 1, bytes: new Uint8Array(3) };
+const TX = { def: transfer as unknown as TxType, timestamp: 1, bytes: new Uint8Array(3) } as Tx;
 const TEXTS = { key: 'id', sender: 'a', bytesHash: undefined };
 
 t.test('only these leave signatures out, or take the word of others for them', async (t) => {
@@ -110,7 +110,7 @@ t.test('the types forbid what looks like a verdict', async (t) => {
   // @ts-expect-error Nor is the mark that signatures are left out: it gets into no pool …
   const entry = () => new PoolEntry(TX, TEXTS, UNJUDGED, NOTHING_SPENT, false);
   // @ts-expect-error … and into no block.
-  const packed = (step: PackStep) => step(TX as never, 1, UNJUDGED);
+  const packed = (step: PackStep) => step(TX, 1, UNJUDGED);
   t.notOk(forged instanceof ProofVerdicts || found instanceof ProofVerdicts);
   t.throws(entry);
   t.type(packed, 'function');

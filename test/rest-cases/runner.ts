@@ -116,12 +116,19 @@ export function call(
     const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
     const req = request(url, { method, headers: { ...headers, ...length } }, (response) => {
       const chunks: Buffer[] = [];
+      const { statusCode: status = 0, headers: given } = response;
+      // An answer that goes on for ever has said enough with its head.
+      if (given['content-type'] === 'text/event-stream') {
+        resolve({ status, headers: given, text: '' });
+        req.destroy();
+        return;
+      }
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () =>
         resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
+          status,
+          headers: given,
           text: Buffer.concat(chunks).toString('utf8'),
         }),
       );

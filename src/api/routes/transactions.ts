@@ -154,7 +154,7 @@ const unconfirmedInfo = route({
   ],
   access: 'public',
   group,
-  doc: 'A transaction of the pool.',
+  doc: 'A transaction of the pool; members of an atomic one are not found.',
   params: { id: params.transactionId },
   reply: Transaction,
   async handle({ params: { id } }, { pool, scheme }) {

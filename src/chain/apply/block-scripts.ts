@@ -4,7 +4,7 @@
  * Invariant: a block is judged by what the scripts of its transactions take, and by nothing that was
  * tried beside them: its generator and every node that checks it come to the same sum.
  */
-import { type ApiError, apiError } from '../../base/errors.ts';
+import { type ApiError, apiError, refused } from '../../base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../block/block.ts';
 import { Meter, RUN_UNITS_MAX, UNMETERED } from '../../script/meter.ts';
 import type { ScriptOwner, ScriptRuns } from '../../tx/scripts/script-runs.ts';
@@ -25,6 +25,8 @@ export class BlockScripts implements ScriptRuns {
   tried: ScriptsTaken = { runs: 0, units: 0 };
   /** Of the present transaction. */
   private meter: Meter;
+  /** Units that were taken before it. */
+  private before = 0;
 
   /**
    * `isActive`: feature 1000 is active at the height of the block. A block of this node has a
@@ -36,8 +38,10 @@ export class BlockScripts implements ScriptRuns {
     this.meter = this.newMeter();
   }
 
-  begin(): void {
+  begin(runs: number): void {
+    requireRunsOfBlock(runs);
     this.time?.begin();
+    this.before = this.taken.units;
     this.meter = this.newMeter();
   }
 
@@ -84,6 +88,7 @@ export class BlockScripts implements ScriptRuns {
 
   private take(runs: number, units: number): void {
     const sum = this.taken.units + (this.isMetered ? units : 0);
+    requireUnitsOfBlock(sum - this.before);
     if (sum > BLOCK_SCRIPT_UNITS_MAX) throw full(`${BLOCK_SCRIPT_UNITS_MAX} units`);
     this.taken = { runs: this.taken.runs + runs, units: sum };
   }
@@ -91,6 +96,26 @@ export class BlockScripts implements ScriptRuns {
   private newMeter(): Meter {
     return new Meter(this.isMetered ? RUN_UNITS_MAX : UNMETERED);
   }
+}
+
+/**
+ * Throws ApiError where a transaction has more runs than any block: many members, each judged by the
+ * scripts of its sender and of its asset.
+ */
+export function requireRunsOfBlock(runs: number): void {
+  if (runs <= SCRIPT_RUNS_MAX) return;
+  throw refused(
+    `The transaction needs ${runs} runs of scripts, and a block has at most ${SCRIPT_RUNS_MAX}`,
+  );
+}
+
+/** The same for units: the new scripts of many members. */
+export function requireUnitsOfBlock(units: number): void {
+  if (units <= BLOCK_SCRIPT_UNITS_MAX) return;
+  throw refused(
+    'The scripts of the transaction need more units than a block has: ' +
+      `${units}, at most ${BLOCK_SCRIPT_UNITS_MAX}`,
+  );
 }
 
 const full = (limit: string): ApiError => apiError('BlockFull', `more than ${limit} of scripts`);

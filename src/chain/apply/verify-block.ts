@@ -96,9 +96,16 @@ export async function composeChecks(
   const ofBlock = { publicKey: generator, message: signedBytes(block, view.scheme), signature };
   const claims = claimChecks(block.header, view.scheme);
   const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
-  const before = txs.map((tx) => knownBefore(tx, known, view));
-  const inside = txs.map((tx) => knownInside(tx, known, view));
-  const unsealed = txs.map((tx) => knownUnsealed(tx, known, view));
+  const before: (ProofVerdicts | undefined)[] = [];
+  const inside: (ProofVerdicts | undefined)[] = [];
+  const unsealed: (Unsealed | undefined)[] = [];
+  for (const tx of txs) {
+    before.push(knownBefore(tx, known, view));
+    inside.push(knownInside(tx, known, view));
+    // Atomic transactions have a hundred members.
+    unsealed.push(knownUnsealed(tx, known, view));
+    if (slice.isOver()) await slice.yield();
+  }
   let planned = 0;
   for (const [i, tx] of txs.entries()) {
     if (before[i] !== undefined) continue;
@@ -162,7 +169,7 @@ const ONLY_OWN: CheckPlan = [undefined, []];
 
 /** An atomic transaction has waited in the pool without the signature of the generator. */
 function knownUnsealed(tx: Tx, known: KnownVerdicts, view: LedgerView): Unsealed | undefined {
-  const waiting = tx.def.waiting?.(tx, view.scheme);
+  const waiting = tx.def.waiting?.(tx);
   if (waiting === undefined || waiting === tx) return undefined;
   const verdicts = knownBefore(waiting, known, view);
   const count = tx.def.carried?.(tx).length ?? 0;

@@ -13,11 +13,20 @@ export class BadBlock extends Error {
    */
   readonly remembered: boolean;
 
-  constructor(id: Uint8Array, refusal: Refusal, remembered: boolean) {
+  /** The block has no valid signature of its generator, or broke a rule before that was known. */
+  readonly isForged: boolean;
+
+  constructor(
+    id: Uint8Array,
+    refusal: Refusal,
+    remembered: boolean,
+    isForged = refusal.entry === 'InvalidSignature',
+  ) {
     super(refusal.message);
     this.id = id;
     this.refusal = refusal;
     this.remembered = remembered;
+    this.isForged = isForged;
   }
 }
 

@@ -9,7 +9,7 @@
 import { base58 } from '../../base/base58.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
 import type { Clock, Log } from '../../base/ports.ts';
-import { decodeHeader, encodeHeader, type Header } from '../../block/header.ts';
+import { decodeLink, encodeLink, type Header } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
 
@@ -86,6 +86,9 @@ export function createEquivocations(
   };
 }
 
-/** A header read from a message is a view into the whole message, with all that it claims. */
+/**
+ * A header read from a message is a view into the whole message, with all that it claims. Without its
+ * justification, which is long, it proves as much: the signature does not cover that.
+ */
 const copyOf = (header: Header, scheme: ChainScheme): Header =>
-  decodeHeader(encodeHeader(header, scheme), scheme);
+  decodeLink(encodeLink(header, scheme), scheme);

@@ -55,7 +55,7 @@ export type BranchOutcome =
       readonly kind: 'invalid' | 'future';
       readonly id: Uint8Array;
       readonly error: Refusal;
-      /** The block does not have a valid signature of its generator, so the sender made it up. */
+      /** No valid signature of its generator is known for the block, so its sender has to answer. */
       readonly isForged: boolean;
     };
 
@@ -122,7 +122,7 @@ export class ForkChoice {
       checked = await this.check(block, known);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return this.refusal(new BadBlock(blockId(block), error, known.isSigned));
+      return this.refusal(new BadBlock(blockId(block), error, known.isSigned, !known.isSigned));
     }
     return this.adopt([checked]);
   }
@@ -147,7 +147,12 @@ export class ForkChoice {
   private async verdictsOn(block: Block, txs: readonly Tx[], isSigned: boolean) {
     const { knownVerdicts, blockchain, verifier } = this.deps;
     const { view } = blockchain;
-    const checks = await composeChecks(block, txs, knownVerdicts, view, this.slice, isSigned);
+    const composed = composeChecks(block, txs, knownVerdicts, view, this.slice, isSigned);
+    const checks = await composed.catch((error) => {
+      if (!(error instanceof Refusal)) throw error;
+      // Nobody has checked yet who signed this body.
+      throw new BadBlock(blockId(block), error, isSigned, !isSigned);
+    });
     await this.room.enter(checks);
     return checks.ask(verifier).finally(() => this.room.leave(checks));
   }
@@ -155,13 +160,12 @@ export class ForkChoice {
   private refusal(error: unknown): BranchOutcome {
     const { invalid, log } = this.deps;
     if (!(error instanceof BadBlock)) throw error;
-    const { id, refusal } = error;
+    const { id, refusal, isForged } = error;
     invalid.add(error);
     const isFuture = refusal.entry === 'BlockFromFuture';
     const fields = { id: base58.encode(id), why: refusal.message };
     if (isFuture) log.info('block.early', fields);
     else log.warn('block.refused', fields);
-    const isForged = refusal.entry === 'InvalidSignature';
     return { kind: isFuture ? 'future' : 'invalid', id, error: refusal, isForged };
   }
 }
@@ -179,6 +183,7 @@ async function requireSigned(
     if (invalid.has(id)) throw foreign('The block is known to be invalid');
     await verdicts.catch((error) => {
       if (!(error instanceof Refusal)) throw error;
+      // Only an answer to the checks comes here, that on the signature of the block first.
       throw new BadBlock(id, error, error.entry !== 'InvalidSignature');
     });
     // This check comes after the signature: a forged reference is the fault of the sender, not of

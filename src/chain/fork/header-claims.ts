@@ -4,11 +4,12 @@
  * hundred blocks reads all that they have changed.
  */
 import type { Refusal } from '../../base/errors.ts';
-import { type Block, blockId } from '../../block/block.ts';
+import { type Block, blockId, checkVersion } from '../../block/block.ts';
 import type { Header } from '../../block/header.ts';
 import type { Consensus, Parent } from '../../consensus/consensus.ts';
 import { consensusView } from '../apply/consensus-view.ts';
 import type { Blockchain, Inside } from '../blockchain.ts';
+import { versionIn } from '../finality/finality-rules.ts';
 import { headerRowAt, heightOf } from '../store/stored-blocks.ts';
 import { type Tip, tipOf } from '../tip.ts';
 import { BadBlock, ruleBroken } from './bad-block.ts';
@@ -50,7 +51,12 @@ export class HeaderClaims {
     const ancestor = this.ancestorOf(header);
     if (ancestor === undefined) return undefined;
     const state = consensusView(blockchain.view);
-    const broken = ruleBroken(() => consensus.verifyHeader(header, ancestor, state));
+    const features = blockchain.featuresAt(ancestor.height + 1);
+    const broken = ruleBroken(() => {
+      // A block of a version that is to come must not be relayed to nodes that cannot read it.
+      checkVersion(header, versionIn({ features }, header));
+      consensus.verifyHeader(header, ancestor, state);
+    });
     if (broken !== undefined) return broken;
     if (ancestor.height === blockchain.tip().height) {
       return ruleBroken(() => consensus.verify(header, ancestor, state));

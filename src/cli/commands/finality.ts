@@ -30,8 +30,8 @@ async function init(path: string, flags: Flags) {
   await withChain(path, flags, async ({ view }, { config }) => {
     const { scheme } = view;
     const note = notePath(config);
-    const before = files.read(note);
-    if (before !== undefined && before.length > 0) throw new CliError(`'${note}' exists already`);
+    // An empty one says that this key has voted elsewhere: a second first note would make it a liar.
+    if (files.read(note) !== undefined) throw new CliError(`'${note}' exists already`);
     const owner = participantOf(view, scheme.addressFromText(config.ownerAddress));
     if (owner === undefined) {
       throw new CliError('the owner is no participant of this chain, so its key is not known');

@@ -5,7 +5,9 @@
  * its sender; it is on disk before `submit` resolves; the first proofs for an id stay (H-18: proofs
  * are not part of the id).
  */
+
 import { assert } from '../../base/assert.ts';
+import { base58 } from '../../base/base58.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
 import { type ApiError, apiError, refused } from '../../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../../base/ports.ts';
@@ -13,10 +15,11 @@ import type { ScriptTime } from '../../chain/apply/script-time.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { withMembers } from '../../tx/members.ts';
 import { checkProofs, type ProofVerdicts } from '../../tx/proof-verdicts.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeStoredTx, decodeTx } from '../../tx/tx-bytes.ts';
-import { type EntryTexts, PoolEntry } from '../entries/entry.ts';
+import { type EntryTexts, idOf, PoolEntry } from '../entries/entry.ts';
 import { createEntryBytes } from '../entries/entry-bytes.ts';
 import type { Entries } from '../entries/pool-entries.ts';
 import type { Senders } from '../entries/senders.ts';
@@ -192,10 +195,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     return apiError('StatusCheckFailed', 'the pool cannot be written to disk');
   }
 
-  /**
-   * Returns the entry with the same id, once it is on disk. The id of an alias does not depend on the
-   * sender.
-   */
+  /** The entry with the same id, once it is on disk. The id of an alias does not name the sender. */
   async function earlier(known: PoolEntry, sender: string): Promise<Tx> {
     if (known.sender !== sender) throw refused('Alias already claimed');
     try {
@@ -224,6 +224,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   const placeOf = (tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts => ({
     run,
     begin(spending) {
+      requireFree(tx, entries);
       senders.requireRoom(tx.bytes.length, sender);
       senders.requireFunds(tx, sender, spending);
     },
@@ -302,6 +303,21 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
  * come before them.
  */
 const noScripts: ScriptTime['run'] = () => undefined;
+
+/**
+ * Throws ApiError where another entry has one of its members, or it as a member: whoever is trusted
+ * once could reserve the funds of a member in as many groups as the pool takes.
+ */
+function requireFree(tx: Tx, entries: Entries): void {
+  for (const { id } of withMembers([tx])) {
+    const other = entries.with(latin1(id));
+    if (other === undefined || other.key === latin1(tx.id)) continue;
+    throw refused(
+      `Transaction ${base58.encode(id)} waits in the pool already, in the transaction ` +
+        base58.encode(idOf(other)),
+    );
+  }
+}
 
 /** A transaction on its way into the pool. */
 interface Arrival {

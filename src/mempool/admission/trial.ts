@@ -4,6 +4,7 @@
  */
 import { equal } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
+import { requireRunsOfBlock, requireUnitsOfBlock } from '../../chain/apply/block-scripts.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { candidateUnder, confirmedHeight } from '../../chain/store/stored-blocks.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
@@ -117,6 +118,7 @@ class Trial implements ScriptRuns {
    * blocks of this node.
    */
   private readonly meter = new Meter(RUN_UNITS_MAX);
+  private newUnits = 0;
 
   constructor(ledger: KeyedOverlay, tx: Tx, scripts: TrialScripts) {
     this.ledger = ledger;
@@ -130,7 +132,8 @@ class Trial implements ScriptRuns {
     return spendingOfAll(this.tx, () => this.ledger.since(this.mark));
   }
 
-  begin(): void {
+  begin(runs: number): void {
+    requireRunsOfBlock(runs);
     this.scripts.begin(this.spending());
   }
 
@@ -138,6 +141,15 @@ class Trial implements ScriptRuns {
     this.scripts.run(() => script(this.meter));
   }
 
-  /** Every door of the pool has read it (decoder.ts), and the least block has room for it. */
-  readNew(): void {}
+  /**
+   * Every door of the pool has read it (decoder.ts), and the least block has room for one, but not for
+   * those of many members.
+   */
+  readNew(read: () => number): void {
+    if (this.tx.def.members === undefined) return;
+    this.scripts.run(() => {
+      this.newUnits += read();
+    });
+    requireUnitsOfBlock(this.meter.used + this.newUnits);
+  }
 }

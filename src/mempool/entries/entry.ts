@@ -6,6 +6,7 @@
  * would take 56.
  */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
+import { membersOf } from '../../tx/members.ts';
 import { ProofVerdicts } from '../../tx/proof-verdicts.ts';
 import type { Tx, TxType } from '../../tx/transaction.ts';
 import type { Counted } from './senders.ts';
@@ -21,6 +22,10 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
   assets: Spending['assets'];
   /** Of atomic transactions only, so that the others are no larger. */
   others?: NonNullable<Spending['others']>;
+  /** The ids of its members as Latin-1 texts; of atomic transactions only. */
+  readonly members?: readonly string[];
+  /** The types of its members; of atomic transactions only. */
+  readonly memberTypes?: ReadonlySet<number>;
   /** True once the listeners of the pool have received it. */
   announced = false;
   /** True for a transaction of a block that was rolled back. */
@@ -31,7 +36,7 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
 
   /** The bytes of `tx` are in memory that belongs to the pool. */
   constructor(
-    tx: Pick<Tx, 'def' | 'timestamp' | 'bytes'>,
+    tx: Tx,
     { key, sender, bytesHash }: EntryTexts,
     verdicts: ProofVerdicts,
     { native, assets, others }: Spending,
@@ -45,6 +50,11 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
     this.native = native;
     this.assets = assets;
     if (others !== undefined) this.others = others;
+    if (tx.def.members !== undefined) {
+      const members = membersOf(tx);
+      this.members = members.map(({ id }) => latin1(id));
+      this.memberTypes = new Set(members.map(({ type }) => type));
+    }
     this.returned = returned;
     this.bytesHash = bytesHash;
   }

@@ -1,8 +1,8 @@
 /**
- * The entries of the pool: by id, in the order of blocks, by sender. Listeners are called for each
+ * The entries of the pool: by id, by the ids of their members, in the order of blocks, by sender. Listeners are called for each
  * entry that was accepted and for each that has left.
  *
- * Invariants: all three indexes hold the same entries; `removed` is true for an entry that has left.
+ * Invariants: all indexes hold the same entries; `removed` is true for an entry that has left.
  */
 import { tellAll } from '../../base/listeners.ts';
 import type { Log } from '../../base/ports.ts';
@@ -19,6 +19,8 @@ export interface PoolListener {
 
 export class Entries {
   private readonly byId = new Map<string, PoolEntry>();
+  /** A reorganisation may bring back several with one member. */
+  private readonly byMember = new Map<string, Set<PoolEntry>>();
   private readonly order = new TimeOrder<PoolEntry>();
   private readonly senders: Senders;
   private readonly listeners = new Set<PoolListener>();
@@ -42,6 +44,15 @@ export class Entries {
     return this.byId.get(key);
   }
 
+  /**
+   * An entry with this transaction: itself, or a member of it. Only one of them could ever enter a
+   * block, while the funds for all of them would be reserved.
+   */
+  with(key: string): PoolEntry | undefined {
+    const [first] = this.byMember.get(key) ?? NONE;
+    return this.byId.get(key) ?? first;
+  }
+
   /** All entries in the order in which they were added. */
   all(): Iterable<PoolEntry> {
     return this.byId.values();
@@ -54,6 +65,10 @@ export class Entries {
 
   put(entry: PoolEntry): void {
     this.byId.set(entry.key, entry);
+    for (const member of entry.members ?? NO_MEMBERS) {
+      const holders = this.byMember.get(member) ?? new Set();
+      this.byMember.set(member, holders.add(entry));
+    }
     this.order.add(entry);
     this.senders.add(entry);
   }
@@ -74,6 +89,11 @@ export class Entries {
 
   remove(entry: PoolEntry): void {
     if (!this.byId.delete(entry.key)) return;
+    for (const member of entry.members ?? NO_MEMBERS) {
+      const holders = this.byMember.get(member);
+      holders?.delete(entry);
+      if (holders?.size === 0) this.byMember.delete(member);
+    }
     this.order.remove(entry);
     this.senders.remove(entry);
     tellAll(this.listeners, this.log, (listener) => listener.removed?.(entry));
@@ -84,3 +104,6 @@ export class Entries {
     return () => this.listeners.delete(listener);
   }
 }
+
+const NONE: Iterable<PoolEntry> = [];
+const NO_MEMBERS: readonly string[] = [];

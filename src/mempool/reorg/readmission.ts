@@ -76,7 +76,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     const returned: PoolEntry[] = [];
     for (const mined of txs) {
       if (slice.isOver()) await slice.yield();
-      const tx = ownOf(waitingOf(mined, scheme));
+      const tx = ownOf(waitingOf(mined));
       if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
     }
     candidates.putFirst(returned.filter((entry) => !entry.removed));
@@ -90,7 +90,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
   }
 
   const ownRecords = (txs: Iterable<Tx>): [string, Uint8Array][] =>
-    Array.from(recordsOf(txs, scheme), ([key, record]) => [key, otherProofs.get(key) ?? record]);
+    Array.from(recordsOf(txs), ([key, record]) => [key, otherProofs.get(key) ?? record]);
 
   const isKnown = (tx: Tx): boolean =>
     stopped || entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id);
@@ -190,16 +190,13 @@ const GROUP_MAX = 128;
  * The transaction that the pool holds for a mined one: inside a result, that which it executed; for
  * an atomic one, that without the signature of the generator.
  */
-export const waitingOf = (mined: Tx, scheme: ChainScheme): Tx =>
-  mined.def.inner?.(mined) ?? mined.def.waiting?.(mined, scheme) ?? mined;
+export const waitingOf = (mined: Tx): Tx =>
+  mined.def.inner?.(mined) ?? mined.def.waiting?.(mined) ?? mined;
 
 /** What the journal holds for mined transactions, by id; nothing for those that only blocks have. */
-export function* recordsOf(
-  mined: Iterable<Tx>,
-  scheme: ChainScheme,
-): Generator<[key: string, record: Uint8Array]> {
+export function* recordsOf(mined: Iterable<Tx>): Generator<[key: string, record: Uint8Array]> {
   for (const one of mined) {
-    const { def, id, bytes } = waitingOf(one, scheme);
+    const { def, id, bytes } = waitingOf(one);
     if (!def.internal) yield [latin1(id), bytes];
   }
 }

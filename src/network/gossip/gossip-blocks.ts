@@ -74,7 +74,7 @@ export class GossipBlocks {
   private readonly options: GossipBlocksOptions;
   private readonly deps: GossipBlocksDeps;
   private readonly rebuild: Rebuild;
-  /** Headers, byte for byte: by the id alone, a forged twin could hide the valid block. */
+  /** Hashes of whole headers: by the id alone, a forged twin could hide the valid block. */
   private readonly seen: ExpiringSet;
   private readonly relayed: ExpiringSet;
   private readonly turns: RelayedTurns;
@@ -119,6 +119,11 @@ export class GossipBlocks {
     );
   }
 
+  /** Short, whatever a header carries. */
+  private keyOf(header: Uint8Array): string {
+    return latin1(this.deps.scheme.fastHash(header));
+  }
+
   private isOwn({ generator }: Header): boolean {
     return equal(generator, this.options.ownPublicKey);
   }
@@ -126,7 +131,7 @@ export class GossipBlocks {
   /** A block with our key that no peer has announced was made here. */
   private onTip({ tip: { height, header }, block }: BlockEvent): void {
     const { scheme, blockchain, sessions } = this.deps;
-    const key = latin1(encodeHeader(header, scheme));
+    const key = this.keyOf(encodeHeader(header, scheme));
     if (this.stopped || this.seen.has(key) || !this.isOwn(header)) return;
     this.seen.add(key);
     if (height !== blockchain.tip().height || sessions.all().length === 0) return;
@@ -139,7 +144,7 @@ export class GossipBlocks {
     const { scheme, log, isFarBehind } = this.deps;
     if (this.stopped || isFarBehind()) return;
     // Most announcements are of a block that another peer announced earlier.
-    const key = latin1(compactHeaderBytes(message, scheme));
+    const key = this.keyOf(compactHeaderBytes(message, scheme));
     if (this.arrivals.join(key, session)) return;
     if (this.seen.has(key) || !this.arrivals.hasRoom(session)) return;
     const compact = decodeCompact(message, scheme);

@@ -10,9 +10,10 @@ export type ScriptOwner = 'sender' | 'order' | 'asset';
 export interface ScriptRuns {
   /**
    * Called before the first script of a transaction that all other rules accept, while the ledger
-   * holds its effects. Throws ApiError where no script shall run for it.
+   * holds its effects; it has so many runs, those of orders aside. Throws ApiError where no script
+   * shall run for it.
    */
-  begin(): void;
+  begin(runs: number): void;
   /**
    * Runs a script with the meter that all runs of the transaction share, so that the budget of a run
    * bounds the work for a transaction. Throws what the run throws, and ApiError BlockFull where the
@@ -27,14 +28,17 @@ export interface ScriptRuns {
   readNew(read: () => number): void;
 }
 
-/** Runs nothing, and notes whether there was anything to run. */
+/** Runs nothing, and notes whether there was anything to run, and how much. */
 export class NotedRuns implements ScriptRuns {
   isAsked = false;
+  /** Those of orders aside. */
+  count = 0;
 
   begin(): void {}
 
-  run(): void {
+  run(owner: ScriptOwner): void {
     this.isAsked = true;
+    if (owner !== 'order') this.count++;
   }
 
   readNew(): void {}

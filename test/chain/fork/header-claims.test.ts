@@ -1,7 +1,8 @@
 /** A branch with a false claim in its headers is refused before anything is rolled back for it. */
 import t from 'tap';
 import { equal } from '../../../src/base/bytes.ts';
-import type { Block } from '../../../src/block/block.ts';
+import { type Block, sealBlock } from '../../../src/block/block.ts';
+import { headerHash } from '../../../src/block/header.ts';
 import { rebuild } from '../../../src/chain/store/rebuild.ts';
 import { END_OF_TABLE as END, START_OF_TABLE as START } from '../../../src/ledger/key-codecs.ts';
 import {
@@ -136,4 +137,27 @@ t.test('a fault of this node says nothing about a block', async (t) => {
   await t.rejects(rebuild(at.blockchain, failing, rows, quiet), fault, 'where a chain is rebuilt');
   const rebuilt = await rebuild(at.blockchain, verifier, rows, quiet);
   t.strictSame(rebuilt, { height: 2, of: 2 }, 'the same rows without the fault');
+});
+
+t.test('a version that is to come is refused by the header alone', async (t) => {
+  const at = await newChain();
+  await mine(at);
+  const choice = createTestForkChoice(at);
+  const tip = at.blockchain.tip();
+  const { miner, time } = nextTurn(at);
+  at.clock.time = time;
+  const { header } = await at.blockchain.produceBlock(miner, time, async () => {});
+  await at.blockchain.rollback(tip.height);
+  t.equal(await choice.examine(header), undefined);
+  const bound = {
+    parentHash: headerHash(tip.header, scheme),
+    bodyHash: new Uint8Array(32),
+    justification: new Uint8Array(100_000),
+  };
+  const early = sealBlock({ ...header, version: 100, bound }, [], scheme, miner.sign).header;
+  t.match(await choice.examine(early), { message: /Expected block version 3/ });
+  choice.equivocations.note(header);
+  choice.equivocations.note(early);
+  const [evidence] = choice.equivocations.list();
+  t.equal(evidence?.second.bound?.justification.length, 0, 'no justification is kept');
 });

@@ -268,15 +268,14 @@ t.test('a mark above the last block of the node is no work to do at once', async
   t.equal(await refresh(pass), true);
 });
 
-t.test('a node that gives no balances', async (t) => {
+await onBothStores(t, 'a node that gives no balances', async (t, open) => {
   const chain = madeChain({ seed: 'no balances', txsPerBlock: 4, accounts: 10 });
   chain.grow(5);
   const away = { status: 500, type: 'application/json', body: '{}' };
   const node = await madeNode(t, () => chain, {
     instead: (path) => (path.includes('balance') ? away : undefined),
   });
-  const db = await memoryDatabase();
-  t.teardown(() => db.close());
+  const db = await open();
   const crawler = crawl(t, db, [node.url]);
   await until(async () => crawler.state.height === 6);
   chain.grow(5);

@@ -1,11 +1,11 @@
 /** A crawler that has lost its lock, beside its successor (data-service.md#crawler). */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database, WriterLock } from '../../../src/base/database.ts';
 import { AlreadyCrawled } from '../../../src/data-service/crawler/crawler.ts';
 import { type Crawling, crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
-import { memoryDatabase, onBothStores } from '../stores.ts';
+import { onBothStores } from '../stores.ts';
 
 t.setTimeout(240_000);
 
@@ -36,7 +36,12 @@ function losable(db: Database, noticed: boolean) {
 }
 
 /** A node that holds back its answers about blocks from a height on, until it is told otherwise. */
-async function hesitating(t: Test, chain: MadeChain, from: number) {
+async function hesitating(
+  t: Test,
+  chain: MadeChain,
+  from: number,
+  paths = /^\/blocks\/seqext\/(\d+)\//,
+) {
   let go = (): void => {};
   const gone = new Promise<void>((resolve) => {
     go = resolve;
@@ -44,7 +49,7 @@ async function hesitating(t: Test, chain: MadeChain, from: number) {
   let isAsked = false;
   const node = await madeNode(t, () => chain, {
     async delay(path) {
-      const [, first] = /^\/blocks\/seqext\/(\d+)\//.exec(path) ?? [];
+      const [, first] = paths.exec(path) ?? [];
       if (Number(first) < from || first === undefined) return;
       isAsked = true;
       await gone;
@@ -58,8 +63,15 @@ async function hesitating(t: Test, chain: MadeChain, from: number) {
 
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 /** It waits while its successor has the lock. */
-async function stoodAside({ state }: Crawling): Promise<void> {
-  while (state.lastError?.includes('another crawler') !== true) await later();
+const isAside = ({ state }: Crawling): boolean =>
+  state.lastError?.includes('another crawler') === true;
+async function stoodAside(crawler: Crawling): Promise<void> {
+  while (!isAside(crawler)) await later();
+}
+/** It has stood aside, or removed what it should not. */
+async function decided(crawler: Crawling, db: Database): Promise<void> {
+  const removals = () => db.query('SELECT FROM reorgs');
+  while (!isAside(crawler) && (await removals()).length === 0) await later();
 }
 const ended = (crawler: { ended: Promise<void> }): Promise<unknown> =>
   crawler.ended.then(
@@ -67,11 +79,12 @@ const ended = (crawler: { ended: Promise<void> }): Promise<unknown> =>
     (cause) => cause,
   );
 
-t.test('tables are made under the lock', async (t) => {
+await onBothStores(t, 'tables are made under the lock', async (t, open) => {
   const chain = grown('migrated', 5);
   const node = await madeNode(t, () => chain);
-  const { db } = losable(await memoryDatabase(), true);
-  t.teardown(() => db.close());
+  const { db } = losable(await open(), true);
+  await db.exec('DROP SCHEMA public CASCADE');
+  await db.exec('CREATE SCHEMA public');
   const other = await db.lock();
   const tables = <R extends object>() => db.query<R>(`SELECT to_regclass('meta')::text AS name`);
   t.type(await ended(crawl(t, db, [node.url])), AlreadyCrawled);
@@ -123,6 +136,32 @@ await onBothStores(t, 'a lock that is lost between two batches', async (t, open)
   await successor?.release();
 });
 
+await onBothStores(t, 'a lock that is lost in the middle of a long block', async (t, open) => {
+  const chain = madeChain({ seed: 'middle', txsPerBlock: 30, accounts: 10 });
+  chain.grow(5);
+  const { db, lose } = losable(await open(), true);
+  const tooBig = { status: 413, type: 'application/json', body: '{"error":413,"message":"big"}' };
+  let successor: WriterLock | undefined;
+  const node = await madeNode(t, () => chain, {
+    async delay(path) {
+      if (successor !== undefined || !/^\/blocks\/at\/4\?offset=[1-9]/.test(path)) return;
+      lose();
+      successor = await db.lock();
+    },
+    instead(path) {
+      const [, from, to] = /^\/blocks\/seqext\/(\d+)\/(\d+)$/.exec(path) ?? [];
+      if (Number(from) <= 4 && Number(to) >= 4) return tooBig;
+      const [, limit] = /^\/blocks\/at\/4\?.*limit=(\d+)$/.exec(path) ?? [];
+      return Number(limit) > 20 ? tooBig : undefined;
+    },
+  });
+  const crawler = crawl(t, db, [node.url]);
+  await stoodAside(crawler);
+  const [stored] = await db.query('SELECT max(height) AS height FROM blocks');
+  t.strictSame(stored, { height: 3 }, 'nothing of the block is written');
+  await successor?.release();
+});
+
 await onBothStores(t, 'two branches, of which one is outdated', async (t, open) => {
   const chain = grown('outdated', 40);
   const { db, lose } = losable(await open(), false);
@@ -141,6 +180,89 @@ await onBothStores(t, 'two branches, of which one is outdated', async (t, open) 
   const second = crawl(t, db, [node.url]);
   await second.reached(46, chain.signature(46));
   slow.go();
-  await stoodAside(first);
+  await decided(first, db);
   t.strictSame(await db.query('SELECT at FROM reorgs'), [], 'blocks of the successor stay');
+});
+
+for (const noticed of [true, false]) {
+  const name = `blocks that only go, and a lost lock, ${noticed ? 'noticed' : 'unnoticed'}`;
+  await onBothStores(t, name, async (t, open) => {
+    const chain = grown('only go', 40);
+    const { db, lose } = losable(await open(), noticed);
+    const start = crawl(t, db, [(await madeNode(t, () => chain)).url]);
+    await start.reached(41, chain.signature(41));
+    await start.stop();
+    // The node of the first crawler is set back, and hesitates to show where. Nothing in the place of
+    // the blocks has its confirmations yet.
+    const shorter = grown('only go', 40);
+    shorter.reorganise(9, 3);
+    const slow = await hesitating(t, shorter, 33, /^\/blocks\/headers\/at\/(\d+)$/);
+    const first = crawl(t, db, [slow.node.url], { confirmations: 10 });
+    await slow.asked();
+    lose();
+    let top = 41;
+    let successor: WriterLock | undefined;
+    if (noticed) successor = await db.lock();
+    else {
+      chain.grow(5);
+      top = chain.height();
+      const second = crawl(t, db, [(await madeNode(t, () => chain)).url]);
+      await second.reached(top, chain.signature(top));
+    }
+    slow.go();
+    await decided(first, db);
+    const [stored] = await db.query(
+      'SELECT max(height) AS top, (SELECT count(*)::int FROM reorgs) AS removals FROM blocks',
+    );
+    t.strictSame(stored, { top, removals: 0 }, 'the first crawler removes nothing');
+    await successor?.release();
+  });
+}
+
+await onBothStores(t, 'only the first batch of a pass removes blocks', async (t, open) => {
+  const chain = grown('batches of a branch', 40);
+  const store = await open();
+  let locks = 0;
+  const db: Database = {
+    ...store,
+    lock() {
+      locks++;
+      return store.lock();
+    },
+  };
+  const node = await madeNode(t, () => chain);
+  const crawler = crawl(t, db, [node.url], { batchBlocks: 5, concurrency: 1 });
+  await crawler.reached(41, chain.signature(41));
+  chain.reorganise(12, 25);
+  await crawler.reached(54, chain.signature(54));
+  const removals = await db.query('SELECT from_height, to_height FROM reorgs');
+  t.equal(removals.length, 1);
+  t.equal(crawler.state.reorganisations, 1);
+  t.equal(locks, 1, 'no later batch expects the tip that the first one has removed');
+});
+
+await onBothStores(t, 'a branch that its node leaves again', async (t, open) => {
+  const chain = grown('left again', 40);
+  const branch = grown('left again', 40);
+  branch.reorganise(9, 12);
+  const db = await open();
+  const start = crawl(t, db, [(await madeNode(t, () => chain)).url]);
+  await start.reached(41, chain.signature(41));
+  await start.stop();
+  chain.grow(4);
+  // It shows the headers of the branch, and then the blocks of the chain that it had before.
+  let isLeft = false;
+  const node = await madeNode(t, () => (isLeft ? chain : branch), {
+    before(path) {
+      if (path.startsWith('/blocks/seqext')) isLeft = true;
+    },
+  });
+  const crawler = crawl(t, db, [node.url]);
+  await crawler.reached(45, chain.signature(45));
+  t.equal(crawler.state.reorganisations, 1, 'a branch was shown');
+  t.strictSame(
+    await db.query('SELECT FROM reorgs'),
+    [],
+    'but no stored block is removed for itself',
+  );
 });

@@ -104,6 +104,26 @@ async function endless(t: Test, transaction: object, delay?: () => Promise<void>
 
 const noEnd = { name: 'NodeAway', message: /block 2 has no end/ };
 
+t.test('parts of another block, and parts of more than was asked for', async (t) => {
+  const chain = grown('parts of another', 3, 1500);
+  const block = chain.block(2)!;
+  const transactions = block['transactions'] as object[];
+  const wrong: readonly [path: string, answer: object][] = [
+    ['offset=1000', { ...chain.block(3), height: 2, transactions: transactions.slice(1000) }],
+    ['offset=0', { ...block, transactions: transactions.slice(0, PART + 1) }],
+  ];
+  for (const [at, answer] of wrong) {
+    const node = await madeNode(t, () => chain, {
+      instead(path) {
+        if (asked(path) > 0) return tooBig;
+        return path.includes(at) ? json(answer) : undefined;
+      },
+    });
+    const none = { name: 'NodeAway', message: /does not give block 2 in parts/ };
+    await t.rejects(allOf(readerOf(t, node.url)), none, at);
+  }
+});
+
 t.test('a block without an end, by its bytes', async (t) => {
   const { url, parts, bytes } = await endless(t, { type: 4, text: 'x'.repeat(10_000) });
   await t.rejects(allOf(readerOf(t, url)), noEnd);

@@ -81,6 +81,21 @@ t.test('a role that may only read', { skip: cluster.skip }, async (t) => {
   await t.rejects(reader.query('CREATE TABLE mine (n integer)'), /permission denied/);
 });
 
+t.test('the crawler makes that role with its tables', { skip: cluster.skip }, async (t) => {
+  const chain = madeChain({ seed: 'reader', txsPerBlock: 1, accounts: 5 });
+  chain.grow(3);
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  const owner = cluster.open(url);
+  t.teardown(() => owner.close());
+  const name = 'reader_of_a_crawl';
+  const { state } = crawl(t, owner, [node.url], { reader: { name } });
+  while (state.height < 4) await new Promise((resolve) => setTimeout(resolve, 20));
+  const reader = cluster.open(url.replace(/\/\/\w+@/, `//${name}@`));
+  t.teardown(() => reader.close());
+  t.strictSame(await reader.query('SELECT max(height) AS top FROM blocks'), [{ top: 4 }]);
+});
+
 t.test('a failure leaves no transaction open', async (t) => {
   const db = await memoryDatabase();
   t.teardown(() => db.close());

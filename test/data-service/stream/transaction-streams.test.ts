@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../e2e/dev-node.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { OPEN_TO_ALL, type Served, served } from '../served.ts';
-import { slowly } from '../slowly.ts';
+import { slowly, waiting } from '../slowly.ts';
 import { memoryDatabase, postgresCluster } from '../stores.ts';
 import { type EventClient, eventClient, type StreamEvent } from './event-client.ts';
 import { idsOf, kept } from './kept-events.ts';
@@ -234,24 +234,57 @@ async function besideSlowFilters(t: Test, chain: MadeChain, service: Served) {
   return readers;
 }
 
-t.test('the turns apart are shared among clients', { skip: cluster.skip }, async (t) => {
-  const chain = grown('turns apart');
-  chain.grow(150);
-  const node = await madeNode(t, () => chain);
-  const url = await cluster.createDatabase();
-  const service = await served(t, node.url, async () => slowly(cluster.open(url)), {
-    access: { ...OPEN_TO_ALL, trustedProxies: [ipRange('127.0.0.1')!] },
-    streamsMax: 20,
+t.test('a reader that catches up has one turn, apart from the others', async (t) => {
+  const check = async (t: Test, open: (begins: () => void) => Promise<Database>) => {
+    const chain = grown('one turn');
+    const node = await madeNode(t, () => chain);
+    let slow = 0;
+    const service = await served(t, node.url, () => open(() => slow++));
+    await besideSlowFilters(t, chain, service);
+    t.ok(slow <= 3, `${slow} queries: one of those that catch up, and one of each other reader`);
+  };
+  await t.test('PGlite', (t) =>
+    check(t, async (begins) => {
+      const db = await memoryDatabase();
+      return { ...db, reading: waiting(db.reading!, begins) };
+    }),
+  );
+  await t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
+    const url = await cluster.createDatabase();
+    await check(t, async (begins) => waiting(cluster.open(url), begins));
   });
-  await service.reached(chain.height());
-  const open = (client: string, query: string) =>
-    eventClient(t, `${service.url}/transactions/stream${query}`, '0', {
-      'x-forwarded-for': client,
+});
+
+t.test('the turns apart are shared among clients', async (t) => {
+  const check = async (t: Test, open: () => Promise<Database>): Promise<void> => {
+    const chain = grown('turns apart');
+    chain.grow(150);
+    const node = await madeNode(t, () => chain);
+    const service = await served(t, node.url, open, {
+      access: { ...OPEN_TO_ALL, trustedProxies: [ipRange('127.0.0.1')!] },
+      streamsMax: 20,
     });
-  for (let i = 0; i < 5; i++) await open('10.0.0.2', SLOW);
-  const honest = await open('10.0.0.1', '');
-  await honest.until(lastIs(idsOf(chain).at(-1)));
-  t.strictSame(kept(honest.events), idsOf(chain));
+    await service.reached(chain.height());
+    const opened = (client: string, query: string) =>
+      eventClient(t, `${service.url}/transactions/stream${query}`, '0', {
+        'x-forwarded-for': client,
+      });
+    for (let i = 0; i < 5; i++) await opened('10.0.0.2', SLOW);
+    const honest = await opened('10.0.0.1', '');
+    await honest.until(lastIs(idsOf(chain).at(-1)));
+    t.strictSame(kept(honest.events), idsOf(chain));
+  };
+  // A query that held the only thread of PGlite would be ended, and its reader with it.
+  await t.test('PGlite', (t) =>
+    check(t, async () => {
+      const db = await memoryDatabase();
+      return { ...db, reading: waiting(db.reading!) };
+    }),
+  );
+  await t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
+    const url = await cluster.createDatabase();
+    await check(t, async () => slowly(cluster.open(url)));
+  });
 });
 
 t.test('the streams of one client are limited', async (t) => {

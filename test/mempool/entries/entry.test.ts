@@ -3,12 +3,12 @@ import { PoolEntry } from '../../../src/mempool/entries/entry.ts';
 import { Senders } from '../../../src/mempool/entries/senders.ts';
 import { NOTHING_SPENT } from '../../../src/mempool/entries/spending.ts';
 import { unchecked } from '../../../src/tx/proof-verdicts.ts';
-import type { TxType } from '../../../src/tx/transaction.ts';
+import type { Tx, TxType } from '../../../src/tx/transaction.ts';
 import { transfer } from '../../../src/tx/types/004-transfer.ts';
 
 const entry = (bytes: Uint8Array, sender: string): PoolEntry =>
   new PoolEntry(
-    { def: transfer as unknown as TxType, timestamp: 1, bytes },
+    { def: transfer as unknown as TxType, timestamp: 1, bytes } as Tx,
     { key: 'id', sender, bytesHash: undefined },
     unchecked({ bytes }),
     NOTHING_SPENT,

@@ -173,10 +173,7 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
     let blocks: RemovedBlocks | undefined;
     blockchain.listen({
       async rollingBack(txs, above) {
-        const records = Array.from(
-          recordsOf(txs, chain.blockchain.view.scheme),
-          ([, record]) => record,
-        );
+        const records = Array.from(recordsOf(txs), ([, record]) => record);
         await appendInPortions(records, ports);
         keptTransactions = records.length;
         blocks = await settleTurns(above, chain);

@@ -1,0 +1,69 @@
+// A node whose store was written by a release that knew nothing of feature 1004 while that was approved.
+import t from 'tap';
+import { decodeBlock } from '../../src/block/block.ts';
+import { createBlockchain } from '../../src/chain/blockchain.ts';
+import { FinalityRules } from '../../src/chain/finality/finality-rules.ts';
+import { NodeFinality } from '../../src/node/open-finality.ts';
+import { feature } from '../../src/tx/rules/features.ts';
+import {
+  consensusOf,
+  GENESIS_TIME,
+  genesis,
+  mine,
+  rules as plain,
+  quiet,
+  scheme,
+  testClock,
+  verifier,
+} from '../chain/chain-harness.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
+
+const rules = { ...plain, featureCheckBlocks: 8, featureApprovalVotes: 3 };
+const APPROVED = 8;
+
+async function chain(supported: number[]) {
+  const clock = testClock(GENESIS_TIME);
+  const store = createMemoryStore();
+  const blockchain = createBlockchain(
+    {
+      rules,
+      consensus: consensusOf(rules),
+      support: { autoSupport: false, supported },
+      transactionBytesMax: 1_048_576,
+      undoDepth: 2_000,
+    },
+    { scheme, store, verifier, clock, log: quiet },
+  );
+  await blockchain.found(genesis);
+  return { blockchain, store, clock };
+}
+
+t.test('it does not start, and says why', async (t) => {
+  const at = await chain([feature.finality]);
+  const blocks = [];
+  for (let i = 0; i <= APPROVED; i++) blocks.push(await mine(at));
+  const { leave } = FinalityRules.prototype;
+  t.teardown(() => {
+    FinalityRules.prototype.leave = leave;
+  });
+  // The release before wrote no rows of voters.
+  FinalityRules.prototype.leave = () => {};
+  const old = await chain([]);
+  old.clock.time = at.clock.time;
+  for (const { bytes } of blocks) await old.blockchain.append(decodeBlock(bytes, scheme));
+  const options = {
+    isPoa: true,
+    maxRollback: 100,
+    roundMs: 1_000,
+    notePath: '',
+    votes: false,
+    waits: false,
+  };
+  const started = (blockchain: typeof at.blockchain) =>
+    new NodeFinality(options, { blockchain, rules } as never).start();
+  t.throws(() => started(old.blockchain), {
+    name: 'StartError',
+    message: /another release ran here.*make the data directory anew/,
+  });
+  t.doesNotThrow(() => started(at.blockchain));
+});
