@@ -97,8 +97,8 @@ class FeedStreams implements EventStreams {
 
   open(request: EventRequest): { readonly first: string; readonly stream: HttpStream } {
     const { client, from } = request;
+    const start = this.startOf(request);
     const opened = this.streams.admit({ client, catchesUp: from !== undefined });
-    const start = this.startOf(from);
     const stream = opened.stream(
       start === undefined ? 'place' : (sink) => this.reader(request, start, sink),
     );
@@ -115,11 +115,12 @@ class FeedStreams implements EventStreams {
     this.pages.clear();
   }
 
-  private startOf(from: EventRequest['from']): Place | undefined {
+  private startOf({ from, filter }: EventRequest): Place | undefined {
     const { feed } = this.deps;
-    if (from === undefined) return feed.end();
-    if (typeof from === 'number') return feed.before(from) ?? feed.end();
-    return placeIn(feed.view, from);
+    const before = typeof from === 'number' ? feed.before(from) : undefined;
+    const start = typeof from === 'object' ? placeIn(feed.view, from) : (before ?? feed.end());
+    // How many confidential data the node has is not for everybody.
+    return start && (filter.kinds.has('policyData') ? start : { ...start, arrival: 0 });
   }
 
   private reader(request: EventRequest, from: Place, sink: Sink): StreamReader<true> {

@@ -83,13 +83,18 @@ export const placeText = ({ height, step, arrival, marks }: Place): string =>
 /** A place as a client names it; its blocks may be in this chain or not. */
 export interface NamedPlace extends Omit<Place, 'id'> {}
 
+/** What keys of blocks can hold. */
+const HEIGHT_MAX = 0xffff_ffff;
+/** A number of 15 digits is exact. */
 const TEXT = /^(\d{1,10})\.(b|\d{1,10})\.(\d{1,15})\.([\w-]*)$/;
 
 /** Undefined for a text that is no place. */
 export function readPlace(text: string): NamedPlace | undefined {
   const [, height, step, arrival, marks = ''] = TEXT.exec(text) ?? [];
   const isWhole = marks.length % MARK_CHARS === 0 && marks.length <= MARKS_CHARS_MAX;
-  if (height === undefined || !isWhole) return undefined;
+  if (height === undefined || !isWhole || Number(height) > HEIGHT_MAX) return undefined;
+  // Nothing would ever be behind such a step.
+  if (Number(step) > BLOCK_STEP) return undefined;
   return {
     height: Number(height),
     step: step === 'b' ? BLOCK_STEP : Number(step),

@@ -70,11 +70,16 @@ export interface Streams<Round> {
 export const BEAT_MS = 4000;
 /** A client that has not taken a page by then is ended. */
 const TAKE_MS_MAX = 5000;
+/** By then, while other readers must wait for what it has not taken. */
+const TAKE_MS_CROWDED = 1000;
 /** A turn that takes longer is ended, and taken apart from those of the others. */
 const TURN_MS = 250;
 /** Turns apart at a time, one of a client: slow filters of one keep no other one waiting. */
 const APART_MAX = 2;
-/** Of all clients together. */
+/**
+ * Of all clients together: then readers wait. Beyond it come pages of the turns that have begun,
+ * and beats.
+ */
 const WAITING_CHARS_MAX = 16 * 1024 * 1024;
 
 interface Member<Round> {
@@ -225,12 +230,26 @@ class StreamSet<Round> implements Streams<Round> {
   }
 
   private send(member: Member<Round>, text: string): void {
+    // Its client may have gone during the turn; nobody would take the text off the sum.
+    if (!this.members.has(member)) return;
     member.wroteAt = this.source.clock.monotonic();
     member.isReady = member.client!.write(text);
-    if (member.isReady) return;
-    member.waiting = text.length;
-    this.waiting += text.length;
-    while (this.waiting > WAITING_CHARS_MAX) this.end(this.slowest(), 'slow');
+    if (member.isReady) this.taken(member);
+    else {
+      // A beat in the middle of a turn may wait already.
+      member.waiting += text.length;
+      this.waiting += text.length;
+    }
+  }
+
+  /** Ends the slowest where no reader may write; false where the clients have time left. */
+  private makesRoom(): boolean {
+    while (this.waiting >= WAITING_CHARS_MAX) {
+      const slowest = this.slowest();
+      if (this.source.clock.monotonic() - slowest.wroteAt < TAKE_MS_CROWDED) return false;
+      this.end(slowest, 'slow');
+    }
+    return true;
   }
 
   private taken(member: Member<Round>): void {
@@ -262,6 +281,8 @@ class StreamSet<Round> implements Streams<Round> {
       await this.round();
       const isCalm = [...members].every(({ isReady }) => isReady);
       await this.alarm.wait(isCalm ? source.pollMs() : Math.min(source.pollMs(), BEAT_MS / 4));
+      // A reader that always has more, and waits for nothing, would let nobody else run.
+      await source.clock.turn();
     }
     source.idle?.();
   }
@@ -272,10 +293,12 @@ class StreamSet<Round> implements Streams<Round> {
     const now = await source.begin(members.size);
     if (now === undefined) return;
     const slice = new TimeSlice(source.clock);
-    for (const member of [...members]) {
+    const all = [...members];
+    for (const [i, member] of all.entries()) {
       const { reader, isReady } = member;
       if (reader === undefined || !isReady || member.turn !== undefined) continue;
       if (!members.has(member)) continue;
+      if (!this.makesRoom()) return this.putBehind(all.slice(0, i));
       if (!member.isApart) await this.shortTurn(member, reader, now);
       else if (apart.size < APART_MAX && !apart.has(member.clientName)) {
         this.takeApart(member, reader, now);
@@ -284,15 +307,17 @@ class StreamSet<Round> implements Streams<Round> {
     }
   }
 
+  /** The next round begins with the others. */
+  private putBehind(some: readonly Member<Round>[]): void {
+    for (const member of some) if (this.members.delete(member)) this.members.add(member);
+  }
+
   private takeApart(member: Member<Round>, reader: StreamReader<Round>, now: Round): void {
     const { members, apart } = this;
     const { clientName } = member;
     // The client that has waited longest is the next, and of its readers the one that has.
     const own = [...members].filter((other) => other !== member && other.clientName === clientName);
-    for (const one of [...own, member]) {
-      members.delete(one);
-      members.add(one);
-    }
+    this.putBehind([...own, member]);
     apart.add(clientName);
     void this.begin(member, reader, now).then(() => {
       apart.delete(clientName);

@@ -117,6 +117,17 @@ t.test('confidential data, with their key alone', async (t) => {
   const items = await history(url, 'kinds=policyData', headers);
   t.match(items, [{ type: 'policyData', data: { policyId: node.ids.policy } }]);
   t.equal(items.length, 1);
+  const ids = async (query: string) =>
+    (await (await fetch(`${url}/events?follow=false&${query}`, { headers })).text()).match(
+      /^id: .*$/gm,
+    );
+  t.match(await ids('kinds=policyData'), [/^id: \d+\.b\.1\./]);
+  const others = [...((await ids('')) ?? []), ...((await ids('lastEventId=0.b.1.')) ?? [])];
+  t.ok(others.length > 1);
+  t.ok(
+    others.every((id) => /^id: \d+\.(b|\d+)\.0\./.test(id)),
+    'other ids do not count them',
+  );
 });
 
 t.test('a client goes on behind its last event, over a restart of the node', async (t) => {
@@ -148,6 +159,11 @@ t.test('refusals', async (t) => {
   const { url } = await served(t, ['rest-api.max-event-streams-per-client=2']);
   for (const query of ['kinds=none', 'type=x', 'address=x', 'asset=0', 'from=0', 'lastEventId=x']) {
     t.equal((await fetch(`${url}/events?${query}`)).status, 400, query);
+  }
+  for (const id of ['9999999999.b.0.AAAAAAAA', '4294967296.b.0.AAAAAAAA', '1.4294967297.0.']) {
+    t.equal((await fetch(`${url}/events?lastEventId=${id}`)).status, 400, id);
+    const headers = { 'last-event-id': id };
+    t.equal((await fetch(`${url}/events`, { headers })).status, 400, `${id} as a header`);
   }
   const many = Array.from({ length: 101 }, () => '4').join(',');
   t.equal((await fetch(`${url}/events?type=${many}`)).status, 400);

@@ -96,8 +96,9 @@ export function streamReader(
     return page;
   }
 
-  async function goBack(last: Place): Promise<Advance> {
+  async function goBack(last: Place, signal: AbortSignal): Promise<Advance> {
     const { height, place: earlier } = await returnFrom(place, last.removedAt, services);
+    if (signal.aborted) return 'waits';
     isChecked ||= earlier.seq < place.seq;
     place = earlier;
     send(rollbackEvent(height, placeText(place)));
@@ -109,7 +110,7 @@ export function streamReader(
       services = { ...shared, signal };
       // A replica hears later of a removal that the client knows from another server.
       if (place.removedAt > last.removedAt) return last.isReplica ? 'waits' : 'lost';
-      if (place.removedAt < last.removedAt) return goBack(last);
+      if (place.removedAt < last.removedAt) return goBack(last, signal);
       // A replica may be behind the server that the client had before, and go on with other rows.
       if (place.seq > last.seq) {
         isChecked = false;
@@ -119,6 +120,8 @@ export function streamReader(
       isChecked = true;
       if (place.seq === last.seq) return 'waits';
       const { text, end, isOther } = await sharedPage(last, pages);
+      // A shared query does not end with the turn of one reader.
+      if (signal.aborted) return 'waits';
       if (isOther) return 'more';
       place = end ?? last;
       if (text !== '') send(text);

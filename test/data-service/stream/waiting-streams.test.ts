@@ -4,6 +4,8 @@ import { type Database, DatabaseError } from '../../../src/base/database.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
+import { lastPlace } from '../../../src/data-service/stream/chain-place.ts';
+import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
 import type { StreamRequest } from '../../../src/data-service/stream/stream-service.ts';
 import { createTransactionStreams } from '../../../src/data-service/stream/transaction-streams.ts';
 import { FILLER } from '../../../src/events/event-text.ts';
@@ -88,6 +90,31 @@ t.test('no query keeps the beats up', async (t) => {
   t.ok(texts.every((text) => text === FILLER));
   stuck.reject(new DatabaseError('away', 'the test is over'));
   await streams.stop();
+});
+
+t.test('a turn that was ended sends nothing, and its page comes again', async (t) => {
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  await migrate(db, { indexText: true });
+  await makeRows(db, 100);
+  const clock = fakeClock(0);
+  const services = { db: () => db, clock } as Partial<DataServices> as DataServices;
+  const last = { ...(await lastPlace(services)), isReplica: false };
+  const removed = { ...last, removedAt: 1 };
+  const request = { filter: {}, filterText: '', client: 'a', lastId: '' } as StreamRequest;
+  const from = { seq: 0, removedAt: 0, mark: '' };
+  const texts: string[] = [];
+  const reader = streamReader(request, from, (text) => texts.push(text), services);
+  const pages = new Map();
+  for (const end of [last, removed]) {
+    const turn = new AbortController();
+    const advance = reader.advance({ last: end, pages }, turn.signal);
+    turn.abort();
+    t.equal(await advance.catch(() => 'waits'), 'waits');
+    t.strictSame(texts, []);
+  }
+  t.not(await reader.advance({ last, pages }, new AbortController().signal), 'lost');
+  t.match(texts[0], /^event: transaction\nid: 1-0-/);
 });
 
 t.test('queries that a replica ends for its recovery', { skip: cluster.skip }, async (t) => {

@@ -1,0 +1,35 @@
+// Ids that no node has given: their numbers end nothing, hold nothing up, and keep no place.
+import t from 'tap';
+import { createChainFeed } from '../../src/events/chain-feed.ts';
+import { createEventStreams } from '../../src/events/event-streams.ts';
+import { BLOCK_STEP, beforeAll, placeText, readPlace } from '../../src/events/place.ts';
+import { newChain } from '../chain/chain-harness.ts';
+
+t.test('a height that no block can have', (t) => {
+  t.match(readPlace('4294967295.b.0.AAAAAAAA'), { height: 0xffff_ffff });
+  t.equal(readPlace('4294967296.b.0.AAAAAAAA'), undefined);
+  t.equal(readPlace('9999999999.b.0.AAAAAAAA'), undefined);
+  t.match(readPlace(placeText(beforeAll(999_999_999_999_999))), { arrival: 999_999_999_999_999 });
+  t.equal(readPlace('1.b.1000000000000000.AAAAAAAA'), undefined, 'nor such a number of data');
+  t.end();
+});
+
+t.test('a step behind the end of every block', (t) => {
+  t.match(readPlace(`1.${BLOCK_STEP}.0.AAAAAAAA`), { step: BLOCK_STEP });
+  t.equal(readPlace(`1.${BLOCK_STEP + 1}.0.AAAAAAAA`), undefined);
+  t.equal(readPlace('1.9999999999.0.AAAAAAAA'), undefined);
+  t.end();
+});
+
+t.test('a request that fails keeps no place', async (t) => {
+  const { blockchain, clock } = await newChain();
+  const streams = createEventStreams(
+    { readersMax: 1, readersOfClientMax: 1 },
+    { feed: createChainFeed({ chain: blockchain, clock }), clock, headerText: () => '{}' },
+  );
+  const request = { filter: { kinds: new Set([]) }, filterText: '', client: '', follows: true };
+  const from = { height: 2 ** 32, step: 0, arrival: 0, marks: 'AAAAAAAA' };
+  t.throws(() => streams.open({ ...request, from }));
+  t.equal(streams.count(), 0);
+  await streams.stop();
+});
