@@ -39,7 +39,14 @@ export function buildTx<F extends Fields>(
 }
 
 /** Like `buildTx`, for values that already hold every field of the type. */
-export function assemble(
+export function assemble(...of: Parameters<typeof assembleUnread>): Tx {
+  const tx = assembleUnread(...of);
+  guardNewScript(tx, of[3]);
+  return tx;
+}
+
+/** The same for a member of a group, whose new script the pipeline reads. */
+export function assembleUnread(
   compiled: CompiledLayout,
   values: Values<Fields>,
   proofs: readonly Uint8Array[],
@@ -64,7 +71,6 @@ export function assemble(
   const body = ownBody(compiled, values, scheme) ?? bytes.subarray(start, end);
   const tx = makeTx(compiled, values, bytes, body, proofs, scheme);
   def.check?.(tx, scheme);
-  guardNewScript(tx, scheme);
   return tx;
 }
 

@@ -148,7 +148,11 @@ t.test('in a group of the chain', async (t) => {
     'followed for policies': () => [...followedIn(bytes, scheme)],
     'the answer with a member': () => extendedText(asked, { view, scheme }),
   };
-  t.ok((await stepsOf(() => decodeTx(bytes, scheme))) > STEPS_LEAST, 'at the door');
+  t.equal(
+    await stepsOf(() => decodeTx(bytes, scheme)),
+    0,
+    'at the door, where it may have a hundred',
+  );
   for (const [name, read] of Object.entries(routes)) t.equal(await stepsOf(read), 0, name);
   t.match(extendedText(asked, { view, scheme }), '"type":3');
 });

@@ -25,15 +25,15 @@ import { quiet, scheme } from '../chain/chain-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { wrongResults } from './contracts.ts';
 import type { Ground, SimNode } from './node.ts';
-import { GENESIS_TIME, liarMember, POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
+import { GENESIS_TIME, LENGTH_MS, liarMember, POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';
 
 export class Broken extends Error {}
 
 /** Offences that the network alone can make. */
 export const SLOW: ReadonlySet<string> = new Set(['unanswered-request', 'withheld']);
 const FULL_CHECK_EVERY = 50;
-/** A block is checked against the clock at most so long before it is on disk. */
-const COMMIT_MS_MAX = 100;
+/** A block is checked against the clock so long before it is on disk: it may wait for a block made here. */
+const COMMIT_MS_MAX = LENGTH_MS;
 const CANDIDATES_MAX = 100;
 
 export class Checkers {

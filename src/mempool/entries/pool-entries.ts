@@ -88,7 +88,9 @@ export class Entries {
   }
 
   remove(entry: PoolEntry): void {
-    if (!this.byId.delete(entry.key)) return;
+    // Another entry of the same transaction may have come since.
+    if (this.byId.get(entry.key) !== entry) return;
+    this.byId.delete(entry.key);
     for (const member of entry.members ?? NO_MEMBERS) {
       const holders = this.byMember.get(member);
       holders?.delete(entry);

@@ -172,9 +172,9 @@ export class GossipBlocks {
     arrival.stage = 'announced';
     const found = await fetchBlock(compact, sources, { rebuild: this.rebuild, sessions, log });
     if (found === undefined) {
+      // Also who has gone meanwhile: a mark costs it nothing but that nobody waits for it.
       const isHere = heightOf(blockchain.view, header.signature) !== undefined;
-      const open = sources.filter((one) => sessions.of(one.owner) === one);
-      if (!isHere) this.coming.keptBack(open);
+      if (!isHere) this.coming.keptBack(sources);
       return;
     }
     arrival.stage = 'complete';

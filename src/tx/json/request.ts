@@ -89,10 +89,11 @@ export function readTransaction(
   json: JsonObject,
   scheme: ChainScheme,
   path = 'obj',
+  make = assemble,
 ): Tx {
   try {
     const values = readValues(compiled, json, scheme, path);
-    const tx = assemble(compiled, values, readProofs(compiled, json, scheme, path), scheme);
+    const tx = make(compiled, values, readProofs(compiled, json, scheme, path), scheme);
     guardSender(tx, json, scheme);
     guardAccounts(tx, json, scheme, path);
     return tx;

@@ -14,6 +14,7 @@ import { type ChainScheme, type Codec, CodecError } from '../../codec/codec.ts';
 import { bytes32, mismatch } from '../../codec/primitives.ts';
 import { list16, option, struct } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
+import { assembleUnread } from '../assemble.ts';
 import { createUnreadDecoder, layoutTable } from '../decoder.ts';
 import type { AtomicBadge } from '../fields/extensions.ts';
 import { signature } from '../fields/proofs.ts';
@@ -74,7 +75,7 @@ const member: Codec<Tx> = {
     try {
       requireMemberType(json);
       const reading = readRequest(memberTypes, json, 'broadcast', path);
-      return readTransaction(reading.layouts[0], reading.json, scheme, path);
+      return readTransaction(reading.layouts[0], reading.json, scheme, path, assembleUnread);
     } catch (cause) {
       if (cause instanceof Refusal) throw new CodecError(path, cause.message, cause);
       throw cause;
