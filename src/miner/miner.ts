@@ -56,6 +56,8 @@ export interface MinerPorts {
 }
 
 /** Roles and bans change with time too, so the answer "never" is asked for again. */
+/** A slot further away is looked for again: the clock that says so may be wrong, and be set. */
+const PLANNED_MS_MAX = 10_000;
 const IDLE_MS = 1000;
 const RETRY_MS = 100;
 /** The pause before a miner looks again whether a block is still on its way. */
@@ -164,6 +166,7 @@ export class SlotMiner implements Miner {
     const slot = freeSlot(chain, now);
     this.current = slot === undefined ? 'idle' : 'waiting';
     if (slot === undefined) this.wait(IDLE_MS);
+    else if (startOf(slot) - now > PLANNED_MS_MAX) this.wait(PLANNED_MS_MAX);
     else if (startOf(slot) > now) this.wait(startOf(slot) - now, () => this.fire(slot));
     else this.begin(slot, now);
   }

@@ -139,6 +139,16 @@ t.test('a turn that an earlier life has used', async (t) => {
   await miner.stop();
 });
 
+t.test('a slot that is far away comes nearer, since the clock was set', async (t) => {
+  const { clock, forged, world, miner } = armed(0);
+  world.slot = { ...SLOT, start: START + 600_000, from: START + 600_000, until: START + 605_000 };
+  world.headMoved();
+  world.slot = SLOT;
+  await clock.advanceTo(SLOT.until);
+  t.strictSame(forged, [SLOT.from + 200], 'no new head has told');
+  await miner.stop();
+});
+
 t.test('a failure is tried again after a pause, and not at once', async (t) => {
   const { clock, forged, world, miner } = armed(0);
   let failures = 0;
@@ -160,6 +170,7 @@ t.test(
   async (t) => {
     const { clock, forged, world, miner } = armed(0);
     let tries = 0;
+    await clock.advanceTo(SLOT.from - 1);
     world.unfinished = () => {
       if (++tries < 3) throw new Error('the disk is full');
       world.unfinished = undefined;
