@@ -170,11 +170,9 @@ t.test('refusals', async (t) => {
   const open = [await eventClient(t, `${url}/events`), await eventClient(t, `${url}/events`)];
   t.equal((await fetch(`${url}/events`)).status, 503);
   await open[0]!.close();
-  for (let status = 503; status === 503; ) {
-    const another = await eventClient(t, `${url}/events`);
-    ({ status } = another);
-  }
-  t.pass('a place came back');
+  let status = 503;
+  while (status === 503) ({ status } = await eventClient(t, `${url}/events`));
+  t.equal(status, 200, 'a place came back');
 });
 
 const skip = native === undefined && 'without the addon of uWebSockets.js there are no threads';
