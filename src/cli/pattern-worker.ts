@@ -1,8 +1,8 @@
 /** The thread that matches patterns of clients (adapters/pattern-thread.ts). */
 import { parentPort } from 'node:worker_threads';
 import type { PatternAnswer, PatternQuestion } from '../adapters/pattern-thread.ts';
-import { patternsHere } from '../api/key-filter.ts';
 import { ApiError } from '../base/errors.ts';
+import { patternsHere } from '../rest/key-filter.ts';
 
 // Loads the engine, which the first pattern would pay for.
 await patternsHere.match('', [], '');

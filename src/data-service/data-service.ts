@@ -4,13 +4,13 @@
  * start is waited for.
  */
 
-import type { Pages } from '../api/pages.ts';
-import type { AnyRoute } from '../api/route.ts';
-import { routes as nodeRoutes } from '../api/routes/index.ts';
 import { type Database, DatabaseError } from '../base/database.ts';
 import { Disposal } from '../base/disposal.ts';
 import type { Http, HttpClient, HttpServer, HttpServerOptions } from '../base/http.ts';
 import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
+import { routes as nodeRoutes } from '../rest/routes/index.ts';
+import type { Pages } from '../rest-framework/pages.ts';
+import type { AnyRoute } from '../rest-framework/route.ts';
 import { type AccessOptions, accessGuard, type Clients } from './api/access.ts';
 import { createDataApi, guardReply } from './api/data-api.ts';
 import { forwarded } from './api/forward.ts';

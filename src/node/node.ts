@@ -7,9 +7,6 @@
  * miner comes last, so no block is made before every other service has started.
  */
 
-import { createApi } from '../api/api.ts';
-import { createKeyFilters } from '../api/key-filters.ts';
-import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
 import type { HttpServer } from '../base/http.ts';
@@ -24,6 +21,9 @@ import { createEventService } from '../events/event-service.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
+import { createApi } from '../rest/api.ts';
+import { createKeyFilters } from '../rest/key-filters.ts';
+import type { Services } from '../rest/services.ts';
 import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';

@@ -1,7 +1,7 @@
 /**
  * Connects a configured node to its peers: connections (peering.ts) and the services that use them.
  */
-import type { PeersPort } from '../api/services.ts';
+
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { lacksFeatures } from '../chain/features/feature-activation.ts';
@@ -24,6 +24,7 @@ import { notInChain } from '../network/peers/own-membership.ts';
 import type { Penalties } from '../network/sessions/penalties.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
+import type { PeersPort } from '../rest/services.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeFinality } from './open-finality.ts';

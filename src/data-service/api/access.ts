@@ -3,11 +3,12 @@
  *
  * A secret is compared by its hash, in a time that does not depend on it.
  */
-import { matches, secretOf } from '../../api/auth.ts';
+
 import { type ApiError, apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
 import { type IpRange, ipBytes, isInRanges } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports.ts';
+import { matches, secretOf } from '../../rest-framework/auth.ts';
 
 export interface AccessOptions {
   readonly auth: 'none' | 'api-key' | 'proxy';

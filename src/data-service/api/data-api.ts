@@ -1,14 +1,15 @@
 /** The whole interface of the data service as routes for the HTTP port. */
-import { refused } from '../../api/answer.ts';
-import { descriptionRoutes, docsRoutes } from '../../api/docs/docs-routes.ts';
-import { explorerRoutes } from '../../api/explorer/explorer-routes.ts';
-import type { Description } from '../../api/openapi.ts';
-import { fixed, movedTo, type Pages } from '../../api/pages.ts';
-import type { AnyRoute } from '../../api/route.ts';
-import { mountFor } from '../../api/server.ts';
+
 import type { ApiError } from '../../base/errors.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { Log } from '../../base/ports.ts';
+import { explorerRoutes } from '../../rest/explorer/explorer-routes.ts';
+import { refused } from '../../rest-framework/answer.ts';
+import { descriptionRoutes, docsRoutes } from '../../rest-framework/docs/docs-routes.ts';
+import type { Description } from '../../rest-framework/openapi.ts';
+import { fixed, movedTo, type Pages } from '../../rest-framework/pages.ts';
+import type { AnyRoute } from '../../rest-framework/route.ts';
+import { mountFor } from '../../rest-framework/server.ts';
 import type { Clients } from './access.ts';
 import { assets } from './routes/assets.ts';
 import { blocks } from './routes/blocks.ts';

@@ -7,12 +7,12 @@
  * requests, which wait in places of their own.
  */
 
-import { JSON_TYPE, refused } from '../../api/answer.ts';
-import { type AnyRoute, pathNames, pathPattern } from '../../api/route.ts';
-import { budgetOf } from '../../api/route-budget.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import type { HttpClient, HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { Clock } from '../../base/ports.ts';
+import { JSON_TYPE, refused } from '../../rest-framework/answer.ts';
+import { type AnyRoute, pathNames, pathPattern } from '../../rest-framework/route.ts';
+import { budgetOf } from '../../rest-framework/route-budget.ts';
 import type { Clients } from './access.ts';
 import type { AccessGuard } from './data-api.ts';
 import { createHeavyQueries, type HeavyQueries } from './heavy-queries.ts';

@@ -1,7 +1,8 @@
 /** What the routes of the data service get. */
-import { routeOf } from '../../api/route.ts';
+
 import type { Database } from '../../base/database.ts';
 import type { Clock } from '../../base/ports.ts';
+import { routeOf } from '../../rest-framework/route.ts';
 import type { CrawlState } from '../crawler/crawl-state.ts';
 import type { TransactionStreams } from '../stream/stream-service.ts';
 import type { HeavyQueries } from './heavy-queries.ts';

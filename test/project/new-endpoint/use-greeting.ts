@@ -3,10 +3,10 @@
 
 import { limitsPage } from '../../../scripts/reference/limits-page.ts';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
-import { client } from '../../../src/api/client.ts';
-import { openApi } from '../../../src/api/openapi.ts';
-import { routes } from '../../../src/api/routes/index.ts';
-import { memoryNode } from '../../api/fixtures/memory-node.ts';
+import { routes } from '../../../src/rest/routes/index.ts';
+import { client } from '../../../src/rest-framework/client.ts';
+import { openApi } from '../../../src/rest-framework/openapi.ts';
+import { memoryNode } from '../../rest/fixtures/memory-node.ts';
 import type { greeting } from './greeting.ts';
 
 const path = '/utils/greeting/{name}';

@@ -1,0 +1,10 @@
+/**
+ * All endpoints of the node, with the groups in alphabetical order. The typed endpoints are in the
+ * files of the groups.
+ */
+import type { AnyRoute } from '../../rest-framework/route.ts';
+import * as groups from './all.ts';
+
+export const routes: readonly AnyRoute[] = Object.values(groups).flatMap(
+  (group): readonly AnyRoute[] => Object.values(group),
+);
