@@ -7,7 +7,8 @@ const layers = [
   ['tx', 'block', 'finality'],
   ['chain', 'consensus', 'mempool'],
   ['network', 'keystore', 'contracts', 'privacy', 'miner', 'events'],
-  ['rest-framework', 'rest'],
+  ['rest-framework'],
+  ['rest'],
   ['node'],
   ['cli', 'data-service', 'adapters'],
 ];
@@ -109,11 +110,17 @@ module.exports = {
       { path: '^src/(?!adapters/|base/|concurrency/|crypto/)' },
     ),
     ban(
+      'framework-knows-no-program',
+      'the node and the data service declare their routes with it, and it knows neither',
+      { path: '^src/rest-framework/' },
+      { path: '^src/(?!rest-framework/|base/|concurrency/|codec/|crypto/)' },
+    ),
+    ban(
       'data-service-is-a-client',
-      'the data service sees the node from outside, and knows the rules of bans',
+      'the data service sees the node from outside: as a client of its routes, with the rules of bans',
       { path: '^src/data-service/' },
       {
-        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|rest-framework/|rest/|adapters/|events/(event-text|streams)|consensus/(ban-history|poa-bans|miner-rotation))',
+        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|rest-framework/|rest/routes/|adapters/|events/(event-text|streams)|consensus/(ban-history|poa-bans|miner-rotation))',
       },
     ),
     ban(

@@ -10,8 +10,8 @@ import { networkBudgets } from '../../src/network/messages/message-budgets.ts';
 import { settings } from '../../src/node/config/settings.ts';
 import { privacyBudgets } from '../../src/privacy/privacy-budgets.ts';
 import { internalRoutes } from '../../src/rest/internal-contracts.ts';
+import { limits } from '../../src/rest/limits.ts';
 import { routes } from '../../src/rest/routes/index.ts';
-import { limits } from '../../src/rest-framework/limits.ts';
 import type { AnyRoute } from '../../src/rest-framework/route.ts';
 import { budgetOf, mayWait } from '../../src/rest-framework/route-budget.ts';
 

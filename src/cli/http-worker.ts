@@ -7,8 +7,7 @@ import type { HttpThreadData } from '../adapters/http/thread-messages.ts';
 import { createFamily } from '../crypto/families.ts';
 import type { ForThreads } from '../node/listen-rest.ts';
 import { BROADCAST } from '../rest/broadcast-offload.ts';
-import { createGuards } from '../rest-framework/auth.ts';
-import type { Access } from '../rest-framework/route.ts';
+import { createGuards } from '../rest/guards.ts';
 import { admission } from '../rest-framework/server.ts';
 
 /** Works from sources and from the published build. */
@@ -29,7 +28,7 @@ const broadcasts = new OffloadThreads({
 
 new ConnectionThread(parentPort!, data, {
   admit(access) {
-    const guard = guards(access as Access);
+    const guard = guards(access);
     return guard && admission(guard);
   },
   works: { [BROADCAST]: (body) => broadcasts.run(body) },

@@ -24,7 +24,6 @@ import type { Privacy } from '../privacy/privacy-service.ts';
 import { createApi } from '../rest/api.ts';
 import { createKeyFilters } from '../rest/key-filters.ts';
 import type { Services } from '../rest/services.ts';
-import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
 import { watchFreeSpace } from './free-space.ts';
@@ -223,7 +222,7 @@ async function serveClients(
   ports: NodePorts,
   { services, events, metrics, started }: ServedParts,
 ): Promise<HttpServer | undefined> {
-  const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
+  const routes = createApi(services, ports.pages);
   const served = metrics === undefined ? routes : measuredRoutes(routes, metrics);
   const rest = await listenRest(config, ports, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());

@@ -1,61 +1,16 @@
 /**
- * Access to protected endpoints (rest.md#api-keys-in-requests; decisions 12, 18, 38).
- *
- * Invariants: the hash of the received secret is compared without early exit, before any byte of
- * the body is read; without a configured hash no request passes.
+ * Secrets of requests. Their hashes are compared without early exit, and before any byte of a body is
+ * read.
  */
-import { base58 } from '../base/base58.ts';
 import { utf8 } from '../base/bytes.ts';
-import { type ApiError, apiError } from '../base/errors.ts';
+import type { ApiError } from '../base/errors.ts';
 import type { HttpRequest } from '../base/http.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
-import type { ApiSettings } from '../rest/services.ts';
-import { isLocalProgram } from './local-caller.ts';
-import type { Access } from './route.ts';
 
-type Hashes = Pick<CryptoFamily, 'secureHash'>;
+export type Hashes = Pick<CryptoFamily, 'secureHash'>;
 
 /** The refusal of a request, or undefined. */
 export type Guard = (request: HttpRequest) => ApiError | undefined;
-
-/**
- * The guard of each access level; undefined where every request passes. Without `contractToken` no
- * token is valid. Throws Base58Error where a configured hash is not Base58.
- */
-export function createGuards(
-  settings: ApiSettings,
-  hashes: Hashes,
-  contractToken: Guard = () => apiError('ContractTokenMissing'),
-): (access: Access) => Guard | undefined {
-  const api = decoded(settings.apiKeyHash);
-  const privacy = decoded(settings.privacyApiKeyHash);
-
-  const key =
-    (allowed: readonly (Uint8Array | undefined)[], missing: ApiError, wrong: ApiError): Guard =>
-    (request) => {
-      const secret = secretOf(request);
-      if (matches(secret, allowed, hashes)) return undefined;
-      return secret === '' ? missing : wrong;
-    };
-  const privacyKey = (...allowed: readonly (Uint8Array | undefined)[]): Guard =>
-    key(allowed, apiError('PrivacyApiKeyNotGiven'), apiError('PrivacyApiKeyNotValid'));
-
-  const apiKey = key([api], apiError('ApiKeyNotGiven'), apiError('ApiKeyNotValid'));
-  const guards: Readonly<Record<Access, Guard | undefined>> = {
-    public: undefined,
-    apiKey,
-    privacyKey: privacyKey(privacy ?? api),
-    anyKey: privacyKey(privacy, api),
-    loopbackOrApiKey: (request) =>
-      isLocalProgram(request, settings.ownNames) ? undefined : apiKey(request),
-    cryptoKey: settings.cryptoApiKey ? apiKey : undefined,
-    contractToken,
-  };
-  return (access) => guards[access];
-}
-
-const decoded = (hash: string | undefined): Uint8Array | undefined =>
-  hash === undefined || hash === '' ? undefined : base58.decode(hash);
 
 /** Headers with a secret. */
 export const KEY_HEADERS = ['x-api-key', 'api_key'] as const;

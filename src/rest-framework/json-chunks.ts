@@ -3,24 +3,23 @@
  * `undefined` is a chunk without text, from work that has no result yet.
  */
 
-import type { Services } from '../rest/services.ts';
 import { print } from './answer.ts';
 
 export type JsonChunks = Iterable<string | undefined>;
 
 /**
- * An answer that is made chunk by chunk from one state of the chain. `make` gets services that read
- * this state until the answer is complete.
+ * An answer that is made chunk by chunk from one state. `make` gets services that read this state
+ * until the answer is complete.
  */
-export class StreamedAnswer {
-  readonly make: (services: Services) => JsonChunks;
+export class StreamedAnswer<S> {
+  readonly make: (services: S) => JsonChunks;
 
-  constructor(make: (services: Services) => JsonChunks) {
+  constructor(make: (services: S) => JsonChunks) {
     this.make = make;
   }
 }
 
-export const streamed = (make: (services: Services) => JsonChunks): StreamedAnswer =>
+export const streamed = <S>(make: (services: S) => JsonChunks): StreamedAnswer<S> =>
   new StreamedAnswer(make);
 
 /** A list of the results of `show`; undefined results are left out. */

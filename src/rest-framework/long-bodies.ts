@@ -7,9 +7,6 @@ import type { Clock } from '../base/ports.ts';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { inSlices } from '../concurrency/steps.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import { limits } from './limits.ts';
-
-const BYTES_MAX = 2 * limits.body.sendData;
 
 /** A body whose value takes several slices to read; it owns its bytes until then. */
 export class LongBody<T> {
@@ -28,8 +25,12 @@ export interface LongBodies {
   read<T>(body: LongBody<T>): Promise<T>;
 }
 
-export function createLongBodies(clock: Pick<Clock, 'monotonic' | 'turn'>): LongBodies {
-  const held = new Semaphore(BYTES_MAX, { inAll: 0 });
+/** `bytesMax`: of all bodies together. */
+export function createLongBodies(
+  clock: Pick<Clock, 'monotonic' | 'turn'>,
+  bytesMax: number,
+): LongBodies {
+  const held = new Semaphore(bytesMax, { inAll: 0 });
   return {
     read: ({ bytes, steps }) =>
       held.run(() => inSlices(steps, new TimeSlice(clock)), undefined, bytes),

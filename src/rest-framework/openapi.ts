@@ -12,18 +12,13 @@ import { budgetOf, mayWait } from './route-budget.ts';
 
 export interface Description {
   readonly version: string;
-  /**
-   * `Transaction`, `SignedTransaction`, `UnsignedTransaction`, and the schemas that they refer to.
-   */
+  readonly title: string;
+  readonly description: string;
+  readonly groups: Readonly<Record<string, string>>;
+  /** What an operation says of its access; `isOptional`: the key may be unnecessary. */
+  readonly keys: Readonly<Record<string, { readonly doc: string; readonly isOptional?: boolean }>>;
+  /** Schemas to which the declarations refer. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
-  /** The program, where it is not the node. */
-  readonly program?: {
-    readonly title: string;
-    readonly description: string;
-    readonly groups: Readonly<Record<string, string>>;
-    /** What an operation says that needs the API key. */
-    readonly keyed: string;
-  };
 }
 
 type Document = Record<string, unknown>;
@@ -33,58 +28,27 @@ const sizeOf = ({ type }: Body<unknown>, { bytesIn }: Budget): string =>
     ? `At most ${bytesIn} bytes and ${limits.body.values} JSON values.`
     : `At most ${bytesIn} bytes.`;
 
-const KEYED: Readonly<Record<AnyRoute['access'], string>> = {
-  public: '',
-  apiKey: 'Needs the API key.',
-  privacyKey: 'Needs the privacy API key.',
-  anyKey: 'Needs the API key or the privacy API key.',
-  loopbackOrApiKey: 'Needs the API key, unless a program of the same machine calls.',
-  cryptoKey: 'Needs the API key if `rest-api.crypto-api-key` is on.',
-  contractToken: 'Needs the token of a running contract.',
-};
-
-const GROUPS: Readonly<Record<string, string>> = {
-  activation: 'Features of the protocol.',
-  addresses: 'Accounts, their balances and data.',
-  alias: 'Names of accounts.',
-  assets: 'Tokens that accounts have issued.',
-  blocks: 'Blocks and headers.',
-  consensus: 'Whose turn it is to make blocks.',
-  contracts: 'Contracts and their state.',
-  crypto: 'Texts encrypted between accounts.',
-  events: 'What happens, told as it happens.',
-  health: 'Whether the node works well.',
-  leasing: 'Leases in force.',
-  node: 'The node itself.',
-  peers: 'Other nodes.',
-  permissions: 'Roles of accounts.',
-  privacy: 'Confidential data of policies.',
-  transactions: 'Transactions, signed, sent and found.',
-  utils: 'Hashes, time and other tools.',
-};
-
 export function openApi(
-  routes: readonly AnyRoute<never>[],
-  { version, schemas, program }: Description,
+  routes: readonly AnyRoute[],
+  { version, title, description, groups, keys, schemas }: Description,
 ): Document {
   return {
     openapi: '3.1.0',
     info: {
-      title: program?.title ?? 'platform-node',
+      title,
       version,
-      description:
-        program?.description ?? 'REST interface of a node of a permissioned blockchain network.',
+      description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     tags: [...new Set(routes.map((route) => route.group))].map((name) => ({
       name,
-      description: (program?.groups ?? GROUPS)[name] ?? name,
+      description: groups[name] ?? name,
     })),
-    paths: pathsOf(routes, program?.keyed),
+    paths: pathsOf(routes, keys),
     components: {
       securitySchemes: { 'API-Key': { type: 'apiKey', name: 'X-API-Key', in: 'header' } },
-      schemas: { ...OPEN, ...schemas, Error: ERROR },
+      schemas: { ...schemas, Error: ERROR },
       responses: {
         Refused: {
           description: 'Refused; the body gives the reason.',
@@ -106,13 +70,6 @@ export function openApi(
 
 const errorContent = {
   'application/json': { schema: { $ref: '#/components/schemas/Error' } },
-};
-
-/** Schemas for transactions where none are given. */
-const OPEN: Readonly<Record<string, JsonSchema>> = {
-  Transaction: { type: 'object', required: ['type', 'id'] },
-  SignedTransaction: { type: 'object', required: ['type', 'senderPublicKey'] },
-  UnsignedTransaction: { type: 'object', required: ['type'] },
 };
 
 /** Compile errors have a text where all other errors have a code. */
@@ -140,11 +97,11 @@ const ERROR: JsonSchema = {
   },
 };
 
-function pathsOf(routes: readonly AnyRoute<never>[], keyed: string | undefined): Document {
+function pathsOf(routes: readonly AnyRoute[], keys: Description['keys']): Document {
   const paths: Record<string, Document> = {};
   for (const route of routes) {
     for (const path of [route.path, ...otherSpellings(route)]) {
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, path, keyed) };
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, path, keys) };
     }
   }
   return paths;
@@ -154,7 +111,7 @@ function pathsOf(routes: readonly AnyRoute<never>[], keyed: string | undefined):
  * The other paths with the same meaning. Incomplete paths are left out: they exist only to get the
  * right error.
  */
-function otherSpellings(route: AnyRoute<never>): readonly string[] {
+function otherSpellings(route: AnyRoute): readonly string[] {
   const complete = pathNames(route.path).length;
   return (route.also ?? []).filter(
     (path) => pathNames(path).length === complete && !path.endsWith('/'),
@@ -162,14 +119,15 @@ function otherSpellings(route: AnyRoute<never>): readonly string[] {
 }
 
 /** `GET /blocks/at/{height}` as `getBlocksAtHeight`: unique, and stable for code generators. */
-function operationId(route: AnyRoute<never>, path: string): string {
+function operationId(route: AnyRoute, path: string): string {
   const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
   const name = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
   return route.method.toLowerCase() + name;
 }
 
-function operation(route: AnyRoute<never>, path: string, keyed: string | undefined): Document {
+function operation(route: AnyRoute, path: string, keys: Description['keys']): Document {
   const { access, body } = route;
+  const key = keys[access];
   const budget = budgetOf(route);
   const alias = path === route.path ? '' : `The same as \`${route.path}\`.`;
   const parameters = [
@@ -180,10 +138,8 @@ function operation(route: AnyRoute<never>, path: string, keyed: string | undefin
     operationId: operationId(route, path),
     tags: [route.group],
     summary: route.doc,
-    description: [alias, access === 'apiKey' ? (keyed ?? KEYED.apiKey) : KEYED[access]]
-      .filter((text) => text !== '')
-      .join(' '),
-    security: access === 'public' ? [] : securityOf(access),
+    description: [alias, key?.doc ?? ''].filter((text) => text !== '').join(' '),
+    security: key === undefined ? [] : securityOf(key.isOptional),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
@@ -220,9 +176,9 @@ const bodySchema = ({ type, schema }: NonNullable<AnyRoute['body']>, maxLength: 
   type === 'text/plain' ? { ...schema, maxLength } : schema;
 
 /** An empty requirement beside the key says that the key may be unnecessary. */
-function securityOf(access: AnyRoute['access']): readonly Document[] {
+function securityOf(isOptional = false): readonly Document[] {
   const key = { 'API-Key': [] };
-  return access === 'loopbackOrApiKey' || access === 'cryptoKey' ? [key, {}] : [key];
+  return isOptional ? [key, {}] : [key];
 }
 
 function describe(params: Params, place: 'path' | 'query', names: readonly string[]): Document[] {

@@ -10,48 +10,11 @@ import { assert } from '../base/assert.ts';
 import type { Budget } from '../base/budget.ts';
 import type { HttpRequest } from '../base/http.ts';
 import type { JsonSchema } from '../codec/codec.ts';
-import type { Services } from '../rest/services.ts';
 import type { Answer } from './answer.ts';
 import type { StreamedAnswer } from './json-chunks.ts';
 import type { LongBody } from './long-bodies.ts';
 import type { Params, ParamValues } from './params.ts';
 import type { Static, TSchema } from './type.ts';
-
-/** Access to a route (rest.md#api-keys-in-requests). */
-export type Access =
-  | 'public'
-  | 'apiKey'
-  | 'privacyKey'
-  /** A secret that matches either hash. */
-  | 'anyKey'
-  | 'loopbackOrApiKey'
-  /** The API key where `rest-api.crypto-api-key` requires it. */
-  | 'cryptoKey'
-  /** The token of a running contract; only on the listener for contracts. */
-  | 'contractToken';
-
-export type Group =
-  | 'transactions'
-  | 'addresses'
-  | 'alias'
-  | 'contracts'
-  | 'privacy'
-  | 'peers'
-  | 'assets'
-  | 'blocks'
-  | 'utils'
-  | 'consensus'
-  | 'node'
-  | 'crypto'
-  | 'permissions'
-  | 'activation'
-  | 'events'
-  | 'leasing'
-  | 'health'
-  /** Of the data service. */
-  | 'users'
-  | 'data'
-  | 'service';
 
 /** How the bytes of a request body become a value. `parse` throws ApiError or CodecError. */
 export interface Body<T> {
@@ -72,17 +35,25 @@ export interface RouteRequest<P, Q, B> {
   readonly http: HttpRequest;
 }
 
-type Value<R extends TSchema> = Static<R> | Answer | StreamedAnswer;
+type Value<R extends TSchema, S> = Static<R> | Answer | StreamedAnswer<S>;
 
-/** `S` is what the handlers of a program get; those of the node get `Services`. */
-export interface RouteDef<P extends Params, Q extends Params, B, R extends TSchema, S = Services> {
+/** `S` is what the handlers of a program get, `A` its levels of access, `G` its groups of routes. */
+export interface RouteDef<
+  P extends Params,
+  Q extends Params,
+  B,
+  R extends TSchema,
+  S,
+  A extends string = string,
+  G extends string = string,
+> {
   readonly method: 'GET' | 'POST';
   /** `/addresses/balance/{address}`. */
   readonly path: string;
   /** Other paths with the same meaning. A parameter that such a path lacks is parsed from ''. */
   readonly also?: readonly string[];
-  readonly access: Access;
-  readonly group: Group;
+  readonly access: A;
+  readonly group: G;
   readonly doc: string;
   readonly params?: P;
   readonly query?: Q;
@@ -103,7 +74,7 @@ export interface RouteDef<P extends Params, Q extends Params, B, R extends TSche
   handle(
     request: RouteRequest<ParamValues<P>, ParamValues<Q>, B>,
     services: S,
-  ): Value<R> | Promise<Value<R>>;
+  ): Value<R, S> | Promise<Value<R, S>>;
   /** The rest of `handle` where a thread of the server has done a part (`Offload` in base/http.ts). */
   readonly offload?: RouteOffload<S>;
 }
@@ -121,11 +92,11 @@ export type Route<
   Q extends Params = Params,
   B = unknown,
   R extends TSchema = TSchema,
-  S = Services,
+  S = never,
 > = RouteDef<P, Q, B, R, S>;
 
 /** A route without its own types, for lists of routes. */
-export type AnyRoute<S = Services> = Omit<
+export type AnyRoute<S = never> = Omit<
   RouteDef<Params, Params, unknown, TSchema, S>,
   'handle' | 'check'
 > & {
@@ -138,14 +109,14 @@ type Nothing = {};
 
 /** The function that declares the routes of a program. */
 export const routeOf =
-  <S>() =>
+  <S, A extends string, G extends string>() =>
   <
     R extends TSchema,
     const P extends Params = Nothing,
     const Q extends Params = Nothing,
     B = undefined,
   >(
-    def: RouteDef<P, Q, B, R, S>,
+    def: RouteDef<P, Q, B, R, S, A, G>,
   ): Route<P, Q, B, R, S> => {
     const names = pathNames(def.path);
     const declared = Object.keys(def.params ?? {});
@@ -155,8 +126,6 @@ export const routeOf =
     );
     return def;
   };
-
-export const route = routeOf<Services>();
 
 /** Names of the parameters in a path, in order. */
 export function pathNames(path: string): string[] {

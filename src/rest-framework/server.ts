@@ -10,50 +10,36 @@ import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
 import type { Log } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';
-import type { Services } from '../rest/services.ts';
 import { Answer, JSON_TYPE, print, refusal, refused } from './answer.ts';
-import { createGuards, type Guard } from './auth.ts';
+import type { Guard } from './auth.ts';
 import { StreamedAnswer } from './json-chunks.ts';
-import { createLongBodies, type LongBodies, LongBody } from './long-bodies.ts';
+import { type LongBodies, LongBody } from './long-bodies.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
-import { type Access, type AnyRoute, pathNames, pathPattern } from './route.ts';
+import { type AnyRoute, pathNames, pathPattern } from './route.ts';
 import { budgetOf, mayWait } from './route-budget.ts';
-import { createStreamedAnswers, type StreamedAnswers } from './streamed-answers.ts';
+import type { StreamedAnswers } from './streamed-answers.ts';
 import { type Found, readEach, readStrictly } from './strict-query.ts';
 
 /** Headers that a handler may read without naming them. */
 const KEPT = ['accept'] as const;
 
-/** The routes of a node. */
-export const mount = (
-  routes: readonly AnyRoute[],
-  services: Services,
-  contractToken?: Guard,
-): HttpRoute[] =>
-  mountFor(routes, services, {
-    guards: createGuards(services.settings, services.family, contractToken),
-    scheme: services.scheme,
-    log: services.log,
-    long: { ...createStreamedAnswers(services), ...createLongBodies(services.clock) },
-  });
-
 /** How the routes of a program are served. */
-export interface Serving {
-  readonly guards: (access: Access) => Guard | undefined;
+export interface Serving<S> {
+  readonly guards: (access: string) => Guard | undefined;
   readonly log: Log;
   /** For parameters that depend on the chain; absent where no route has one. */
   readonly scheme?: ChainScheme;
   /** For answers and bodies that take a while; absent where no route has one. */
-  readonly long?: StreamedAnswers & LongBodies;
+  readonly long?: StreamedAnswers<S> & LongBodies;
   /** Unknown parameters are refused, and all problems of a query are reported at once. */
   readonly strict?: boolean;
 }
 
 /** Every path of every route, with and without a trailing slash. */
-export function mountFor<S>(
+export function mount<S>(
   routes: readonly AnyRoute<S>[],
   services: S,
-  serving: Serving,
+  serving: Serving<S>,
 ): HttpRoute[] {
   const { guards } = serving;
   const mounted = new Map<string, HttpRoute>();
@@ -84,7 +70,7 @@ function endpoint<S>(
   pattern: string,
   guard: Guard | undefined,
   services: S,
-  serving: Serving,
+  serving: Serving<S>,
 ): HttpRoute {
   const where = `${route.method} ${route.path}`;
   const { log, long } = serving;
@@ -140,6 +126,7 @@ function bounded(result: unknown, bytesMax: number): HttpReply {
   throw apiError('AnswerTooBig', `it has ${bytes} bytes, at most ${bytesMax} are given`);
 }
 
+/** What the HTTP port asks before it reads a body. */
 export function admission(guard: Guard): (request: HttpRequest) => HttpReply | undefined {
   return (request) => {
     const error = guard(request);
@@ -174,7 +161,7 @@ type Reader = (
   scheme: ChainScheme,
 ) => { readonly params: Record<string, unknown>; readonly query: Record<string, unknown> };
 
-type Declared = Pick<AnyRoute<never>, 'params' | 'query' | 'check'>;
+type Declared = Pick<AnyRoute, 'params' | 'query' | 'check'>;
 
 /** Reports the first problem, except that it lists all bad numbers. */
 function plainReader(route: Declared, path: string): Reader {

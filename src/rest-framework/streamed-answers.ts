@@ -2,7 +2,7 @@
  * Makes streamed answers. A few are made at a time, and the others wait in a queue. Each runs for two
  * milliseconds; then the rest of the event loop runs.
  *
- * Invariants: an answer shows one state of the chain; it ends with a refusal as soon as it has more
+ * Invariants: an answer shows one state; it ends with a refusal as soon as it has more
  * rows or bytes than its budget allows; the bytes of all unfinished answers together are limited,
  * and those of a finished answer are freed when it has been sent.
  */
@@ -10,9 +10,9 @@ import type { Budget } from '../base/budget.ts';
 import { MIB } from '../base/budget.ts';
 import { apiError } from '../base/errors.ts';
 import type { HttpReply } from '../base/http.ts';
+import type { Clock } from '../base/ports.ts';
 import { type Release, Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { Services } from '../rest/services.ts';
 import { Answer, JSON_TYPE } from './answer.ts';
 import type { StreamedAnswer } from './json-chunks.ts';
 
@@ -25,25 +25,35 @@ const BYTES_MAX = 28 * MIB;
 /** Shorter answers stay texts. */
 const TEXT_CHARS_MAX = 32 * 1024;
 
-export interface StreamedAnswers {
+/** Services that read one state until they are released. */
+export interface Frozen<S> {
+  readonly services: S;
+  release(): void;
+}
+
+export interface StreamedAnswers<S> {
   /**
    * Synchronous where the answer is short and no other waits. Throws, or rejects with, ApiError.
    */
-  reply(answer: StreamedAnswer, budget: Budget): HttpReply | Promise<HttpReply>;
+  reply(answer: StreamedAnswer<S>, budget: Budget): HttpReply | Promise<HttpReply>;
 }
 
-export function createStreamedAnswers(services: Services): StreamedAnswers {
+/** `freeze` gives services whose reads throw ApiError AnswerTooBig above this many rows. */
+export function createStreamedAnswers<S>(
+  clock: Pick<Clock, 'monotonic' | 'turn'>,
+  freeze: (rowsMax: number) => Frozen<S>,
+): StreamedAnswers<S> {
   const memory = { bytes: 0 };
   const places = new Semaphore(AT_ONCE, { inAll: WAITING_MAX });
 
   /** Gives the place back at the end, whatever throws. */
   function begin(
-    answer: StreamedAnswer,
+    answer: StreamedAnswer<S>,
     budget: Budget,
     release: Release,
   ): HttpReply | Promise<HttpReply> {
     const output = new Output(budget.bytesOut, memory);
-    let frozen: ReturnType<typeof services.snapshot> | undefined;
+    let frozen: Frozen<S> | undefined;
     const end = (): void => {
       release();
       output.settle();
@@ -51,11 +61,9 @@ export function createStreamedAnswers(services: Services): StreamedAnswers {
     };
     let chunks: Iterator<string | undefined> | undefined;
     try {
-      frozen = services.snapshot(budget.rows);
-      chunks = answer
-        .make({ ...services, view: frozen.view, height: frozen.height })
-        [Symbol.iterator]();
-      const slice = new TimeSlice(services.clock);
+      frozen = freeze(budget.rows);
+      chunks = answer.make(frozen.services)[Symbol.iterator]();
+      const slice = new TimeSlice(clock);
       if (!write(chunks, output, slice)) return proceed(chunks, output, slice).finally(end);
       const reply = output.reply();
       end();

@@ -6,8 +6,8 @@ import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import { base64 } from '../codec/text.ts';
 import type { DataValue } from '../ledger/data-value.ts';
 import { print } from '../rest-framework/answer.ts';
-import { limits } from '../rest-framework/limits.ts';
 import { type Static, Type } from '../rest-framework/type.ts';
+import { limits } from './limits.ts';
 
 export type EntryRow = readonly [key: string, value: DataValue];
 

@@ -9,9 +9,9 @@ import { base58 } from '../base/base58.ts';
 import { ApiError, apiError } from '../base/errors.ts';
 import type { HttpRequest, HttpRoute } from '../base/http.ts';
 import type { Executions, RunningExecution } from '../contracts/executions.ts';
-import { StreamedAnswer } from '../rest-framework/json-chunks.ts';
+import { StreamedAnswer, streamed } from '../rest-framework/json-chunks.ts';
 import type { AnyRoute, RouteRequest } from '../rest-framework/route.ts';
-import { mount } from '../rest-framework/server.ts';
+import { mountNode } from './api.ts';
 import { isId } from './by-id.ts';
 import { contracts } from './routes/contracts.ts';
 import type { Services } from './services.ts';
@@ -40,14 +40,14 @@ export function createInternalApi(
   const { view, height } = services;
   // A long answer reads the state of its execution, and no copy of the chain.
   const snapshot = () => ({ view, height, release: () => {} });
-  return mount(internalRoutes(find), { ...services, snapshot }, guard);
+  return mountNode(internalRoutes(find), { ...services, snapshot }, guard);
 }
 
 /** The routes as they are declared. */
-export function internalRoutes(find: Find): readonly AnyRoute[] {
+export function internalRoutes(find: Find): readonly AnyRoute<Services>[] {
   const read = [contracts.list, contracts.statesOfMany, contracts.state, contracts.entry];
   return [
-    ...(read as readonly AnyRoute[]).map((route) => moved(route, find, answerOf(route))),
+    ...(read as readonly AnyRoute<Services>[]).map((route) => moved(route, find, answerOf(route))),
     moved(contracts.executedFor, find, ({ params: { id } }, execution, services) => {
       const executed = isId(id) ? execution.executedFor(id) : undefined;
       if (executed === undefined) throw apiError('ExecutedNotFound', base58.encode(id));
@@ -60,7 +60,7 @@ type Request = RouteRequest<{ readonly id: Uint8Array }, unknown, unknown>;
 type InExecution = (request: Request, execution: RunningExecution, services: Services) => unknown;
 
 /** The same route on the other listener. */
-const moved = (route: AnyRoute, find: Find, answer: InExecution): AnyRoute => ({
+const moved = (route: AnyRoute<Services>, find: Find, answer: InExecution): AnyRoute<Services> => ({
   ...route,
   path: PREFIX + route.path,
   access: 'contractToken',
@@ -69,7 +69,7 @@ const moved = (route: AnyRoute, find: Find, answer: InExecution): AnyRoute => ({
 });
 
 /** What the route answers, from the state of an execution. */
-function answerOf(route: AnyRoute): InExecution {
+function answerOf(route: AnyRoute<Services>): InExecution {
   const handle = route.handle as (request: Request, services: Services) => unknown;
   return (request, execution, services) => {
     const { view } = execution;
@@ -87,7 +87,7 @@ function answerOf(route: AnyRoute): InExecution {
       },
     };
     const seen = (result: unknown): unknown =>
-      result instanceof StreamedAnswer ? new StreamedAnswer(() => result.make(within)) : result;
+      result instanceof StreamedAnswer ? streamed(() => result.make(within)) : result;
     const result = handle(request, within);
     return result instanceof Promise ? result.then(seen) : seen(result);
   };

@@ -6,7 +6,6 @@ import { bytesUnder, type StoredTx } from '../chain/store/stored-blocks.ts';
 import { leaseOf } from '../ledger/leases.ts';
 import { print } from '../rest-framework/answer.ts';
 import { Int32, Int64, list } from '../rest-framework/body.ts';
-import { limits } from '../rest-framework/limits.ts';
 import { Type } from '../rest-framework/type.ts';
 import { txToJson } from '../tx/json/encode.ts';
 import { type KnownId, printTx } from '../tx/json/print.ts';
@@ -15,6 +14,7 @@ import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { lease } from '../tx/types/008-lease.ts';
 import { leaseCancel } from '../tx/types/009-lease-cancel.ts';
 import { isTransactionId, transactionById } from './by-id.ts';
+import { limits } from './limits.ts';
 import type { Services } from './services.ts';
 
 /** The JSON of a transaction; the transaction types give its schema. */

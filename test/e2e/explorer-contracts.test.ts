@@ -48,7 +48,7 @@ async function chain(t: Test) {
   const about = { txId: failed.id, contractId: base58.decode(contractId)! };
   node.statuses.report({ ...about, status: 'Error', code: 3, message: `no funds ${MARKUP}` });
   await clock.advance(10);
-  const server = await httpListener.listen(createApi(node.services, {}, readPages()), {
+  const server = await httpListener.listen(createApi(node.services, readPages()), {
     host: '127.0.0.1',
     port: 0,
     cors: false,

@@ -6,7 +6,6 @@ import { base58 } from '../../src/base/base58.ts';
 import { KIB, MIB } from '../../src/base/budget.ts';
 import { inOneGo } from '../../src/concurrency/steps.ts';
 import { privacy } from '../../src/rest/routes/privacy.ts';
-import { limits } from '../../src/rest-framework/limits.ts';
 import { createLongBodies, LongBody } from '../../src/rest-framework/long-bodies.ts';
 import { memoryNode } from '../rest/fixtures/memory-node.ts';
 
@@ -58,12 +57,12 @@ t.test('a malformed escape', async (t) => {
 t.test('all bodies in turns together are bounded', async (t) => {
   let turns = 0;
   const clock = { monotonic: () => 10 * performance.now(), turn: async () => void turns++ };
-  const { read } = createLongBodies(clock);
+  const { read } = createLongBodies(clock, 2 * MIB);
   function* steps(): Generator<undefined, string> {
     for (const end = performance.now() + 5; performance.now() < end; ) yield undefined;
     return 'read';
   }
-  const body = () => new LongBody(limits.body.sendData, steps());
+  const body = () => new LongBody(MIB, steps());
   const [one, two, three] = [read(body()), read(body()), read(body())];
   await t.rejects(three, { code: 503 });
   t.strictSame(await Promise.all([one, two]), ['read', 'read']);

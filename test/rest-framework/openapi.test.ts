@@ -6,14 +6,13 @@ import { isObject, type JsonObject, parse } from '../../src/base/json.ts';
 import { createApi } from '../../src/rest/api.ts';
 import { routes } from '../../src/rest/routes/index.ts';
 import { pathNames } from '../../src/rest-framework/route.ts';
-import { transactionSchemas } from '../../src/tx/json/transaction-schemas.ts';
 import { memoryNode } from '../rest/fixtures/memory-node.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { call } from '../rest-cases/runner.ts';
 
 const { url, node } = await memoryNode(t);
 
-const mounted = createApi(node.services, { schemas: transactionSchemas() });
+const mounted = createApi(node.services);
 const served = mounted.find(({ pattern }) => pattern === '/api-docs/swagger.json');
 const reply = served?.handle(undefined as never, undefined) as { body: string };
 const document = parse(reply.body) as JsonObject;

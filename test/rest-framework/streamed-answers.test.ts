@@ -3,6 +3,7 @@ import t from 'tap';
 import { budget, KIB, MIB } from '../../src/base/budget.ts';
 import { ApiError, apiError } from '../../src/base/errors.ts';
 import type { HttpReply } from '../../src/base/http.ts';
+import { frozen } from '../../src/rest/api.ts';
 import {
   endingWith,
   joined,
@@ -48,7 +49,9 @@ function setUp(msPerLook = 1) {
     return { ...frozen, release };
   };
   const open = () => taken - released;
-  const long = createStreamedAnswers({ ...services, clock, snapshot });
+  const long = createStreamedAnswers(clock, (rowsMax) =>
+    frozen({ ...services, snapshot }, rowsMax),
+  );
   return { clock, open, taken: () => taken, long };
 }
 
@@ -161,7 +164,9 @@ t.test('one that cannot begin, or fails as it is ended, keeps no place', async (
     if (isFailing) throw new Error('no snapshot');
     return services.snapshot(rowsMax);
   };
-  const long = createStreamedAnswers({ ...services, clock: slowClock(1), snapshot });
+  const long = createStreamedAnswers(slowClock(1), (rowsMax) =>
+    frozen({ ...services, snapshot }, rowsMax),
+  );
   const outcome = async (chunks: () => Iterable<string | undefined>): Promise<string> => {
     try {
       return textOf(await long.reply(streamed(chunks), roomy));

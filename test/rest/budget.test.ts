@@ -1,7 +1,7 @@
 // Lists in answers: each has its own limit, or the answer is made in turns within a budget.
 import t from 'tap';
+import { limits } from '../../src/rest/limits.ts';
 import { routes } from '../../src/rest/routes/index.ts';
-import { limits } from '../../src/rest-framework/limits.ts';
 import { budgetOf } from '../../src/rest-framework/route-budget.ts';
 
 /** What bounds the lists of answers that are made in one piece. */

@@ -39,5 +39,15 @@ export interface QueryMeter {
   timedOut(): void;
 }
 
+export const groups = {
+  transactions: 'Transactions, found by text and filters.',
+  assets: 'Assets and their holders.',
+  users: 'Addresses with aliases, roles and balances.',
+  blocks: 'Blocks.',
+  data: 'Entries of data transactions.',
+  health: 'Whether the service works well.',
+  service: 'The service itself.',
+} as const;
+
 /** Declares a route of the data service. */
-export const route = routeOf<DataServices>();
+export const route = routeOf<DataServices, 'public' | 'apiKey', keyof typeof groups>();

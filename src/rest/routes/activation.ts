@@ -6,10 +6,10 @@ import { activeLeasesOf } from '../../ledger/leases.ts';
 import { print, printed } from '../../rest-framework/answer.ts';
 import { Int32 } from '../../rest-framework/body.ts';
 import { listOf, mapped, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 

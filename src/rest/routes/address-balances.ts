@@ -8,10 +8,10 @@ import type { LedgerView } from '../../ledger/ledger.ts';
 import { printed } from '../../rest-framework/answer.ts';
 import { Int64, json, optionalJson } from '../../rest-framework/body.ts';
 import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { AddressList, Balance as BalanceShape } from '../shapes.ts';
 
@@ -29,7 +29,7 @@ const present = (view: LedgerView, address: params.Address, of: Balance) =>
   printed(balanceText(address.text, 0, of(accountOf(view, address.bytes))));
 
 const lowest = ({ bytes, text }: params.Address, confirmations: number, of: Balance) =>
-  streamed(function* ({ view, height }) {
+  streamed(function* ({ view, height }: ChainView) {
     const balance = yield* minimumInSteps(view, bytes, height(), confirmations, of);
     yield balanceText(text, confirmations, balance);
   });
@@ -132,7 +132,7 @@ function detailsOfMany(texts: readonly string[], { scheme }: Services) {
       bad.push({ address: text, ...error.body });
     }
   }
-  return streamed((services) =>
+  return streamed((services: Services) =>
     listOf<params.Address | Record<string, unknown>>([...good, ...bad], (one) =>
       'bytes' in one ? detailsOf(one as params.Address, services) : one,
     ),

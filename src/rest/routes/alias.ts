@@ -3,10 +3,10 @@
 import { apiError } from '../../base/errors.ts';
 import { aliasesOf, aliasOwner } from '../../ledger/aliases.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
+import { route } from '../route.ts';
 
 const group = 'alias';
 

@@ -6,11 +6,11 @@ import { everHolders, type Holder } from '../../ledger/balance-history.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { Int64 } from '../../rest-framework/body.ts';
 import { endingWith, mapped, objectOf, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { isId } from '../by-id.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 
 const group = 'assets';

@@ -16,11 +16,11 @@ import {
   objectOf,
   streamed,
 } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { assetById, isId } from '../by-id.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
 import { AddressList, confirmedJson, Transaction } from '../shapes.ts';

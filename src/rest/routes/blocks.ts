@@ -8,12 +8,12 @@ import type { LedgerView } from '../../ledger/ledger.ts';
 import { printed } from '../../rest-framework/answer.ts';
 import { Int32 } from '../../rest-framework/body.ts';
 import { joined, mapped, type StreamedAnswer, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { Block, blockChunks, Header, headerText, type PlacedHeader } from '../block-json.ts';
 import { heightById } from '../by-id.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 
 const group = 'blocks';
@@ -45,7 +45,7 @@ function headerAt(view: LedgerView, height: number): PlacedHeader | undefined {
 const block = (
   find: (services: Services) => number,
   { extended = false, absent = NO_BLOCK, part = undefined as Part | undefined } = {},
-): StreamedAnswer =>
+): StreamedAnswer<Services> =>
   streamed((services) => {
     const placed = headerAt(services.view, find(services));
     return placed === undefined ? [absent] : blockChunks(placed, services, extended, part);
@@ -150,7 +150,7 @@ function* headersOf(from: number, to: number, state: ChainView): Generator<Place
   for (let height = from; height <= top; height++) yield headerAt(state.view, height)!;
 }
 
-function manyBlocks(from: number, to: number, extended: boolean): StreamedAnswer {
+function manyBlocks(from: number, to: number, extended: boolean): StreamedAnswer<Services> {
   checkRange(from, to);
   return streamed((services) =>
     joined(

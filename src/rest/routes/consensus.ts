@@ -9,10 +9,10 @@ import { generatingBalance } from '../../ledger/balance-history.ts';
 import { minersInSteps } from '../../ledger/miner-queue.ts';
 import { Int32, Int64 } from '../../rest-framework/body.ts';
 import { listOf, objectOf, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { heightOf } from './blocks.ts';
 

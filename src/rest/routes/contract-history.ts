@@ -5,12 +5,12 @@ import { apiError } from '../../base/errors.ts';
 import { transactionsOfContract } from '../../chain/store/stored-blocks.ts';
 import { CALL, CHANGE } from '../../ledger/tables.ts';
 import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { existingContract, transactionById } from '../by-id.ts';
 import { StatusShape, statusJson } from '../contract-statuses.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
 const group = 'contracts';

@@ -19,9 +19,7 @@ import {
   streamed,
   textsOf,
 } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { existingContract, isId } from '../by-id.ts';
 import { StatusShape, statusJson } from '../contract-statuses.ts';
@@ -32,6 +30,8 @@ import {
   entryJson,
   matchedEntries,
 } from '../data-entries.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
@@ -66,7 +66,7 @@ async function matchingEntries(
   { matches, ...query }: EntriesQuery & { readonly matches: string },
   client: string,
   { keyFilters, snapshot }: Services,
-): Promise<StreamedAnswer> {
+): Promise<StreamedAnswer<Services>> {
   const accepts = await keyFilters.open(matches, client);
   const texts = await keyFilters.inTurn(client, async () => {
     const frozen = snapshot(limits.entryRows);

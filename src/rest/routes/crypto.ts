@@ -4,11 +4,11 @@ import { base58 } from '../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { badField, json, list } from '../../rest-framework/body.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { type Static, Type } from '../../rest-framework/type.ts';
 import { common, decrypted, separate } from '../encryption.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 
 const group = 'crypto';

@@ -5,11 +5,12 @@ import { keyOf } from '../../events/event-filter.ts';
 import { type EventKind, eventKinds } from '../../events/event-text.ts';
 import { type NamedPlace, readPlace } from '../../events/place.ts';
 import { Answer } from '../../rest-framework/answer.ts';
-import { createGuards, KEY_HEADERS } from '../../rest-framework/auth.ts';
-import { limits } from '../../rest-framework/limits.ts';
+import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
+import { createGuards } from '../guards.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 
 const LAST_ID = 'last-event-id';

@@ -5,10 +5,10 @@ import { finalFloor } from '../../chain/finality/final-floor.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { Int32 } from '../../rest-framework/body.ts';
 import { streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { Block, blockChunks } from '../block-json.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { FinalityReport } from '../services.ts';
 
 const final = route({

@@ -7,8 +7,8 @@ import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { answer } from '../../rest-framework/answer.ts';
 import { Int32, Int64 } from '../../rest-framework/body.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
+import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 
 const group = 'health';

@@ -3,8 +3,9 @@
  * files of the groups.
  */
 import type { AnyRoute } from '../../rest-framework/route.ts';
+import type { Services } from '../services.ts';
 import * as groups from './all.ts';
 
-export const routes: readonly AnyRoute[] = Object.values(groups).flatMap(
-  (group): readonly AnyRoute[] => Object.values(group),
+export const routes: readonly AnyRoute<Services>[] = Object.values(groups).flatMap(
+  (group): readonly AnyRoute<Services>[] => Object.values(group),
 );

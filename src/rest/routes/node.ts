@@ -6,9 +6,9 @@ import { finalFloor } from '../../chain/finality/final-floor.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { Int32, Int64 } from '../../rest-framework/body.ts';
 import { isoDate } from '../../rest-framework/iso-date.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { allTypes } from '../../tx/registry.ts';
+import { route } from '../route.ts';
 import type { ConsensusSettings, Services } from '../services.ts';
 
 const group = 'node';

@@ -6,11 +6,11 @@ import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { participantOf, participantsInOrder } from '../../ledger/participants.ts';
 import { badField, Int64, json } from '../../rest-framework/body.ts';
 import { listOf, objectOf, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
+import { limits } from '../limits.ts';
 import { hostText, knownJson, sessionJson } from '../peer-json.ts';
+import { route } from '../route.ts';
 import type { PeersPort, Services } from '../services.ts';
 
 const group = 'peers';

@@ -5,10 +5,10 @@ import { rolesAt } from '../../ledger/permissions.ts';
 import { roleName } from '../../ledger/roles.ts';
 import { Int64, json } from '../../rest-framework/body.ts';
 import { listOf, objectOf, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { ChainView } from '../services.ts';
 import { AddressList } from '../shapes.ts';
 

@@ -20,12 +20,12 @@ import { hashOf, policyIdOf } from '../../privacy/data-to-send.ts';
 import { Answer, JSON_TYPE, print } from '../../rest-framework/answer.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../../rest-framework/body.ts';
 import { joined, listOf, mapped, objectOf, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import { policyById } from '../by-id.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { Transaction } from '../shapes.ts';
 

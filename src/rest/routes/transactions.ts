@@ -11,9 +11,7 @@ import { aliasesOf } from '../../ledger/aliases.ts';
 import { type Answer, details, print, printed } from '../../rest-framework/answer.ts';
 import { badField, Int32, Int64, jsonObject } from '../../rest-framework/body.ts';
 import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { signedBytes } from '../../tx/assemble.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
@@ -30,6 +28,8 @@ import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
 import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { BROADCAST, readPrepared, signedBody } from '../broadcast-offload.ts';
 import { contractById, transactionById } from '../by-id.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type ConfirmedTx, confirmedJson, extendedText, Transaction } from '../shapes.ts';
 

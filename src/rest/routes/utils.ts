@@ -4,13 +4,13 @@ import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { base64 } from '../../codec/text.ts';
 import { Int32, Int64, plainText } from '../../rest-framework/body.ts';
-import { limits } from '../../rest-framework/limits.ts';
 import * as params from '../../rest-framework/params.ts';
-import { route } from '../../rest-framework/route.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { readBase64 } from '../../script/script.ts';
 import { ScriptError } from '../../script/tree.ts';
 import { scriptsOf } from '../../tx/scripts/known-scripts.ts';
+import { limits } from '../limits.ts';
+import { route } from '../route.ts';
 import { costJson, refusedAsText } from '../script-json.ts';
 
 const group = 'utils';

@@ -1,6 +1,6 @@
 /** An endpoint that new-endpoint.test.ts adds to a copy of the sources. */
 
-import { route } from '../../../src/rest-framework/route.ts';
+import { route } from '../../../src/rest/route.ts';
 import { Type } from '../../../src/rest-framework/type.ts';
 
 const hello = route({

@@ -34,7 +34,7 @@ t.test('files', async (t) => {
 
 t.test('routes', async (t) => {
   const { node } = await wholeNode(t);
-  const routes = createApi(node.services, {}, pages);
+  const routes = createApi(node.services, pages);
   const get = (path: string): Answer =>
     routes.find(({ pattern }) => pattern === path)?.handle(undefined as never, undefined) as Answer;
   t.equal(get('/').headers[0]?.[1], '/api-docs/index.html', 'the root stays as it was');

@@ -1,7 +1,7 @@
 /** The crypto methods over HTTP: their answers, decryption of the results, and refusals. */
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
-import { limits } from '../../../src/rest-framework/limits.ts';
+import { limits } from '../../../src/rest/limits.ts';
 import { exchangeJson } from '../fixtures/exchange-json.ts';
 import { memoryNode } from '../fixtures/memory-node.ts';
 
