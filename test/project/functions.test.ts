@@ -34,12 +34,8 @@ const LONG: Readonly<Record<string, number>> = {
   'src/ledger/overlay.ts createOverlay': 74,
   'src/mempool/admission/admission.ts createAdmission': 211,
   'src/mempool/pool.ts createPool': 95,
-  'src/mempool/reorg/readmission.ts createReadmission': 126,
   'src/mempool/admission/script-pace.ts createScriptPace': 79,
-  'src/mempool/reorg/revalidator.ts createRevalidator': 95,
   'src/mempool/admission/trial.ts createTrial': 80,
-  'src/miner/unfinished-block.ts createUnfinishedBlock': 91,
-  'src/miner/used-slots.ts createUsedSlots': 105,
   'src/node/node.ts startNode': 126,
 };
 
