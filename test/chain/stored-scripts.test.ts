@@ -3,7 +3,7 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import type { Verifier } from '../../src/base/ports.ts';
-import { createScriptHistory } from '../../src/chain/store/script-history.ts';
+import { ScriptHistory } from '../../src/chain/store/script-history.ts';
 import {
   bytesUnder,
   candidateUnder,
@@ -109,7 +109,8 @@ t.test('in the chain', async (t) => {
   const placed = { ...headerRowAt(view, HEIGHT)!, height: HEIGHT };
   const settings = { sdkCompatible: true } as never;
   // It reads what is older than itself.
-  const history = createScriptHistory({ blocks: 5, ms: 0 }, at.blockchain, at.clock);
+  const history = new ScriptHistory({ blocks: 5, ms: 0 }, at.blockchain, at.clock);
+  history.start();
   const routes: Record<string, () => unknown> = {
     'a script looks it up': () => candidateUnder(view, tx.id)!.tx(),
     'asked for': () => findTransaction(view, tx.id),
