@@ -7,7 +7,7 @@ import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { blake2b } from '@noble/hashes/blake2.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { concat, equal } from '../../base/bytes.ts';
+import { concat, equal } from '../../src/base/bytes.ts';
 
 const { Point } = ed25519;
 const P = Point.Fp.ORDER;
