@@ -10,7 +10,6 @@ const MAX_LINES = 70;
 const LONG: Readonly<Record<string, number>> = {
   'src/adapters/database/pglite.ts pgliteDatabase': 137,
   'src/adapters/database/postgres.ts postgresDatabase': 116,
-  'src/chain/blockchain.ts createBlockchain': 82,
   'src/contracts/conclude.ts createConclusions': 76,
   'src/contracts/contract-packer.ts createContractPacker': 129,
   'src/contracts/statuses/status-store.ts createStatusStore': 82,
