@@ -21,7 +21,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/data-service/stream/transaction-streams.ts createTransactionStreams': 242,
   'src/mempool/admission/admission.ts createAdmission': 211,
   'src/mempool/pool.ts createPool': 95,
-  'src/mempool/admission/script-pace.ts createScriptPace': 79,
   'src/mempool/admission/trial.ts createTrial': 80,
 };
 
