@@ -27,14 +27,15 @@ import type { Privacy } from '../privacy/privacy-service.ts';
 import { createApi } from '../rest/api.ts';
 import { createKeyFilters } from '../rest/key-filters.ts';
 import type { Services } from '../rest/services.ts';
+import { measuredRoutes } from '../rest-framework/measured-routes.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
 import { watchFreeSpace } from './free-space.ts';
 import { listenContracts } from './listen-contracts.ts';
 import { listenRest } from './listen-rest.ts';
 import {
-  measuredRoutes,
   readOnDemand,
+  routeMeter,
   watchChain,
   watchNetwork,
   watchPrivacy,
@@ -209,7 +210,7 @@ async function serveClients(
   { services, events, metrics, started }: ServedParts,
 ): Promise<HttpServer | undefined> {
   const routes = createApi(services, ports.pages);
-  const served = metrics === undefined ? routes : measuredRoutes(routes, metrics);
+  const served = metrics === undefined ? routes : measuredRoutes(routes, routeMeter(metrics));
   const rest = await listenRest(config, ports, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   // Above their connections on the stack, so that clients hear that the node stops.
