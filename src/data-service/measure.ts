@@ -97,8 +97,8 @@ async function setSizes(metrics: DataMetrics, db: Database): Promise<void> {
 
 /** Requests and their times, by their pattern. */
 export const routeMeter =
-  ({ requests, requestTime }: DataMetrics) =>
+  (metrics: DataMetrics) =>
   ({ pattern: route }: HttpRoute): RouteMeter => ({
-    begin: () => requestTime.start({ route }),
-    answered: (status) => requests.add(1, { route, code: `${status}` }),
+    begin: () => metrics.requestTime.start({ route }),
+    answered: (status) => metrics.requests.add(1, { route, code: `${status}` }),
   });

@@ -52,12 +52,12 @@ export function measuredPool(pool: Pool, metrics: NodeMetrics): Pool {
 
 /** Requests by their pattern, and their times by the first part of it. */
 export const routeMeter =
-  ({ requests, latency }: NodeMetrics) =>
+  (metrics: NodeMetrics) =>
   ({ method, pattern: route }: HttpRoute): RouteMeter => {
     const group = { group: route.split('/')[1] ?? '' };
     return {
-      begin: () => latency.start(group),
-      answered: (status) => requests.add(1, { method, route, status: `${status}` }),
+      begin: () => metrics.latency.start(group),
+      answered: (status) => metrics.requests.add(1, { method, route, status: `${status}` }),
     };
   };
 
