@@ -20,7 +20,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/data-service/stream/stream-reader.ts streamReader': 81,
   'src/data-service/stream/transaction-streams.ts createTransactionStreams': 242,
   'src/mempool/admission/admission.ts createAdmission': 211,
-  'src/mempool/pool.ts createPool': 95,
   'src/mempool/admission/trial.ts createTrial': 80,
 };
 
