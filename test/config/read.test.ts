@@ -259,6 +259,21 @@ t.test('what several settings say together', async (t) => {
   t.match(loopback.warnings.join('\n'), /privacy-api-key-hash should differ/);
 });
 
+t.test('REST answers this machine alone unless told otherwise', async (t) => {
+  const unset = LEAST.replace(/^rest-api\.bind-address.*$/m, '');
+  const restWarnings = (all: readonly string[]) => all.filter((one) => one.includes('rest-api.'));
+  const { config, warnings } = await read(unset);
+  t.equal(config.restApi.bindAddress, '127.0.0.1');
+  t.match(restWarnings(warnings), [/bind-address is not set.*"0\.0\.0\.0", with rest-api\.tls/]);
+  t.same(restWarnings((await read(`${unset} rest-api.enable = no`)).warnings), []);
+  const env = { NODE_REST_API_BIND_ADDRESS: '127.0.0.1' };
+  t.same(restWarnings((await read(unset, { env })).warnings), []);
+  const open = await read(unset, { sets: ['rest-api.bind-address=0.0.0.0'] });
+  t.match(restWarnings(open.warnings), [
+    /= 0\.0\.0\.0 is plain HTTP beyond loopback: set rest-api/,
+  ]);
+});
+
 t.test('a call of a contract ends within a round', async (t) => {
   const engine = (timeout: string) =>
     `\n docker-engine { enable = yes, execution-limits.timeout = ${timeout} }`;
@@ -334,10 +349,7 @@ t.test('the example names every setting and its defaults are the defaults', asyn
     `${uncommented}\nowner-address = ${OWNER}\naddress-scheme-character = T`,
   );
   const { config: defaults } = await read(LEAST);
-  t.same(effectiveSettings(config), {
-    ...effectiveSettings(defaults),
-    'rest-api.bind-address': '0.0.0.0',
-  });
+  t.same(effectiveSettings(config), effectiveSettings(defaults));
   t.notSame(uncommented, example);
 });
 

@@ -156,7 +156,10 @@ function warningsOf(config: Config): string[] {
     warnings.push('rest-api.privacy-api-key-hash should differ from rest-api.api-key-hash');
   }
   if (restApi.enable && restApi.tls.cert === undefined && !isLoopback(restApi.bindAddress)) {
-    warnings.push('rest-api is plain HTTP beyond loopback: set rest-api.tls.cert and .key');
+    warnings.push(
+      `rest-api.bind-address = ${restApi.bindAddress} is plain HTTP beyond loopback: set ` +
+        'rest-api.tls.cert and rest-api.tls.key, or rest-api.bind-address = "127.0.0.1"',
+    );
   }
   const { enable, pull, remoteRegistries, allowedImages } = dockerEngine;
   const names = remoteRegistries.length + allowedImages.length;

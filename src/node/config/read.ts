@@ -93,6 +93,11 @@ export function readDataConfig(input: ConfigInput, serves: boolean): DataConfig 
   return config;
 }
 
+/** Earlier releases opened the interface to every machine, so an upgrade can close it to clients. */
+const LOOPBACK_BY_DEFAULT =
+  'rest-api.bind-address is not set, so only programs of this machine reach the REST interface: set ' +
+  '"0.0.0.0", with rest-api.tls.cert and rest-api.tls.key, for others, or "127.0.0.1" to keep it so';
+
 /** Throws ConfigError with every problem found. */
 export function readConfig(input: ConfigInput): ConfigResult {
   const map = mapText(input.text);
@@ -135,6 +140,9 @@ export function readConfig(input: ConfigInput): ConfigResult {
     const config = nest(values);
     problems.push(...crossChecks(config, input.file, warnings));
     problems.push(...dataChecks(config.dataService, input.file));
+    if (config.restApi.enable && !raw.has('rest-api.bind-address')) {
+      warnings.push(`${input.file}: ${LOOPBACK_BY_DEFAULT}`);
+    }
     if (problems.length === 0) return { config, warnings, unknown, origins: originsOf(raw) };
   }
   throw new ConfigError(problems, undefined, warnings, unknown);

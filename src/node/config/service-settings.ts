@@ -29,9 +29,12 @@ const SECRET = { secret: true } as const;
 
 export const restApi = {
   enable: setting(bool, 'yes', 'Serve the REST interface.', { aliases: ['api.rest.enable'] }),
-  'bind-address': setting(hostName, '0.0.0.0', 'Address the REST listener binds to.', {
-    aliases: ['api.rest.bind-address'],
-  }),
+  'bind-address': setting(
+    hostName,
+    '127.0.0.1',
+    'Address the REST listener binds to; 0.0.0.0 for other machines, with tls.',
+    { aliases: ['api.rest.bind-address'] },
+  ),
   port: setting(PORT, 6862, 'TCP port of the REST listener.', { aliases: ['api.rest.port'] }),
   threads: setting(
     int(0, 64),
