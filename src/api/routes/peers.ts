@@ -184,18 +184,24 @@ const allowedNodes = route({
   path: '/peers/allowedNodes',
   access: 'public',
   group,
-  doc: 'Registered nodes.',
+  doc:
+    'Registered nodes. The name is that of the registration; without one, as in the genesis block, ' +
+    'that which the connected node declares; else it is empty.',
   reply: Type.Object({
-    allowedNodes: Type.Array(Type.Object({ address: Type.String(), publicKey: Type.String() })),
+    allowedNodes: Type.Array(
+      Type.Object({ address: Type.String(), publicKey: Type.String(), nodeName: Type.String() }),
+    ),
     timestamp: Int64,
   }),
   cost: { streamed: true, rows: limits.listRows },
   handle: () =>
-    streamed(function* ({ view, scheme, clock }) {
+    streamed(function* ({ view, scheme, clock, peers }) {
       const nodes = yield* participantsInOrder(view);
-      const shown = listOf(nodes, ([address, { publicKey }]) => ({
+      const shown = listOf(nodes, ([address, { publicKey, nodeName }]) => ({
         address: scheme.addressToText(address),
         publicKey: base58.encode(publicKey),
+        // The genesis block registers without names; a connected node says its own.
+        nodeName: nodeName || (peers?.sessions.of(address)?.nodeName ?? ''),
       }));
       yield* objectOf([
         ['allowedNodes', shown],
