@@ -110,7 +110,7 @@ const owner = route({
 const stop = route({
   method: 'POST',
   path: '/node/stop',
-  access: 'apiKey',
+  access: 'adminKey',
   group,
   doc: 'Stops the node in an orderly way.',
   reply: Type.Object({ stopped: Type.Boolean() }),

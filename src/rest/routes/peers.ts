@@ -25,7 +25,7 @@ function network({ peers }: Services): PeersPort {
 const connect = route({
   method: 'POST',
   path: '/peers/connect',
-  access: 'apiKey',
+  access: 'peersKey',
   group,
   doc: 'Dials another node; the answer does not wait for it.',
   body: json(
@@ -124,7 +124,7 @@ const blacklisted = route({
 const clearBlacklist = route({
   method: 'POST',
   path: '/peers/clearblacklist',
-  access: 'apiKey',
+  access: 'peersKey',
   group,
   doc: 'Clears the blacklist.',
   reply: Type.Object({ result: Type.String() }),
