@@ -260,7 +260,7 @@ const rows: Readonly<Record<string, ((t: Test) => Promise<void>) | string>> = {
 
     const told = await run(['keystore', 'generate', config, '--yes']);
     t.equal(told.code, 0, told.stderr);
-    t.match(told.stdout, /Response Code : 200\n.*Wallet reloaded successfully/);
+    t.match(told.stderr, /Response Code : 200\n.*Wallet reloaded successfully/);
     const made = [untold, told].map(({ stdout }) => /"address":"(\w+)"/.exec(stdout)?.[1]);
     t.strictSame((await rest.get('/addresses')).body, [...known, ...made], 'without a restart');
 
