@@ -106,7 +106,7 @@ const owner = route({
 const stop = route({
   method: 'POST',
   path: '/node/stop',
-  access: 'apiKey',
+  access: 'adminKey',
   doc: 'Stops the node in an orderly way.',
   reply: Type.Object({ stopped: Type.Boolean() }),
   handle(_request, { node, clock }) {

@@ -25,7 +25,7 @@ function network({ peers }: Services): PeersPort {
 const connect = route({
   method: 'POST',
   path: '/peers/connect',
-  access: 'apiKey',
+  access: 'peersKey',
   doc: 'Dials another node; the answer does not wait for it.',
   body: json(
     Type.Object({
@@ -119,7 +119,7 @@ const blacklisted = route({
 const clearBlacklist = route({
   method: 'POST',
   path: '/peers/clearblacklist',
-  access: 'apiKey',
+  access: 'peersKey',
   doc: 'Clears the blacklist.',
   reply: Type.Object({ result: Type.String() }),
   handle(_request, { peers }) {
@@ -175,18 +175,24 @@ const allowedNodes = route({
   method: 'GET',
   path: '/peers/allowedNodes',
   access: 'public',
-  doc: 'Registered nodes.',
+  doc:
+    'Registered nodes. The name is that of the registration; without one, as in the genesis block, ' +
+    'that which the connected node declares; else it is empty.',
   reply: Type.Object({
-    allowedNodes: Type.Array(Type.Object({ address: Type.String(), publicKey: Type.String() })),
+    allowedNodes: Type.Array(
+      Type.Object({ address: Type.String(), publicKey: Type.String(), nodeName: Type.String() }),
+    ),
     timestamp: Int64,
   }),
   cost: { streamed: true, rows: limits.listRows },
   handle: () =>
-    streamed(function* ({ view, scheme, clock }) {
+    streamed(function* ({ view, scheme, clock, peers }) {
       const nodes = yield* participantsInOrder(view);
-      const shown = listOf(nodes, ([address, { publicKey }]) => ({
+      const shown = listOf(nodes, ([address, { publicKey, nodeName }]) => ({
         address: scheme.addressToText(address),
         publicKey: base58.encode(publicKey),
+        // The genesis block registers without names; a connected node says its own.
+        nodeName: nodeName || (peers?.sessions.of(address)?.nodeName ?? ''),
       }));
       yield* objectOf([
         ['allowedNodes', shown],

@@ -3,12 +3,14 @@
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
+import type { HttpRequest } from '../../base/http.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { transactionsOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { aliasesOf } from '../../ledger/aliases.ts';
 import { type Answer, details, print, printed } from '../../rest-framework/answer.ts';
+import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { badField, Int32, Int64, jsonObject } from '../../rest-framework/body.ts';
 import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
@@ -28,6 +30,7 @@ import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
 import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { BROADCAST, readPrepared, signedBody } from '../broadcast-offload.ts';
 import { contractById, transactionById } from '../by-id.ts';
+import { requireSigner } from '../guards.ts';
 import { limits } from '../limits.ts';
 import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -190,7 +193,7 @@ const calculateFee = route({
 });
 
 /** Fills in what the request leaves open, and signs with a key of the keystore. */
-async function signed(body: JsonObject, services: Services): Promise<Tx> {
+async function signed(body: JsonObject, http: HttpRequest, services: Services): Promise<Tx> {
   const { scheme, keystore, clock, feeOf, pool, view } = services;
   pool.admit?.();
   const { password } = body;
@@ -201,6 +204,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
     contractVersionOf: (id) => contractById(view, id)?.version,
     guardNamed: (tx) => tx.def.guardNamed?.(tx, view),
   });
+  requireSigner(http, draft.signer, services);
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');
   }
@@ -242,23 +246,25 @@ function withTransaction(error: unknown, tx: Tx, scheme: ChainScheme): unknown {
 const sign = route({
   method: 'POST',
   path: '/transactions/sign',
-  access: 'apiKey',
+  access: 'signKey',
   doc: 'Signs a transaction with a key of the keystore; nothing is stored or sent.',
   body: unsignedBody,
   reply: Transaction,
-  handle: async ({ body }, services) =>
-    printed(print(txToJson(await signed(body, services), services.scheme))),
+  keep: KEY_HEADERS,
+  handle: async ({ body, http }, services) =>
+    printed(print(txToJson(await signed(body, http, services), services.scheme))),
 });
 
 const signAndBroadcast = route({
   method: 'POST',
   path: '/transactions/signAndBroadcast',
-  access: 'apiKey',
+  access: 'signKey',
   doc: 'Signs as /transactions/sign does, then submits as /transactions/broadcast does.',
   body: unsignedBody,
   reply: Transaction,
-  async handle({ body }, services) {
-    const tx = await signed(body, services);
+  keep: KEY_HEADERS,
+  async handle({ body, http }, services) {
+    const tx = await signed(body, http, services);
     await requireData(tx, services);
     return await submit(tx, services);
   },
