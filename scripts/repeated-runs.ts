@@ -14,6 +14,7 @@ const national: Files = {
   'test/chain/blockchain.test.ts': {},
   'test/chain/finality-choice.test.ts': {},
   'test/chain/finality-rules.test.ts': {},
+  'test/chain/fork/forged-bodies.test.ts': {},
   'test/chain/script-budget.test.ts': {},
   'test/contracts/statuses/status-record.test.ts': {},
   'test/crash/kills.test.ts': { CRASH_KILLS: '4' },

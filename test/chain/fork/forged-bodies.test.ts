@@ -2,6 +2,7 @@
 import t from 'tap';
 import { concat, latin1 } from '../../../src/base/bytes.ts';
 import { apiError } from '../../../src/base/errors.ts';
+import { SIGNATURE_BYTES } from '../../../src/base/sizes.ts';
 import { type Block, blockId, decodeBlock, encodeBlock } from '../../../src/block/block.ts';
 import { TX_BYTES_MAX } from '../../../src/tx/size.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
@@ -19,7 +20,7 @@ const EMPTY = new Uint8Array(0);
 const AT = 1_700_000_000_000;
 const OWN_BADGE = { atomicBadge: { trustedSender: undefined } };
 const FEE = { fee: 1n, feeAssetId: undefined, timestamp: AT };
-const seal = { publicKey: alice.publicKey, sign: () => new Uint8Array(64) };
+const seal = { publicKey: alice.publicKey, sign: () => new Uint8Array(SIGNATURE_BYTES) };
 
 const one = signed(
   transfer,
@@ -87,7 +88,8 @@ t.test('what the generator adds is no part of 150 KiB, and nothing else is', asy
   const largest = group(long(1 + TX_BYTES_MAX - first.bytes.length));
   t.equal(largest.bytes.length, TX_BYTES_MAX);
   const sealed = sealedForBlock(largest, seal);
-  t.equal(decodeUnreadTx(sealed.bytes, scheme).bytes.length, TX_BYTES_MAX + 96);
+  const sealBytes = seal.publicKey.length + SIGNATURE_BYTES;
+  t.equal(decodeUnreadTx(sealed.bytes, scheme).bytes.length, TX_BYTES_MAX + sealBytes);
   // With a second, empty proof of its sender.
   const tooLong = concat(sealed.bytes, Uint8Array.of(0, 0));
   tooLong[sealed.bytes.length - 67]!++;
