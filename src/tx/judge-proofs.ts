@@ -88,7 +88,7 @@ function judgeByScript(tx: Tx, script: Uint8Array, verdicts: Judged, judging: Ju
     throw refused(`Can't process transaction with signature from scripted account`);
   }
   const subject = { ...provenOf(tx), tx, planned: plannedOf(tx, verdicts)?.[0] ?? NONE };
-  requireCosigner(tx, subject, judging);
+  requireCosigner(tx, subject, verdicts !== UNJUDGED, judging);
   judging.scripts.run('sender', (meter) =>
     judgeByAccount(script, subject, situation(judging), meter),
   );
@@ -101,12 +101,14 @@ function judgeByScript(tx: Tx, script: Uint8Array, verdicts: Judged, judging: Ju
 function requireCosigner(
   tx: Tx,
   { message, proofs, planned }: Proven & { readonly planned: readonly PlannedVerdict[] },
+  isJudged: boolean,
   { view }: Judging,
 ): void {
   const publicKey = tx.def.cosigner?.(tx);
   if (publicKey === undefined) return;
   requireKeyOfAuthor(view.scheme.addressOf(publicKey), view);
   const [signature] = proofs;
+  if (signature !== undefined && !isJudged) return;
   // A check without a key is of the sender's, and says nothing about the author.
   const check = verifying({ message, proofs, publicKey: tx.senderPublicKey }, planned, view);
   if (signature === undefined || !check(message, signature, publicKey)) {

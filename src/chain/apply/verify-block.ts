@@ -18,7 +18,7 @@ import {
   type ProofVerdicts,
   sealing,
 } from '../../tx/proof-verdicts.ts';
-import { hasScripts, planChecks } from '../../tx/scripts/plan-checks.ts';
+import { CheckPlanner, hasScripts } from '../../tx/scripts/plan-checks.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeUnreadTx } from '../../tx/tx-bytes.ts';
 
@@ -106,16 +106,15 @@ export async function composeChecks(
     unsealed.push(knownUnsealed(tx, known, view));
     if (slice.isOver()) await slice.yield();
   }
-  let planned = 0;
+  // A plan decodes scripts, for a block that nobody may have signed. Further runs than a block may
+  // have make their checks themselves.
+  const planner = new CheckPlanner(view, slice, SCRIPT_RUNS_MAX);
   for (const [i, tx] of txs.entries()) {
     if (before[i] !== undefined) continue;
-    // A plan decodes scripts, for a block that nobody may have signed. Further runs than a block
-    // may have make their checks themselves.
-    const plan = planned < SCRIPT_RUNS_MAX ? planChecks(tx, view) : undefined;
-    if (plan !== undefined) planned++;
     const part = unsealed[i]?.onlySeal ?? (inside[i] === undefined ? undefined : ONLY_OWN);
-    checks.add(tx, part ?? plan);
-    // Reading a script takes milliseconds.
+    const plan = part ?? planner.plan(tx);
+    checks.add(tx, plan instanceof Promise ? await plan : plan);
+    // Looking for scripts and composing the checks of many members takes long too.
     if (slice.isOver()) await slice.yield();
   }
   return {

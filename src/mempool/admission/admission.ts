@@ -34,7 +34,10 @@ export interface AdmissionOptions {
 
 export interface AdmissionPorts {
   readonly scheme: ChainScheme;
-  readonly state: Pick<PoolChain, 'tryApply' | 'tryUnjudged' | 'planChecks' | 'isScripted'>;
+  readonly state: Pick<
+    PoolChain,
+    'tryApply' | 'tryUnjudged' | 'hasScripts' | 'planChecks' | 'isScripted'
+  >;
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly journal: Journal;
@@ -156,8 +159,10 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
         throw refused('transactions from scripted accounts are denied from UTX pool');
       }
-      const plan = state.planChecks(copy);
-      if (plan !== undefined) requirePlace(copy, placeOf(copy, sender, noScripts));
+      const isScripted = state.hasScripts(copy);
+      if (isScripted) requirePlace(copy, placeOf(copy, sender, noScripts));
+      const planning = isScripted ? state.planChecks(copy) : undefined;
+      const plan = planning instanceof Promise ? await planning : planning;
       const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
       // One with other proofs may have come in meanwhile: the first one stays.
       const texts = { key, sender, bytesHash: found.bytesHash };
@@ -299,8 +304,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
 }
 
 /**
- * A script may ask for many checks of signatures. They are made before it runs, so all other rules
- * come before them.
+ * A script may ask for many checks of signatures. They are made before it runs, and to know them it
+ * must be read, so all other rules come before that.
  */
 const noScripts: ScriptTime['run'] = () => undefined;
 

@@ -121,7 +121,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
       for (const entry of group) {
         if (entry.removed) continue;
         const tx = ports.decode(entry);
-        checks.add(tx, state.planChecks(tx));
+        checks.add(tx, await state.planChecks(tx));
         waiting.push(entry);
         // Reading scripts takes milliseconds.
         if (slice.isOver()) await slice.yield();
