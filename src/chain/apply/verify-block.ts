@@ -4,7 +4,7 @@
  * state.
  */
 import { apiError } from '../../base/errors.ts';
-import type { Verifier } from '../../base/ports.ts';
+import type { SignatureCheck, Verifier } from '../../base/ports.ts';
 import { type Block, hasOwnBody, SCRIPT_RUNS_MAX, signedBytes } from '../../block/block.ts';
 import { claimChecks } from '../../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
@@ -92,8 +92,7 @@ export async function composeChecks(
   slice: TimeSlice,
   isSigned = false,
 ): Promise<BlockChecks> {
-  const { generator, signature } = block.header;
-  const ofBlock = { publicKey: generator, message: signedBytes(block, view.scheme), signature };
+  const ofBlock = signatureOf(block, view.scheme);
   const claims = claimChecks(block.header, view.scheme);
   const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
   const before: (ProofVerdicts | undefined)[] = [];
@@ -137,6 +136,22 @@ export async function composeChecks(
       });
     },
   };
+}
+
+const signatureOf = (block: Block, scheme: ChainScheme): SignatureCheck => ({
+  publicKey: block.header.generator,
+  message: signedBytes(block, scheme),
+  signature: block.header.signature,
+});
+
+/** The signature of the block alone, for one whose transactions cannot be read. */
+export async function hasGoodSignature(
+  block: Block,
+  verifier: Verifier,
+  scheme: ChainScheme,
+): Promise<boolean> {
+  const { publicKey, message, signature } = signatureOf(block, scheme);
+  return hasOwnBody(block, scheme) && (await verifier.verifyOne(publicKey, message, signature));
 }
 
 /** Composes the checks and asks for them. */
