@@ -79,6 +79,11 @@ export interface Blockchain {
   isFailing(): boolean;
   /** The features that are active in a block at this height above the head, or above a block below it. */
   featuresAt(height: number): ReadonlySet<number>;
+  /**
+   * The features that are active in a block at this height of a branch that leaves this chain above
+   * `ancestor`. Undefined so far above that the votes of the branch itself decide.
+   */
+  featuresOfBranch(ancestor: number, height: number): ReadonlySet<number> | undefined;
   stateHash(height: number): Uint8Array | undefined;
   /** Writes the genesis block into an empty store. */
   found(genesis: Block): Promise<void>;
@@ -184,6 +189,11 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     tip: () => head.tip,
     isFailing: () => head.isFailing,
     featuresAt: (height) => activeFeatures(view, height, rules),
+    // What is approved above the ancestor becomes active a window later.
+    featuresOfBranch: (ancestor, height) =>
+      height - ancestor > rules.featureCheckBlocks
+        ? undefined
+        : activeFeatures(view, height, rules),
     stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
     found: (genesis) => headMoves.run(() => found(genesis)),
     append: (block, known = NOTHING_KNOWN) => headMoves.run(() => append(block, known)),
