@@ -57,7 +57,6 @@ export function createTrial(
   }
 
   const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
-  const find: Knowledge['find'] = (id) => candidateUnder(view, id);
 
   /** Leaves the effects of `apply` on `ledger`. Throws what it throws. */
   function tryOn(
@@ -67,7 +66,7 @@ export function createTrial(
     apply: (known: Knowledge) => unknown,
   ): Spending {
     const trial = new Trial(ledger, tx, scripts);
-    apply({ heightOf, find, scripts: trial });
+    apply({ heightOf, find: (id) => candidateUnder(view, id), scripts: trial });
     return trial.spending();
   }
 
