@@ -130,6 +130,7 @@ t.test('messages', async (t) => {
   t.ok(bytes.length <= 80 * 1024);
   t.strictSame(decodeVotes(bytes, scheme), most);
   t.throws(() => decodeVotes(bytes.subarray(1), scheme));
+  t.throws(() => decodeVotes(bytes.subarray(0, -1), scheme), /bytes, expected/);
   t.throws(() => decodeVotes(Uint8Array.of(0), scheme));
   t.throws(() => decodeVotes(encodeVotes([...most, vote], scheme), scheme));
 });

@@ -19,6 +19,38 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'an assertion: it acts only where the node is wrong, and the node stops',
   ],
   [
+    'src/finality/finality.ts Finality.receive: throw cause;',
+    'decoding throws its own error only; any other is a fault of the node',
+  ],
+  [
+    'src/finality/note-file.ts decodeNote: end < 0',
+    'fewer bytes than a hash are equal to none: it says so without making one',
+  ],
+  [
+    'src/finality/offline-proof.ts readLinks: throw cause;',
+    'decoding throws its own error only; any other is a fault of the node',
+  ],
+  [
+    'src/mempool/journal/recovery.ts Recovery.ask: if (isOurs(cause)) throw cause;',
+    'an assertion: it acts only where the node is wrong, and the node stops',
+  ],
+  [
+    'src/mempool/journal/recovery.ts Recovery.replaces: if (equal(earlier.bytes, bytes)) return false;',
+    'no refusal: without it the later one of two equal records takes the place of the earlier one',
+  ],
+  [
+    'src/mempool/journal/recovery.ts Recovery.run: if (isOurs(cause)) throw cause;',
+    'an assertion: it acts only where the node is wrong, and the node stops',
+  ],
+  [
+    'src/mempool/reorg/readmission.ts createReadmission.check: if (isOurs(cause)) throw cause;',
+    'an assertion: it acts only where the node is wrong, and the node stops',
+  ],
+  [
+    'src/mempool/reorg/readmission.ts createReadmission.checkAll: await check(unproven.splice(0, GROUP_MAX));',
+    'no refusal: it checks proofs in advance, and whoever judges the transaction would do it otherwise',
+  ],
+  [
     'src/privacy/serve-items.ts ItemServer.serve: if (message === undefined) return stream.abort();',
     'without it, decoding nothing throws, and the stream is aborted all the same',
   ],
