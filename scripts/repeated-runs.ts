@@ -22,6 +22,7 @@ const national: Files = {
   'test/crash/unsigned.test.ts': { TEST_HTTP_THREADS: '2' },
   'test/e2e/lifecycle.test.ts': {},
   'test/keystore/keystore.test.ts': {},
+  'test/mempool/scripted-members.test.ts': {},
   'test/mempool/scripts-that-go.test.ts': {},
   'test/network/joining.test.ts': {},
   'test/node/atomic.test.ts': {},
