@@ -19,15 +19,36 @@ t.test('a request, and a client with several', async (t) => {
   const filters = createKeyFilters(patterns, clock);
   const accepts = await filters.open('a', 'one');
   t.same(await accepts(Array<string>(most).fill(key)), Array(most).fill(true));
-  await t.rejects(accepts(['b']), { code: 413 });
-  for (let i = 0; i < 4; i++) {
-    const next = await filters.open('a', 'one').catch(() => undefined);
-    await next?.(Array<string>(most).fill(key)).catch(() => {});
-  }
   await t.rejects(filters.open('a', 'one'), { code: 503 });
   t.ok(await filters.open('a', 'another'));
-  await clock.advance(60_000);
-  t.ok(await filters.open('a', 'one'), 'a minute later');
+  await clock.advance(3_000);
+  const again = await filters.open('a', 'one');
+  await t.rejects(again(Array<string>(most + 1).fill(key)), { code: 413 });
+});
+
+t.test('the work of a client is spread evenly over the time', async (t) => {
+  const clock = fakeClock(0);
+  const filters = createKeyFilters(patterns, clock);
+  const [atOnce, second] = [contractLimits.patternWork.value, contractLimits.clientWork.value];
+  const keys = Array<string>(100).fill(key);
+  // The pattern, its characters, and what each key takes beside them.
+  const each = 1000 * SIZE + keys.length * (SIZE * key.length + 500);
+  /** Requests until one is refused. */
+  const used = async (): Promise<number> => {
+    for (let requests = 0; ; requests++) {
+      try {
+        await (await filters.open('a', 'one'))(keys);
+      } catch {
+        return requests;
+      }
+    }
+  };
+  t.equal(await used(), Math.ceil(atOnce / each));
+  for (let i = 0; i < 10; i++) {
+    await clock.advance(2_000);
+    const count = await used();
+    t.ok(Math.abs(count - (2 * second) / each) <= 1, `then what the time gives: ${count}`);
+  }
 });
 
 t.test('empty keys cost, and what is open ends with the work of its client', async (t) => {
