@@ -102,18 +102,6 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   /** Entries that are on their way to the disk. */
   const landing = new Map<PoolEntry, Promise<void>>();
 
-  /** The pool keeps the bytes alone, so they must decode to the same transaction. */
-  function ownCopy(tx: Tx): Tx {
-    let own: Tx;
-    try {
-      own = decodeTx(copied(tx.bytes), scheme);
-    } catch (cause) {
-      throw refusalFrom(cause);
-    }
-    if (own.layout === tx.layout && equal(own.id, tx.id)) return own;
-    throw apiError('Invalid', 'the bytes of the transaction mean another one');
-  }
-
   /**
    * While a transaction is on its way to the disk it is among the entries already, so those that
    * arrive are asked first. Bytes decide, so that a copy with a wrong proof does not decide about
@@ -159,9 +147,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
         throw refused('transactions from scripted accounts are denied from UTX pool');
       }
-      const isScripted = state.hasScripts(copy);
-      if (isScripted) requirePlace(copy, placeOf(copy, sender, noScripts));
-      const planning = isScripted ? state.planChecks(copy) : undefined;
+      const planning = planOf(copy, sender);
       const plan = planning instanceof Promise ? await planning : planning;
       const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
       // One with other proofs may have come in meanwhile: the first one stays.
@@ -246,10 +232,20 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     place.begin(state.tryUnjudged(tx, place));
   }
 
+  /** Throws ApiError where a rule refuses it that needs no script. */
+  function planOf(tx: Tx, sender: string): ReturnType<PoolChain['planChecks']> {
+    if (!state.hasScripts(tx)) return undefined;
+    requirePlace(tx, placeOf(tx, sender, noScripts));
+    return state.planChecks(tx);
+  }
+
   /** Wrong signatures aside. */
   const checkUnjudged = async (tx: Tx): Promise<void> => {
     requireSpace();
     const sender = latin1(tx.sender);
+    // It reads the scripts in pieces, and they run in one.
+    const planning = planOf(tx, sender);
+    if (planning instanceof Promise) await planning;
     await scripts.pass(sender, (run) => requirePlace(tx, placeOf(tx, sender, run)));
   };
 
@@ -289,7 +285,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   }
 
   return {
-    submit: (tx) => once(tx, ownCopy, NOTHING_KNOWN),
+    submit: (tx) => once(tx, (one) => ownCopy(one, copied(one.bytes), scheme), NOTHING_KNOWN),
     submitBytes: (bytes, found = NOTHING_KNOWN) =>
       found.isDoubted === true ? submitDoubted(bytes, found) : submitOwn(bytes, found),
     submitAll,
@@ -301,6 +297,18 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
           entries.get(texts.key) ?? insert(tx, texts, verdicts, placeAgain(tx, texts.sender, run)),
       ),
   };
+}
+
+/** The pool keeps the bytes alone, so they must decode to the same transaction. Throws ApiError. */
+function ownCopy(tx: Tx, bytes: Uint8Array, scheme: ChainScheme): Tx {
+  let own: Tx;
+  try {
+    own = decodeTx(bytes, scheme);
+  } catch (cause) {
+    throw refusalFrom(cause);
+  }
+  if (own.layout === tx.layout && equal(own.id, tx.id)) return own;
+  throw apiError('Invalid', 'the bytes of the transaction mean another one');
 }
 
 /**
