@@ -78,6 +78,10 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'src/tx/types/105-executed-contract.ts fromJson: throw cause;',
     'reading a request throws refusals only; anything else is a fault of the node',
   ],
+  [
+    'src/tx/types/120-atomic.ts fromJson: throw cause;',
+    'reading a request throws refusals only; anything else is a fault of the node',
+  ],
 ]);
 
 export function reasonsInVain(
