@@ -183,3 +183,19 @@ t.test('none where the pool has no room', async (t) => {
   t.match(await pool.submitAll([{ bytes: next.bytes }], false), [refusal]);
   t.equal(checks.count, count);
 });
+
+t.test('those that come together share the room that is left', async (t) => {
+  const { newPool, clock } = await node();
+  const pool = newPool();
+  const all = Array.from({ length: 101 }, () => payment(alice, bob, 1n, clock.time));
+  const outcomes = await Promise.allSettled(all.map((tx) => pool.submit(tx)));
+  const refused = outcomes.filter(({ status }) => status === 'rejected');
+  t.match(refused, [{ reason: { code: 199 } }]);
+  t.equal(pool.size(), 100);
+});
+
+t.test('bytes that mean another transaction than they came with', async (t) => {
+  const { newPool, clock } = await node();
+  const [one, other] = [payment(alice, bob, 1n, clock.time), payment(alice, bob, 2n, clock.time)];
+  await t.rejects(newPool().submit({ ...one, bytes: other.bytes }), /mean another one/);
+});

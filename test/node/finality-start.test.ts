@@ -66,4 +66,6 @@ t.test('it does not start, and says why', async (t) => {
     message: /another release ran here.*make the data directory anew/,
   });
   t.doesNotThrow(() => started(at.blockchain));
+  FinalityRules.prototype.leave = leave;
+  await t.rejects(mine(old), /was approved while another release ran here/);
 });

@@ -162,3 +162,16 @@ t.test('who has signed a body that cannot be read answers for it', async (t) => 
     }
   }
 });
+
+t.test('a fault of this node while checks are composed says nothing about the block', async (t) => {
+  const { here, whole } = await forged(one.bytes);
+  const fault = new Error('a fault of this node');
+  const fork = createTestForkChoice(here, {
+    knownVerdicts() {
+      throw fault;
+    },
+  });
+  await t.rejects(fork.adopt([await fork.check(whole())]), fault);
+  t.notOk(fork.invalid.has(blockId(whole())));
+  fork.stop();
+});
