@@ -7,6 +7,18 @@ import { type Guard, nameOf } from './guards.ts';
 /** By the name of the guard. */
 export const reasons: ReadonlyMap<string, string> = new Map([
   [
+    'src/chain/finality/finality-rules.ts carriedBy: throw cause;',
+    'decoding throws its own error only; any other is a fault of the node',
+  ],
+  [
+    "src/chain/finality/finality-rules.ts FinalityRules.judge: if (root === undefined) throw apiError('Invalid', 'The chain has no root of finality');",
+    'the version of the block is checked before, and with the feature there is a root',
+  ],
+  [
+    "src/chain/fork/branch-switch.ts BranchSwitch.attempt: if (lead === 'ours') return 'outvoted';",
+    'a shortcut: the exact comparison says the same of the branch once it is applied',
+  ],
+  [
     'src/contracts/block-in-work.ts createBlockInWork.addResults: if (isBlockFull(cause)) throw cause;',
     'a shortcut: the check of the call itself meets the same limit, and throws the same',
   ],
