@@ -2,8 +2,8 @@
 import { parentPort } from 'node:worker_threads';
 import { giveWay } from '../adapters/background-thread.ts';
 import type { PatternAnswer, PatternQuestion } from '../adapters/pattern-thread.ts';
-import { patternsHere } from '../api/key-filter.ts';
 import { ApiError } from '../base/errors.ts';
+import { patternsHere } from '../rest/key-filter.ts';
 
 giveWay('background');
 // Loads the engine, which the first pattern would pay for.
