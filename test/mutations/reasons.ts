@@ -55,12 +55,8 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'an assertion: it acts only where the node is wrong, and the node stops',
   ],
   [
-    'src/mempool/reorg/readmission.ts createReadmission.check: if (isOurs(cause)) throw cause;',
+    'src/mempool/reorg/readmission.ts Readmission.#check: if (isOurs(cause)) throw cause;',
     'an assertion: it acts only where the node is wrong, and the node stops',
-  ],
-  [
-    'src/mempool/reorg/readmission.ts createReadmission.checkAll: await check(unproven.splice(0, GROUP_MAX));',
-    'no refusal: it checks proofs in advance, and whoever judges the transaction would do it otherwise',
   ],
   [
     'src/privacy/serve-items.ts ItemServer.serve: if (message === undefined) return stream.abort();',
@@ -73,6 +69,10 @@ export const reasons: ReadonlyMap<string, string> = new Map([
   [
     "src/tx/fields/order-pair.ts fromJson: if (!isObject(json)) throw mismatch(path, json, 'jsobject');",
     'the fields of a transaction are read from an object, which the compiler cannot know here',
+  ],
+  [
+    'src/tx/pipeline.ts applyMembers: requirePlace(member, block);',
+    'a second line: the types that it refuses are refused as members where the group is read',
   ],
   [
     'src/tx/scripts/known-scripts.ts orRefused: throw cause;',
