@@ -150,6 +150,16 @@ export class Blockchain {
     return activeFeatures(this.view, height, this.#options.rules);
   }
 
+  /**
+   * The features that are active in a block at this height of a branch that leaves this chain above
+   * `ancestor`. Undefined so far above that the votes of the branch itself decide.
+   */
+  featuresOfBranch(ancestor: number, height: number): ReadonlySet<number> | undefined {
+    // What is approved above the ancestor becomes active a window later.
+    const { featureCheckBlocks } = this.#options.rules;
+    return height - ancestor > featureCheckBlocks ? undefined : this.featuresAt(height);
+  }
+
   stateHash(height: number): Uint8Array | undefined {
     return this.#ports.store.get(stateHashes.id, u32Key.encode(height));
   }

@@ -113,6 +113,27 @@ t.test('flags win over variables, these over the file', async (t) => {
   );
 });
 
+t.test('a list of one, as a variable and as a flag', async (t) => {
+  const supported = async (text: string) => {
+    const { config } = await read(LEAST, { env: { NODE_FEATURES_SUPPORTED: text } });
+    const { config: flag } = await read(LEAST, { sets: [`features.supported=${text}`] });
+    t.same(flag.features.supported, config.features.supported);
+    return config.features.supported;
+  };
+  t.same(await supported('1004'), [1004]);
+  t.same(await supported(' 1004 '), [1004]);
+  t.same(await supported('[1004]'), [1004]);
+  t.same(await supported('"1004"'), [1004]);
+  t.same(await supported('162,1004'), [162, 1004]);
+  t.same(await supported(''), []);
+  const { config } = await read(LEAST, { env: { NODE_NETWORK_KNOWN_PEERS: '"a:1"' } });
+  t.same(config.network.knownPeers, ['a:1']);
+  for (const text of ['yes', '1.5', 'true', '{"a":1}']) {
+    const { message } = await problems(LEAST, { env: { NODE_FEATURES_SUPPORTED: text } });
+    t.match(message, /environment: NODE_FEATURES_SUPPORTED/);
+  }
+});
+
 t.test('unknown keys are warnings with a guess', async (t) => {
   const { warnings } = await read(`${LEAST} network.known-peer = []\n rest-apii.port = 1`, {
     env: { NODE_NETWORK_PROT: '1' },

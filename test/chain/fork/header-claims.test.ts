@@ -5,6 +5,7 @@ import { type Block, sealBlock } from '../../../src/block/block.ts';
 import { headerHash } from '../../../src/block/header.ts';
 import { rebuild } from '../../../src/chain/store/rebuild.ts';
 import { END_OF_TABLE as END, START_OF_TABLE as START } from '../../../src/ledger/key-codecs.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
 import {
   type Account,
   consensus,
@@ -17,11 +18,15 @@ import {
   quiet,
   remade,
   replaced,
+  rules,
   scheme,
   users,
   verifier,
 } from '../chain-harness.ts';
 import { createTestForkChoice } from '../fork-harness.ts';
+
+const HASH = new Uint8Array(32);
+const BOUND = { parentHash: HASH, bodyHash: HASH, justification: new Uint8Array(0) };
 
 const minerOf = ({ header }: Block): Account =>
   miners.find(({ address }) => equal(address, scheme.addressOf(header.generator)))!;
@@ -75,6 +80,11 @@ t.test('what a branch says of itself', async (t) => {
       [first, remade(second, minerOf(second), { consensus: skipped(1) }), ...rest],
       /skipped/i,
     ],
+    [
+      'a later block has a version that is to come',
+      [first, remade(second, minerOf(second), { version: 100, bound: BOUND }), ...rest],
+      /Expected block version 3/,
+    ],
     ['nothing is wrong', honest, undefined],
   ];
   for (const [name, blocks, why] of branches) {
@@ -87,6 +97,20 @@ t.test('what a branch says of itself', async (t) => {
     if (why !== undefined) t.match(verdict, { error: { message: why } });
     t.equal(rollbacks(), why === undefined ? 1 : 0, `${name}: what is rolled back`);
   }
+});
+
+t.test('the version that a branch must have, as far as its own votes do not decide', async (t) => {
+  const voting = { ...rules, featureCheckBlocks: 4, featureApprovalVotes: 3 };
+  const at = await newChain(undefined, voting);
+  // Heights 2, 3 and 4 vote, so the feature is approved at 4 and active from 8 on.
+  while (at.blockchain.tip().height < 5) await mine(at);
+  const featuresOfBranch = at.blockchain.featuresOfBranch.bind(at.blockchain);
+  const isActive = (ancestor: number, height: number) =>
+    featuresOfBranch(ancestor, height)?.has(feature.scriptMetering);
+  t.equal(isActive(4, 7), false);
+  t.equal(isActive(4, 8), true);
+  t.equal(isActive(3, 7), false);
+  t.equal(isActive(3, 8), undefined, 'another block at 4 may lack the vote');
 });
 
 const skipped = (skippedRounds: number) => ({ kind: 'poa', skippedRounds }) as const;
