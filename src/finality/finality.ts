@@ -16,10 +16,11 @@ import { encodeFinalProof } from './final-proof.ts';
 import type { Justification } from './justification.ts';
 import type { Note, NoteDisk } from './note-file.ts';
 import type { Rules } from './rules.ts';
-import type { BlockIndex, TrackedBlock } from './tracked-block.ts';
+import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import { type FinalBlock, Tracker } from './tracker.ts';
 import type { Checkpoint, SignedVote } from './vote.ts';
 import { VotePool } from './vote-pool.ts';
+import { VoteTellers } from './vote-tellers.ts';
 import { Voter } from './voter.ts';
 import { isQuorumOfEach, type VoterSet } from './voter-set.ts';
 import type { VoterSets } from './voter-sets.ts';
@@ -72,6 +73,7 @@ export class Finality {
   readonly tracker: Tracker;
   readonly pool: VotePool;
   readonly voter: Voter | undefined;
+  readonly tellers = new VoteTellers<Peer>();
   private readonly options: FinalityOptions;
   private readonly ports: FinalityPorts;
   private readonly finalAtStart: number;
@@ -98,8 +100,8 @@ export class Finality {
       view: {
         final: () => this.tracker.final.height,
         tip: () => ports.head().checkpoint.height,
-        membersOn: (id) => {
-          const block = blocks.get(id);
+        membersOn: (id, height) => {
+          const block = blocks.get(id, height);
           return block && this.tracker.deciding(block.deciding).members;
         },
         membersNext: () => this.tracker.deciding(ports.head().leaves).members,
@@ -153,6 +155,8 @@ export class Finality {
       this.save();
       const own = this.voter?.repeated(this.tracker.final.height) ?? [];
       this.tell(own);
+      // Whoever seeks a block asks for it again.
+      this.ports.onChange();
     });
   }
 
@@ -167,6 +171,7 @@ export class Finality {
   moved(): void {
     if (this.isStopped) return;
     this.count(this.pool.moved());
+    this.tellers.keep((id, height) => this.isSought(id, height));
     this.voter?.head(this.ports.head());
   }
 
@@ -181,10 +186,16 @@ export class Finality {
     }
     const { taken, offence } = await this.pool.offer(votes);
     if (this.isStopped) return offence;
+    this.tellers.told(from, votes, (id, height) => this.isSought(id, height));
     for (const vote of taken) this.compareWithOwn(vote);
     this.tell(taken, from);
     this.count(taken);
     return offence;
+  }
+
+  /** There are votes for the block, and it is not known. */
+  private isSought(id: string, height: number): boolean {
+    return this.pool.kept.hasFor(id) && this.ports.blocks.get(id, height) === undefined;
   }
 
   private compareWithOwn(vote: SignedVote): void {
@@ -218,7 +229,8 @@ export class Finality {
   }
 
   private count(votes: readonly SignedVote[]): void {
-    for (const id of new Set(votes.map(({ target }) => latin1(target.id)))) this.tracker.voted(id);
+    const targets = new Map(votes.map(({ target }) => [latin1(target.id), target.height]));
+    for (const [id, height] of targets) this.tracker.voted(id, height);
     if (votes.length > 0) this.settle();
   }
 
@@ -299,16 +311,20 @@ export class Finality {
     );
   }
 
-  /** Where the index ends above that time, the height below its last block: too high is safe. */
+  /** Where the index does not reach down to that time, it is too high, which is safe. */
   private finalHeightAt(time: number): number {
     const { blocks } = this.ports;
-    let { height } = this.tracker.final;
-    let at = blocks.get(latin1(this.tracker.final.id));
-    while (at !== undefined && at.timestamp > time) {
-      height = at.checkpoint.height - 1;
-      at = blocks.get(at.parent);
-    }
+    const { final } = this.tracker;
+    const last = blocks.get(latin1(final.id), final.height);
     // What was final at the start is not younger, whatever the clock says.
-    return Math.max(height, this.finalAtStart);
+    let low = this.finalAtStart;
+    let high = final.height;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const at = last && ancestorAt(last, middle, blocks);
+      if (at !== undefined && at.timestamp > time) high = middle - 1;
+      else low = middle;
+    }
+    return low;
   }
 }

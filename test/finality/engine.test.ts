@@ -1,6 +1,8 @@
 // The engine as a whole (finality.md): what it shows, carries, refuses and waits for.
 import t from 'tap';
+import { latin1 } from '../../src/base/bytes.ts';
 import { decodeFinalProof } from '../../src/finality/final-proof.ts';
+import { encodeVotes } from '../../src/finality/votes-message.ts';
 import { setOf } from './network/toy-chain.ts';
 import { ROUND_MS, ToyEngine, voteOf } from './toy-engine.ts';
 import { scheme } from './vectors.ts';
@@ -121,4 +123,28 @@ t.test('votes far above the tip count for waiting', async (t) => {
   const id = new Uint8Array(32).fill(9);
   await toy.offer(voteOf(3, block, toy.root, { target: { height: 50, id } }));
   t.equal(toy.checks, checks, 'one of each voter is enough');
+});
+
+t.test('who has told of votes for unknown blocks', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.follow(toy.block(toy.root));
+  const hidden = { height: 3, id: new Uint8Array(32).fill(3) };
+  const vote = voteOf(2, toy.tracked(a), toy.root, { target: hidden });
+  const [one, two] = [toy.peer(3), toy.peer(4)];
+  const id = latin1(hidden.id);
+  const { tellers } = toy.engine;
+  t.notOk(tellers.has(one, [id]));
+  await toy.engine.receive(encodeVotes([vote], scheme), one);
+  await toy.engine.receive(encodeVotes([vote], scheme), two);
+  t.ok(tellers.has(one, [id]) && tellers.has(two, [id]), 'also of one that was known');
+  t.notOk(tellers.has(toy.peer(1), [id]));
+  t.strictSame(
+    toy.engine.pool.unknownTargets().map(({ height, voters }) => [height, voters.size]),
+    [[3, 1]],
+  );
+  await toy.engine.receive(encodeVotes([voteOf(2, toy.tracked(a), toy.root)], scheme), one);
+  t.notOk(tellers.has(one, [latin1(a.id)]), 'that block is known');
+  toy.engine.pool.kept.dropTo(3);
+  toy.engine.moved();
+  t.notOk(tellers.has(one, [id]), 'nobody seeks it any more');
 });

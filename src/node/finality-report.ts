@@ -1,0 +1,38 @@
+/** What GET /finality says. */
+import type { FinalityReport } from '../api/services.ts';
+import { latin1 } from '../base/bytes.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { Finality } from '../finality/finality.ts';
+import type { TrackedBlock } from '../finality/tracked-block.ts';
+import type { VoterSet } from '../finality/voter-set.ts';
+
+export interface ReportContext {
+  readonly scheme: ChainScheme;
+  readonly finalHeight: number;
+  readonly waits: boolean;
+}
+
+export function reportOf(
+  { pool, tracker, voter }: Finality,
+  { leaves }: Pick<TrackedBlock, 'leaves'>,
+  { scheme, finalHeight, waits }: ReportContext,
+): FinalityReport {
+  const { kept, evidence } = pool;
+  const votersOf = ({ keys, addresses }: VoterSet) =>
+    keys.map((key, i) => ({
+      address: scheme.addressToText(addresses[i]!),
+      votedHeight: kept.highestOf(latin1(key)),
+    }));
+  return {
+    isActive: true,
+    finalHeight,
+    justifiedHeight: tracker.justified.height,
+    voters: votersOf(leaves.current),
+    next: leaves.next === undefined ? [] : votersOf(leaves.next.voters),
+    ownVotes: voter?.state() ?? 'off',
+    waits,
+    contradictions: evidence
+      .list()
+      .map(([{ voter: liar }]) => scheme.addressToText(scheme.addressOf(liar))),
+  };
+}
