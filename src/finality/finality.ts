@@ -19,6 +19,7 @@ import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import { type FinalBlock, Tracker } from './tracker.ts';
 import type { Checkpoint, SignedVote } from './vote.ts';
+import { VoteOutbox } from './vote-outbox.ts';
 import { VotePool } from './vote-pool.ts';
 import { VoteTellers } from './vote-tellers.ts';
 import { Voter } from './voter.ts';
@@ -74,6 +75,7 @@ export class Finality {
   readonly pool: VotePool;
   readonly voter: Voter | undefined;
   readonly tellers = new VoteTellers<Peer>();
+  private readonly outbox: VoteOutbox<Peer>;
   private readonly options: FinalityOptions;
   private readonly ports: FinalityPorts;
   private readonly finalAtStart: number;
@@ -88,6 +90,7 @@ export class Finality {
     const { genesis } = options;
     this.options = options;
     this.ports = ports;
+    this.outbox = new VoteOutbox(ports);
     this.savedFinal = final;
     this.finalAtStart = final.height;
     const votesFor = (id: string): Iterable<SignedVote> => this.pool.kept.for(id);
@@ -144,6 +147,7 @@ export class Finality {
   stop(): void {
     this.isStopped = true;
     this.cancelRound();
+    this.outbox.stop();
     this.voter?.stop();
   }
 
@@ -154,7 +158,7 @@ export class Finality {
       this.voter?.round();
       this.save();
       const own = this.voter?.repeated(this.tracker.final.height) ?? [];
-      this.tell(own);
+      this.outbox.add(own);
       // Whoever seeks a block asks for it again.
       this.ports.onChange();
     });
@@ -188,7 +192,7 @@ export class Finality {
     if (this.isStopped) return offence;
     this.tellers.told(from, votes, (id, height) => this.isSought(id, height));
     for (const vote of taken) this.compareWithOwn(vote);
-    this.tell(taken, from);
+    this.outbox.add(taken, from);
     this.count(taken);
     return offence;
   }
@@ -217,15 +221,9 @@ export class Finality {
   private cast(vote: SignedVote): void {
     if (this.isStopped) return;
     this.pool.own(vote);
-    this.tell([vote]);
+    this.outbox.add([vote]);
+    this.outbox.flush();
     this.count([vote]);
-  }
-
-  private tell(votes: readonly SignedVote[], except?: Peer): void {
-    for (let at = 0; at < votes.length; at += VOTES_OF_MESSAGE_MAX) {
-      const message = encodeVotes(votes.slice(at, at + VOTES_OF_MESSAGE_MAX), this.ports.scheme);
-      for (const peer of this.ports.peers()) if (peer !== except) peer.send(message);
-    }
   }
 
   private count(votes: readonly SignedVote[]): void {
