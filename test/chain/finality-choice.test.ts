@@ -200,6 +200,24 @@ t.test('the branch with the higher justified block wins against a better score',
   t.equal(await offer(at, own.slice(1)), 'outvoted', 'and the longer branch does not come back');
 });
 
+t.test('a late branch whose votes do not count stays a late one', async (t) => {
+  const at = await node();
+  const other = await chainWith();
+  const own = [await mineIn(at, 1)];
+  other.clock.time = at.clock.time;
+  await other.blockchain.append(fresh(own[0]!));
+  own.push(await mineIn(at, 3));
+  const theirs = [await mineIn(other, 2)];
+  t.ok(other.blockchain.tip().score > at.blockchain.tip().score);
+  const votes = votesFor(other, 3, miners);
+  const claim = { ...votes[0]!, ruleHash: new Uint8Array(32) };
+  const signature = miners[0]!.sign(voteBytes(claim, scheme));
+  await at.receive([...votes.slice(1), { ...claim, signature }]);
+  t.ok(at.finality.seeksJustified());
+  t.equal(await offer(at, theirs), 'late', 'nobody is to blame for its score');
+  t.equal(at.blockchain.tip().height, 3);
+});
+
 t.test('a vote leaves after its note, and the note follows it', async (t) => {
   const at = await node();
   const noteOf = () =>
