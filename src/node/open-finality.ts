@@ -26,7 +26,7 @@ import {
 import { carriedAbove } from '../chain/finality/carriers.ts';
 import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
-import { ChainBlocks, hasRoot, rootHeight } from '../chain/finality/finality-state.ts';
+import { ChainBlocks, hasRoot, leavesAt, rootHeight } from '../chain/finality/finality-state.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
@@ -332,9 +332,12 @@ export class NodeFinality implements BranchFinality {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
     if (running === undefined || head === undefined) return undefined;
+    const { view } = this.ports.blockchain;
+    const finalHeight = finalFloor(view);
     return reportOf(running.engine, head, {
       scheme: this.ports.scheme,
-      finalHeight: finalFloor(this.ports.blockchain.view),
+      finalHeight,
+      finalSets: finalHeight === 0 ? undefined : leavesAt(view, finalHeight),
       waits: this.lacksVotes(),
     });
   }
