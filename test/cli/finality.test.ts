@@ -1,4 +1,4 @@
-// A proof from a running node, checked by the command that has no chain.
+// What users see of final blocks: a transfer that waits for one, and a proof that is checked without a chain.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ interface State {
   readonly finalRuleHash: string;
 }
 
-t.test('block verify-proof', async (t) => {
+t.test('a node of a network that votes', async (t) => {
   const node = await startDevNode(t, { round: '200ms', env });
   const state = async () => (await node.rest.get('/finality')).body as unknown as State;
   const finalAbove = async (height: number): Promise<State> => {
@@ -31,6 +31,18 @@ t.test('block verify-proof', async (t) => {
     }
   };
   const { finalHeight: from, finalRuleHash } = await finalAbove(8);
+  const cli = { env: { PLATFORM_NODE_URL: node.rest.url, PLATFORM_NODE_API_KEY: node.apiKey } };
+  const [owner, other] = [node.accounts[0]!.address, node.accounts[1]!.address];
+  const sent = await run(
+    [
+      ...['tx', 'send', 'transfer', '--sender', owner, '--recipient', other, '--amount', '1'],
+      ...['--wait-final', '60'],
+    ],
+    cli,
+  );
+  t.equal(sent.code, 0, sent.stderr);
+  const { height } = JSON.parse(sent.stdout) as { height: number };
+  t.ok(height <= (await state()).finalHeight, 'its block is final when the command ends');
   await finalAbove(from + 3);
   const { body: header } = await node.rest.get(`/blocks/headers/at/${from + 2}`);
   const { signature } = header as { signature: string };
@@ -51,9 +63,9 @@ t.test('block verify-proof', async (t) => {
   const answer = JSON.parse(proved.stdout);
   t.match(answer, { isFinal: true, height: from + 2, id: signature });
   t.match(answer.checkpoint, { height: answer.finalHeight, ruleHash: finalRuleHash });
-  const other = await verify(file, ...checkpoint, '--id', signature.slice(1));
-  t.equal(other.code, 1);
-  t.match(other.stderr, /of another block/);
+  const wrong = await verify(file, ...checkpoint, '--id', signature.slice(1));
+  t.equal(wrong.code, 1);
+  t.match(wrong.stderr, /of another block/);
   const nobody = await verify(file);
   t.equal(nobody.code, 1);
   t.match(nobody.stderr, /checkpoint-height/);
