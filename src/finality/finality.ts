@@ -11,6 +11,7 @@ import { equal, latin1 } from '../base/bytes.ts';
 import type { Misconduct } from '../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
+import { voteFor } from './carried.ts';
 import { areContradictory, type Contradiction } from './evidence.ts';
 import { encodeFinalProof } from './final-proof.ts';
 import type { Justification } from './justification.ts';
@@ -168,7 +169,22 @@ export class Finality {
   added(block: TrackedBlock): void {
     if (this.isStopped) return;
     this.tracker.added(block);
+    this.compareCarried(block);
     this.settle();
+  }
+
+  /** A block may carry an own vote that a note from a backup lacks. */
+  private compareCarried({ carried }: TrackedBlock): void {
+    const key = this.ports.voter?.publicKey;
+    if (key === undefined || carried === undefined) return;
+    const { id, height } = carried.target;
+    const target = this.ports.blocks.get(latin1(id), height);
+    if (target === undefined) return;
+    const deciding = this.tracker.deciding(target.deciding);
+    const signature = carried.votes[deciding.members.keys.findIndex((one) => equal(one, key))];
+    if (signature === undefined) return;
+    const vote = voteFor(target, deciding, this.options.genesis);
+    this.voter?.seen({ ...vote, voter: key, signature });
   }
 
   /** The head is another block, and on disk. */

@@ -5,7 +5,6 @@
  * Invariants: before that, nothing is sent, written or refused; the engine learns of blocks after they are
  * on disk; a final block is on disk before it is shown.
  */
-
 import type { FinalityReport } from '../api/services.ts';
 import { unlessOurs } from '../base/assert.ts';
 import { limitsOf } from '../base/budget.ts';
@@ -42,7 +41,7 @@ import { activationHeight, feature } from '../tx/rules/features.ts';
 import type { Config } from './config/settings.ts';
 import { reportOf } from './finality-report.ts';
 import { JustifiedSearch, type Sought } from './justified-search.ts';
-import { notePath, openNote } from './voter-note.ts';
+import { notePath, openNote, requireNote } from './voter-note.ts';
 
 export interface FinalityOptionsOfNode {
   readonly isPoa: boolean;
@@ -148,6 +147,12 @@ export class NodeFinality implements BranchFinality {
   start(): void {
     const { blockchain } = this.ports;
     this.requireRoot();
+    const { files, owner } = this.ports;
+    const { isPoa, votes, notePath: path } = this.options;
+    // A damaged one shows now, and not when the feature begins.
+    if (files !== undefined && isPoa && votes) {
+      requireNote(files, path, owner.publicKey, blockchain.view);
+    }
     this.forget = blockchain.listen({
       rolledBack: () => this.moved(),
       block: ({ tip }) => this.block(tip.height),

@@ -95,6 +95,17 @@ t.test('the stored proof serves where no block carries one', async (t) => {
   t.throws(() => proofOfBlock(view, rules, 1), /Nobody votes/);
 });
 
+t.test('a block that carries what makes nothing final is passed over', async (t) => {
+  const at = await chainWith();
+  await mineCarrying(at, NOTHING);
+  await mineCarrying(at, NOTHING);
+  await mineCarrying(at, justificationOf(at, 3));
+  await mineCarrying(at, justificationOf(at, 4));
+  const proof = proofAt(at, 1);
+  t.equal(proof.final, 3);
+  t.match(verifyOffline(proof, trusted(at, 1), scheme), { isProved: true, block: { height: 1 } });
+});
+
 t.test('as JSON', async (t) => {
   const at = await fresh();
   const { steps, headers } = proofAt(at, 8);

@@ -236,6 +236,29 @@ t.test('a vote leaves after its note, and the note follows it', async (t) => {
   t.ok(at.sent.some((message) => latin1(message).includes(latin1(encodeVote(own, scheme)))));
 });
 
+t.test('a damaged note shows at the start, long before the feature', async (t) => {
+  const files = memoryFiles();
+  files.replace(NOTE, new Uint8Array(40));
+  const at = await chainWith({ ...WITH_FINALITY, preActivatedFeatures: new Map() });
+  const finality = (votes: boolean) =>
+    new NodeFinality(
+      { isPoa: true, maxRollback: 2, roundMs: LENGTH_MS, notePath: NOTE, votes, waits: true },
+      {
+        scheme,
+        blockchain: at.blockchain,
+        rules: { ...WITH_FINALITY, preActivatedFeatures: new Map() },
+        store: at.store,
+        verifier,
+        clock: at.clock,
+        log: quiet,
+        files: files as Files,
+        owner: miners[0]!,
+      },
+    );
+  t.throws(() => finality(true).start(), { name: 'StartError', message: /checksum is wrong/ });
+  t.doesNotThrow(() => finality(false).start(), 'a node that does not vote has no use for it');
+});
+
 t.test('without a note nobody votes', async (t) => {
   const files = memoryFiles();
   const at = await chainWith();

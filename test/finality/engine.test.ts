@@ -148,3 +148,18 @@ t.test('who has told of votes for unknown blocks', async (t) => {
   toy.engine.moved();
   t.notOk(tellers.has(one, [id]), 'nobody seeks it any more');
 });
+
+t.test('an own vote in a block that the note lacks', async (t) => {
+  const toy = new ToyEngine(four, 2, 1);
+  const { voter } = toy.engine;
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 2, 3, 4);
+  const b = toy.follow(toy.block(a));
+  t.equal(voter?.state(), 'listening', 'the votes of others say nothing of the note');
+  await toy.votes(b, 2, 3);
+  const own = { ...voteOf(1, toy.tracked(b), toy.root) };
+  toy.engine.pool.kept.add(own, false);
+  toy.engine.tracker.voted(latin1(b.id), b.height);
+  toy.block(b);
+  t.equal(voter?.state(), 'without-note', 'a backup of the note was older');
+});
