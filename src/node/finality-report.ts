@@ -1,5 +1,5 @@
 /** What GET /finality says. */
-import type { FinalityReport } from '../api/services.ts';
+
 import { base58 } from '../base/base58.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
@@ -7,6 +7,7 @@ import type { Finality } from '../finality/finality.ts';
 import type { TrackedBlock } from '../finality/tracked-block.ts';
 import type { VoterSet } from '../finality/voter-set.ts';
 import type { VoterSets } from '../finality/voter-sets.ts';
+import type { FinalityReport } from '../rest/services.ts';
 
 export interface ReportContext {
   readonly scheme: ChainScheme;

@@ -1,6 +1,7 @@
 /** Metrics of finality. Where nobody votes there are none. */
-import type { FinalityReport } from '../api/services.ts';
+
 import { VOTER_STATES } from '../finality/voter.ts';
+import type { FinalityReport } from '../rest/services.ts';
 import type { NodeMetrics } from './observability.ts';
 
 export interface FinalityReadings {

@@ -5,7 +5,6 @@
  * Invariants: before that, nothing is sent, written or refused; the engine learns of blocks after they are
  * on disk; a final block is on disk before it is shown.
  */
-import type { FinalityReport } from '../api/services.ts';
 import { unlessOurs } from '../base/assert.ts';
 import { limitsOf } from '../base/budget.ts';
 import { equal, latin1 } from '../base/bytes.ts';
@@ -36,6 +35,7 @@ import type { Checkpoint } from '../finality/vote.ts';
 import { votesBudget } from '../network/messages/message-budgets.ts';
 import { VOTES } from '../network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../network/sessions/session.ts';
+import type { FinalityReport } from '../rest/services.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
 import type { Config } from './config/settings.ts';

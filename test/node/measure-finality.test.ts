@@ -1,9 +1,9 @@
 // What a scrape shows of finality.
 import t from 'tap';
 import { servePrometheus } from '../../src/adapters/prometheus.ts';
-import type { FinalityReport } from '../../src/api/services.ts';
 import { watchFinality } from '../../src/node/measure-finality.ts';
 import { nodeMetrics } from '../../src/node/observability.ts';
+import type { FinalityReport } from '../../src/rest/services.ts';
 
 const voter = (address: string, votedHeight: number) => ({ address, votedHeight });
 

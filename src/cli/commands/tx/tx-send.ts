@@ -59,8 +59,8 @@ async function sendOne(
   const { fromVariable } = await import('../keystore/account-passwords.ts');
   const { positive } = await import('../../terminal/documents.ts');
   const { printAnswer } = await import('../../rest-calls.ts');
-  const { transactions } = await import('../../../api/routes/transactions.ts');
-  const { finality } = await import('../../../api/routes/finality.ts');
+  const { transactions } = await import('../../../rest/routes/transactions.ts');
+  const { finality } = await import('../../../rest/routes/finality.ts');
   const seconds = (text: string | undefined, name: string): number | undefined =>
     text === undefined ? undefined : positive(text, name, WAIT_SECONDS_MAX);
   const [mined, final] = [seconds(flags.wait, '--wait'), seconds(flags.waitFinal, '--wait-final')];
@@ -145,7 +145,7 @@ export async function confirmed<T>(
   seconds: number,
   look: () => Promise<T | undefined>,
 ): Promise<T> {
-  const { RefusedError } = await import('../../../api/client.ts');
+  const { RefusedError } = await import('../../../rest-framework/client.ts');
   const deadline = Date.now() + seconds * 1000;
   let where = 'in no block';
   for (;;) {

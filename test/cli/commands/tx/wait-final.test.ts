@@ -1,7 +1,7 @@
 // A transaction in a block is waited for until that block is final; it may leave its block meanwhile.
 import t from 'tap';
-import { RefusedError } from '../../../../src/api/client.ts';
 import { finallyConfirmed } from '../../../../src/cli/commands/tx/tx-send.ts';
+import { RefusedError } from '../../../../src/rest-framework/client.ts';
 
 t.test('the final height is looked at before the block', async (t) => {
   const looks: string[] = [];
