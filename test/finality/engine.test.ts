@@ -2,6 +2,7 @@
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import { decodeFinalProof } from '../../src/finality/final-proof.ts';
+import { GATHER_MS } from '../../src/finality/vote-outbox.ts';
 import { encodeVotes } from '../../src/finality/votes-message.ts';
 import { setOf } from './network/toy-chain.ts';
 import { ROUND_MS, ToyEngine, voteOf } from './toy-engine.ts';
@@ -162,4 +163,15 @@ t.test('an own vote in a block that the note lacks', async (t) => {
   toy.engine.tracker.voted(latin1(b.id), b.height);
   toy.block(b);
   t.equal(voter?.state(), 'without-note', 'a backup of the note was older');
+});
+
+t.test('votes that come one after the other are passed on together', async (t) => {
+  const toy = new ToyEngine(seven);
+  toy.connected = [2];
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 1, 2, 3, 4, 5, 6, 7);
+  t.equal(toy.sent.length, 1, 'the first at once');
+  await toy.world.runUntil(toy.world.now + 2 * GATHER_MS);
+  t.equal(toy.sent.length, 7);
+  t.equal(toy.messages, 2);
 });

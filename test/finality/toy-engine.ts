@@ -56,6 +56,8 @@ export class ToyEngine {
   readonly index = new Map<string, TrackedBlock>();
   readonly engine: Finality;
   readonly sent: SignedVote[] = [];
+  /** So many brought what was sent. */
+  messages = 0;
   readonly saved: Uint8Array[] = [];
   /** Accounts that are connected. */
   connected: readonly number[] = [];
@@ -100,7 +102,10 @@ export class ToyEngine {
   peer(name: number): Peer {
     return {
       voter: accounts[name - 1]!.publicKey,
-      send: (bytes) => void this.sent.push(...decodeVotes(bytes, scheme)),
+      send: (bytes) => {
+        this.messages += 1;
+        this.sent.push(...decodeVotes(bytes, scheme));
+      },
     };
   }
 
