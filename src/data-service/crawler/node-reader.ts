@@ -32,6 +32,8 @@ export class TooMuch extends Error {
 
 export interface NodeReader {
   height(): Promise<number>;
+  /** Of the final block; 0 where there is none. */
+  finalHeight(): Promise<number>;
   /** A reader of each node alone, beginning with the one that is asked now. */
   each(): readonly NodeReader[];
   /** The next node is asked from now on. */
@@ -165,6 +167,12 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     leave: (why) => leave(current, why),
 
     height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
+
+    finalHeight: () =>
+      ask(async (call) => {
+        const { finalHeight } = await call(node.status);
+        return finalHeight === undefined ? 0 : heightOf(finalHeight);
+      }),
 
     signatureAt: (height) =>
       ask(async (call) => {
