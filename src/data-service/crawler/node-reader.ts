@@ -165,14 +165,8 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
   const reader: NodeReader = {
     each: () => urls.map((_, i) => alone[(current + i) % urls.length] ?? reader),
     leave: (why) => leave(current, why),
-
     height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
-
-    finalHeight: () =>
-      ask(async (call) => {
-        const { finalHeight } = await call(node.status);
-        return finalHeight === undefined ? 0 : heightOf(finalHeight);
-      }),
+    finalHeight: () => ask(async (call) => finalHeightOf(await call(node.status))),
 
     signatureAt: (height) =>
       ask(async (call) => {
@@ -282,6 +276,9 @@ function heightOf(given: unknown): number {
   if (Number.isSafeInteger(given) && (given as number) >= 0) return given as number;
   throw new NotABlock(`the node gave no height but ${JSON.stringify(given)?.slice(0, 200)}`);
 }
+
+const finalHeightOf = ({ finalHeight }: { readonly finalHeight?: number }): number =>
+  finalHeight === undefined ? 0 : heightOf(finalHeight);
 
 function networkOf(config: unknown): { chainId: string; version: string } {
   const fields: Record<string, unknown> = isObject(config) ? config : {};
