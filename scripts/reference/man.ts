@@ -81,7 +81,7 @@ function mainPage(program: Command): string {
 
 function verbPage(verb: Command): string {
   const name = `platform-node-${verb.name()}`;
-  const commands = verb.commands.length > 0 ? verb.commands : [verb];
+  const commands = [...ownForm(verb), ...verb.commands];
   const synopsis = commands
     .map((one) => `${bold(pathOf(one))} ${roff(one.usage())}`)
     .join('\n.br\n');
@@ -111,11 +111,11 @@ interface Group {
 
 /** The description of a verb; properties that all kinds of one command share are described once. */
 function groupsOf(verb: Command): Group[] {
-  if (verb.commands.length === 0) {
-    const { options } = verb;
-    return [{ title: undefined, command: verb, text: verb.description(), options }];
-  }
-  return verb.commands.flatMap((command): Group[] => {
+  const own = ownForm(verb).map((command): Group => {
+    const { options } = command;
+    return { title: undefined, command, text: command.description(), options };
+  });
+  const kinds = verb.commands.flatMap((command): Group[] => {
     const title = `${pathOf(command).split(' ').slice(2).join(' ')} ${command.usage()}`;
     const text = command.description();
     if (command.commands.length === 0) return [{ title, command, text, options: command.options }];
@@ -129,7 +129,12 @@ function groupsOf(verb: Command): Group[] {
     }));
     return [{ title, command, text, options: shared }, ...kinds];
   });
+  return [...own, ...kinds];
 }
+
+/** The verb itself, where it does something without the name of one of its commands. */
+const ownForm = (verb: Command): readonly Command[] =>
+  verb.commands.length === 0 || verb.registeredArguments.length > 0 ? [verb] : [];
 
 const isSame = (a: Option, b: Option): boolean =>
   a.flags === b.flags && a.description === b.description;

@@ -11,15 +11,18 @@ import { equal, latin1 } from '../base/bytes.ts';
 import type { Misconduct } from '../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
+import { voteFor } from './carried.ts';
 import { areContradictory, type Contradiction } from './evidence.ts';
 import { encodeFinalProof } from './final-proof.ts';
 import type { Justification } from './justification.ts';
 import type { Note, NoteDisk } from './note-file.ts';
 import type { Rules } from './rules.ts';
-import type { BlockIndex, TrackedBlock } from './tracked-block.ts';
+import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import { type FinalBlock, Tracker } from './tracker.ts';
 import type { Checkpoint, SignedVote } from './vote.ts';
+import { VoteOutbox } from './vote-outbox.ts';
 import { VotePool } from './vote-pool.ts';
+import { VoteTellers } from './vote-tellers.ts';
 import { Voter } from './voter.ts';
 import { isQuorumOfEach, type VoterSet } from './voter-set.ts';
 import type { VoterSets } from './voter-sets.ts';
@@ -72,6 +75,8 @@ export class Finality {
   readonly tracker: Tracker;
   readonly pool: VotePool;
   readonly voter: Voter | undefined;
+  readonly tellers = new VoteTellers<Peer>();
+  private readonly outbox: VoteOutbox<Peer>;
   private readonly options: FinalityOptions;
   private readonly ports: FinalityPorts;
   private readonly finalAtStart: number;
@@ -86,6 +91,7 @@ export class Finality {
     const { genesis } = options;
     this.options = options;
     this.ports = ports;
+    this.outbox = new VoteOutbox(ports);
     this.savedFinal = final;
     this.finalAtStart = final.height;
     const votesFor = (id: string): Iterable<SignedVote> => this.pool.kept.for(id);
@@ -98,8 +104,8 @@ export class Finality {
       view: {
         final: () => this.tracker.final.height,
         tip: () => ports.head().checkpoint.height,
-        membersOn: (id) => {
-          const block = blocks.get(id);
+        membersOn: (id, height) => {
+          const block = blocks.get(id, height);
           return block && this.tracker.deciding(block.deciding).members;
         },
         membersNext: () => this.tracker.deciding(ports.head().leaves).members,
@@ -142,6 +148,7 @@ export class Finality {
   stop(): void {
     this.isStopped = true;
     this.cancelRound();
+    this.outbox.stop();
     this.voter?.stop();
   }
 
@@ -152,7 +159,9 @@ export class Finality {
       this.voter?.round();
       this.save();
       const own = this.voter?.repeated(this.tracker.final.height) ?? [];
-      this.tell(own);
+      this.outbox.add(own);
+      // Whoever seeks a block asks for it again.
+      this.ports.onChange();
     });
   }
 
@@ -160,13 +169,29 @@ export class Finality {
   added(block: TrackedBlock): void {
     if (this.isStopped) return;
     this.tracker.added(block);
+    this.compareCarried(block);
     this.settle();
+  }
+
+  /** A block may carry an own vote that a note from a backup lacks. */
+  private compareCarried({ carried }: TrackedBlock): void {
+    const key = this.ports.voter?.publicKey;
+    if (key === undefined || carried === undefined) return;
+    const { id, height } = carried.target;
+    const target = this.ports.blocks.get(latin1(id), height);
+    if (target === undefined) return;
+    const deciding = this.tracker.deciding(target.deciding);
+    const signature = carried.votes[deciding.members.keys.findIndex((one) => equal(one, key))];
+    if (signature === undefined) return;
+    const vote = voteFor(target, deciding, this.options.genesis);
+    this.voter?.seen({ ...vote, voter: key, signature });
   }
 
   /** The head is another block, and on disk. */
   moved(): void {
     if (this.isStopped) return;
     this.count(this.pool.moved());
+    this.tellers.keep((id, height) => this.isSought(id, height));
     this.voter?.head(this.ports.head());
   }
 
@@ -181,10 +206,16 @@ export class Finality {
     }
     const { taken, offence } = await this.pool.offer(votes);
     if (this.isStopped) return offence;
+    this.tellers.told(from, votes, (id, height) => this.isSought(id, height));
     for (const vote of taken) this.compareWithOwn(vote);
-    this.tell(taken, from);
+    this.outbox.add(taken, from);
     this.count(taken);
     return offence;
+  }
+
+  /** There are votes for the block, and it is not known. */
+  private isSought(id: string, height: number): boolean {
+    return this.pool.kept.hasFor(id) && this.ports.blocks.get(id, height) === undefined;
   }
 
   private compareWithOwn(vote: SignedVote): void {
@@ -206,19 +237,14 @@ export class Finality {
   private cast(vote: SignedVote): void {
     if (this.isStopped) return;
     this.pool.own(vote);
-    this.tell([vote]);
+    this.outbox.add([vote]);
+    this.outbox.flush();
     this.count([vote]);
   }
 
-  private tell(votes: readonly SignedVote[], except?: Peer): void {
-    for (let at = 0; at < votes.length; at += VOTES_OF_MESSAGE_MAX) {
-      const message = encodeVotes(votes.slice(at, at + VOTES_OF_MESSAGE_MAX), this.ports.scheme);
-      for (const peer of this.ports.peers()) if (peer !== except) peer.send(message);
-    }
-  }
-
   private count(votes: readonly SignedVote[]): void {
-    for (const id of new Set(votes.map(({ target }) => latin1(target.id)))) this.tracker.voted(id);
+    const targets = new Map(votes.map(({ target }) => [latin1(target.id), target.height]));
+    for (const [id, height] of targets) this.tracker.voted(id, height);
     if (votes.length > 0) this.settle();
   }
 
@@ -299,16 +325,20 @@ export class Finality {
     );
   }
 
-  /** Where the index ends above that time, the height below its last block: too high is safe. */
+  /** Where the index does not reach down to that time, it is too high, which is safe. */
   private finalHeightAt(time: number): number {
     const { blocks } = this.ports;
-    let { height } = this.tracker.final;
-    let at = blocks.get(latin1(this.tracker.final.id));
-    while (at !== undefined && at.timestamp > time) {
-      height = at.checkpoint.height - 1;
-      at = blocks.get(at.parent);
-    }
+    const { final } = this.tracker;
+    const last = blocks.get(latin1(final.id), final.height);
     // What was final at the start is not younger, whatever the clock says.
-    return Math.max(height, this.finalAtStart);
+    let low = this.finalAtStart;
+    let high = final.height;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const at = last && ancestorAt(last, middle, blocks);
+      if (at !== undefined && at.timestamp > time) high = middle - 1;
+      else low = middle;
+    }
+    return low;
   }
 }

@@ -6,7 +6,13 @@ import { latin1 } from '../base/bytes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
 import type { ProofStep, TrustedCheckpoint } from './offline-proof.ts';
-import { ancestorAt, type BlockIndex, madeFinal, type TrackedBlock } from './tracked-block.ts';
+import {
+  ancestorAt,
+  type BlockIndex,
+  madeFinal,
+  parentOf,
+  type TrackedBlock,
+} from './tracked-block.ts';
 import type { FinalBlock } from './tracker.ts';
 import { decidingOn } from './voter-set.ts';
 
@@ -46,7 +52,7 @@ function proofsOf(
 ): ProofStep[] {
   const proofs: ProofStep[] = [];
   let at: TrackedBlock | undefined = head;
-  for (; at !== undefined && at.checkpoint.height > height; at = blocks.get(at.parent)) {
+  for (; at !== undefined && at.checkpoint.height > height; at = parentOf(at, blocks)) {
     const { carried: justification } = at;
     const target = justification && ancestorAt(at, justification.target.height, blocks);
     const made = target && madeFinal(target);
@@ -59,7 +65,7 @@ function proofsOf(
   const known = at?.leaves.change ?? 0;
   const { proof } = final;
   // Its child need not be in this chain.
-  const sets = blocks.get(latin1(final.id))?.leaves;
+  const sets = blocks.get(latin1(final.id), final.height)?.leaves;
   const highest = proofs.at(-1)?.link.source.height ?? 0;
   if (proof !== undefined && sets !== undefined && final.height > highest) {
     proofs.push({ ...proof, sets });

@@ -32,7 +32,10 @@ export interface TrackedBlock {
 
 /** Applied blocks, at least those from the final block on. */
 export interface BlockIndex {
-  get(id: string): TrackedBlock | undefined;
+  /** `height` is that of the block. */
+  get(id: string, height: number): TrackedBlock | undefined;
+  /** The ancestor at a height below that of the block, where that takes no walk. */
+  readonly ancestor?: (block: TrackedBlock, height: number) => TrackedBlock | undefined;
 }
 
 /** What a block itself says, and the state after it. */
@@ -64,7 +67,7 @@ export function childOf(
 
 /** The block that is final once the block `target` is justified, or undefined. */
 function provenFinal(target: Checkpoint, blocks: BlockIndex): Checkpoint | undefined {
-  const block = blocks.get(latin1(target.id));
+  const block = blocks.get(latin1(target.id), target.height);
   return block && madeFinal(block);
 }
 
@@ -79,6 +82,15 @@ export function ancestorAt(
   blocks: BlockIndex,
 ): TrackedBlock | undefined {
   let at: TrackedBlock | undefined = block;
-  while (at !== undefined && at.checkpoint.height > height) at = blocks.get(at.parent);
+  while (at !== undefined && at.checkpoint.height > height) {
+    const found = blocks.ancestor?.(at, height);
+    if (found !== undefined) return found;
+    at = parentOf(at, blocks);
+  }
   return at;
 }
+
+export const parentOf = (
+  { parent, checkpoint }: TrackedBlock,
+  blocks: BlockIndex,
+): TrackedBlock | undefined => blocks.get(parent, checkpoint.height - 1);

@@ -3,15 +3,14 @@
  * justifications that blocks carry (finality.md#votes, #fork-choice).
  *
  * Invariants: the final block only moves to descendants of itself; what would contradict it is kept as a
- * conflict and changes nothing. Nothing below the final block is kept.
+ * conflict and changes nothing. Nothing below the final block is kept. No step depends on the distance to
+ * the final block where the index finds ancestors at once.
  */
-import { assert } from '../base/assert.ts';
 import { compare, equal, latin1 } from '../base/bytes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { isVoteFor, justificationOf, voteFor } from './carried.ts';
 import type { FinalProof } from './final-proof.ts';
 import type { Justification } from './justification.ts';
-import { mayCarry } from './links.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, madeFinal, type TrackedBlock } from './tracked-block.ts';
 import type { Checkpoint, SignedVote } from './vote.ts';
@@ -32,9 +31,17 @@ export interface FinalBlock extends Checkpoint {
   readonly proof?: FinalProof;
 }
 
+/** A justified block. */
+interface Ranked {
+  readonly id: string;
+  readonly height: number;
+}
+
 export class Tracker {
   private readonly ports: TrackerPorts;
   private readonly justifications = new Map<string, Justification>();
+  /** The same, lowest first. */
+  private readonly ranked: Ranked[] = [];
   private readonly decidings = new WeakMap<VoterSets<VoterSet>, Deciding>();
   /** The highest final block that this node knows. */
   final: FinalBlock;
@@ -48,7 +55,7 @@ export class Tracker {
     this.ports = ports;
     this.final = final;
     this.justified = final;
-    const child = final.proof && ports.blocks.get(latin1(final.proof.link.target.id));
+    const child = final.proof && blockAt(final.proof.link.target, ports.blocks);
     if (child !== undefined && final.proof !== undefined) {
       this.justify(child, final.proof.justification);
     }
@@ -67,14 +74,14 @@ export class Tracker {
   /** A block came into the index; its justification was judged. */
   added(block: TrackedBlock): void {
     const { carried } = block;
-    const target = carried && this.ports.blocks.get(latin1(carried.target.id));
+    const target = carried && blockAt(carried.target, this.ports.blocks);
     if (target !== undefined && carried !== undefined) this.justify(target, carried);
     this.recount(block);
   }
 
   /** There are more votes for the block, if it is known. */
-  voted(id: string): void {
-    const block = this.ports.blocks.get(id);
+  voted(id: string, height: number): void {
+    const block = this.ports.blocks.get(id, height);
     if (block !== undefined) this.recount(block);
   }
 
@@ -93,7 +100,7 @@ export class Tracker {
   private justify(block: TrackedBlock, justification: Justification): void {
     const { id, checkpoint } = block;
     if (this.justifications.has(id) || checkpoint.height < this.final.height) return;
-    this.justifications.set(id, justification);
+    this.rank(id, justification);
     if (checkpoint.height > this.justified.height) this.justified = checkpoint;
     const made = madeFinal(block);
     if (made === undefined) return;
@@ -102,25 +109,35 @@ export class Tracker {
     this.finalise({ ...made, proof: { link, justification } });
   }
 
+  private rank(id: string, justification: Justification): void {
+    const { height } = justification.target;
+    this.justifications.set(id, justification);
+    let at = this.ranked.length;
+    while (at > 0 && this.ranked[at - 1]!.height > height) at--;
+    this.ranked.splice(at, 0, { id, height });
+  }
+
   private finalise(block: FinalBlock): void {
     const { final } = this;
     const [low, high] = block.height > final.height ? [final, block] : [block, final];
     // Nothing says so of a block below those that are kept.
-    if (this.ports.blocks.get(latin1(low.id)) === undefined) return;
+    if (blockAt(low, this.ports.blocks) === undefined) return;
     if (!this.isBelow(low, high)) {
       this.conflict ??= [final, block];
       return;
     }
     if (high === final) return;
     this.final = block;
-    for (const [id, { target }] of this.justifications) {
-      if (target.height < block.height) this.justifications.delete(id);
+    for (let first = this.ranked[0]; first !== undefined && first.height < block.height; ) {
+      this.justifications.delete(first.id);
+      this.ranked.shift();
+      first = this.ranked[0];
     }
   }
 
   private isBelow(low: Checkpoint, high: Checkpoint): boolean {
     const { blocks } = this.ports;
-    const block = blocks.get(latin1(high.id));
+    const block = blockAt(high, blocks);
     const at = block && ancestorAt(block, low.height, blocks);
     return at !== undefined && equal(at.checkpoint.id, low.id);
   }
@@ -143,24 +160,27 @@ export class Tracker {
   }
 
   private highestJustified(block: TrackedBlock): number {
-    let at: TrackedBlock | undefined = block;
-    while (at !== undefined && at.checkpoint.height > this.final.height) {
-      if (this.justifications.has(at.id)) return at.checkpoint.height;
-      at = this.ports.blocks.get(at.parent);
+    const { height } = this.final;
+    return Math.max(height, this.justifiedBelow(block, height)?.height ?? 0);
+  }
+
+  /** The highest justified block of the chain that ends with this one, above a height. */
+  justifiedBelow(block: TrackedBlock, above: number): Ranked | undefined {
+    for (let i = this.ranked.length - 1; i >= 0; i--) {
+      const one = this.ranked[i]!;
+      if (one.height <= above) return undefined;
+      if (one.height > block.checkpoint.height) continue;
+      if (ancestorAt(block, one.height, this.ports.blocks)?.id === one.id) return one;
     }
-    return this.final.height;
+    return undefined;
   }
 
   /** The highest justification that a child of the block may carry. */
   toCarry(parent: TrackedBlock): Justification | undefined {
-    const { height } = parent.source;
-    let at: TrackedBlock | undefined = parent;
-    while (at !== undefined && mayCarry(height, at.checkpoint.height)) {
-      const found = this.justifications.get(at.id);
-      if (found !== undefined) return found;
-      at = this.ports.blocks.get(at.parent);
-    }
-    assert(at !== undefined, 'a chain has its source');
-    return undefined;
+    const found = this.justifiedBelow(parent, parent.source.height);
+    return found && this.justifications.get(found.id);
   }
 }
+
+const blockAt = ({ id, height }: Checkpoint, blocks: BlockIndex): TrackedBlock | undefined =>
+  blocks.get(latin1(id), height);

@@ -28,8 +28,8 @@ export interface PoolView {
   final(): number;
   /** Height of the head. */
   tip(): number;
-  /** Who decides on a block, or undefined where the block is unknown. */
-  membersOn(target: string): VoterSet | undefined;
+  /** Who decides on a block at its height, or undefined where the block is unknown. */
+  membersOn(target: string, height: number): VoterSet | undefined;
   /** Who decides on the next block. */
   membersNext(): VoterSet;
 }
@@ -54,6 +54,13 @@ export type Reason =
   | 'busy';
 
 type Place = 'window' | 'above';
+
+export interface UnknownTarget {
+  /** Text of its header hash. */
+  readonly id: string;
+  readonly height: number;
+  readonly voters: ReadonlySet<string>;
+}
 
 export interface Offered {
   /** Votes that are kept now and were not before: to be counted and passed on. */
@@ -116,7 +123,10 @@ export class VotePool {
   private add(vote: SignedVote, at: Place): void {
     const contradiction = this.kept.add(vote, at === 'above');
     const { target } = vote;
-    if (at === 'window' && this.ports.view.membersOn(latin1(target.id)) === undefined) {
+    if (
+      at === 'window' &&
+      this.ports.view.membersOn(latin1(target.id), target.height) === undefined
+    ) {
       const voter = latin1(vote.voter);
       const all = [...(this.unknown.get(voter) ?? []), vote];
       this.unknown.set(
@@ -136,7 +146,7 @@ export class VotePool {
     if (!equal(vote.genesis, genesis)) return 'other-network';
     if (height <= view.final()) return 'final-already';
     const isAbove = height > view.tip() + AHEAD_MAX;
-    const members = view.membersOn(latin1(id));
+    const members = view.membersOn(latin1(id), height);
     if (!(members ?? view.membersNext()).names.has(latin1(vote.voter))) return 'no-member';
     if (this.kept.isKnown(vote, isAbove)) return isAbove ? 'too-high' : 'known';
     if (isAbove) return { at: 'above' };
@@ -153,11 +163,27 @@ export class VotePool {
   private unknownOf(voter: string): readonly SignedVote[] {
     const { view } = this.ports;
     const left = (this.unknown.get(voter) ?? []).filter(
-      (one) => this.kept.has(one) && view.membersOn(latin1(one.target.id)) === undefined,
+      (one) =>
+        this.kept.has(one) &&
+        view.membersOn(latin1(one.target.id), one.target.height) === undefined,
     );
     if (left.length > 0) this.unknown.set(voter, left);
     else this.unknown.delete(voter);
     return left;
+  }
+
+  /** Blocks that are still unknown, each with those who have voted for it. */
+  unknownTargets(): UnknownTarget[] {
+    const found = new Map<string, UnknownTarget & { readonly voters: Set<string> }>();
+    for (const voter of [...this.unknown.keys()]) {
+      for (const { target } of this.unknownOf(voter)) {
+        const id = latin1(target.id);
+        const one = found.get(id) ?? { id, height: target.height, voters: new Set<string>() };
+        found.set(id, one);
+        one.voters.add(voter);
+      }
+    }
+    return [...found.values()];
   }
 
   /** The head or the final block has moved. Returns the votes that can be counted now. */

@@ -37,7 +37,8 @@ export interface VoterPorts {
   readonly send: (vote: SignedVote) => void;
 }
 
-export type VoterState = 'listening' | 'voting' | 'without-note' | 'note-not-written';
+export const VOTER_STATES = ['listening', 'voting', 'without-note', 'note-not-written'] as const;
+export type VoterState = (typeof VOTER_STATES)[number];
 
 /** Own votes that are sent again, besides the last one. */
 const REPEATED_MAX = 8;

@@ -2,8 +2,8 @@
  * The message of votes (finality.md#spread): u1 count, then the votes, each with its key and signature.
  * All of them have one size, so a wrong length is known before anything is read.
  */
+import { concat } from '../base/bytes.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
-import { scratch } from '../codec/scratch.ts';
 import { decodeVote, encodeVote, type SignedVote, signedVoteBytes } from './vote.ts';
 
 export const VOTES_OF_MESSAGE_MAX = 200;
@@ -11,13 +11,12 @@ export const VOTES_OF_MESSAGE_MAX = 200;
 export const votesMessageBytesMax = (scheme: ChainScheme): number =>
   1 + VOTES_OF_MESSAGE_MAX * signedVoteBytes(scheme);
 
-export function encodeVotes(votes: readonly SignedVote[], scheme: ChainScheme): Uint8Array {
-  const all = votes.map((vote) => encodeVote(vote, scheme));
-  const out = scratch(scheme);
-  out.u8(all.length);
-  for (const one of all) out.bytes(one);
-  return out.take();
-}
+export const encodeVotes = (votes: readonly SignedVote[], scheme: ChainScheme): Uint8Array =>
+  joinVotes(votes.map((vote) => encodeVote(vote, scheme)));
+
+/** Of votes as they travel. */
+export const joinVotes = (votes: readonly Uint8Array[]): Uint8Array =>
+  concat(Uint8Array.of(votes.length), ...votes);
 
 /** Reads all of the bytes; those of the result are views. Throws CodecError. */
 export function decodeVotes(bytes: Uint8Array, scheme: ChainScheme): SignedVote[] {

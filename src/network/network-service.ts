@@ -22,6 +22,7 @@ import { announceTip } from './sync/announce-tip.ts';
 import type { FollowOptions } from './sync/follow-peer.ts';
 import { PeerTips } from './sync/peer-tips.ts';
 import { rollBackFutureBlocks } from './sync/rollback-future.ts';
+import type { Seeking } from './sync/seeking.ts';
 import { serveBlocks } from './sync/serve-blocks.ts';
 import { Sync } from './sync/sync.ts';
 
@@ -54,13 +55,6 @@ export interface NetworkServicePorts {
   readonly finality?: Seeking | undefined;
 }
 
-/** Votes for blocks that this chain does not have. */
-export interface Seeking {
-  /** Some block that is justified, or may be, is not in the own chain. */
-  seeksJustified(): boolean;
-  onSeeking: () => void;
-}
-
 export interface NetworkService {
   /** True while more than one batch of blocks is missing; the node then makes no blocks. */
   isFarBehind(): boolean;
@@ -83,8 +77,7 @@ export function createNetworkService(
   const index = createBytesIndex(pool, scheme.fastHash);
   const serve = serveBlocks(options.sync.transactionBytesMax, ports);
   const { finality } = ports;
-  const seeksJustified = finality && (() => finality.seeksJustified());
-  const peerTips = new PeerTips(options, { ...ports, seeksJustified });
+  const peerTips = new PeerTips(options, { ...ports, seeking: finality });
   peerTips.start();
   const stopAnnouncing = announceTip(ports);
   rollBackFutureBlocks(options.ownPublicKey, { ...ports, peerTips });

@@ -41,6 +41,7 @@ import {
   watchPrivacy,
   watchThreads,
 } from './measure.ts';
+import { watchFinality } from './measure-finality.ts';
 import { measuredNetwork } from './measure-network.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type NodeMetrics, nodeMetrics } from './observability.ts';
@@ -301,5 +302,13 @@ function watchNode(config: Config, of: WatchedNode, metrics: NodeMetrics): () =>
   );
   if (peering.readings !== undefined) watchNetwork(peering.readings, metrics);
   if (privacy !== undefined) watchPrivacy(privacy, metrics);
+  watchFinality(
+    {
+      report: () => of.finality.report(),
+      height: () => blockchain.tip().height,
+      own: of.scheme.addressToText(of.owner.address),
+    },
+    metrics,
+  );
   return watchChain(blockchain, of.owner.address, metrics);
 }

@@ -253,6 +253,28 @@ export const metricTable = {
   ),
   verifyQueue: gauge('node_verify_queue', 'Signature checks not yet answered.'),
   minerState: gauge('node_miner_state', '1 for the state that the miner is in.', ['state']),
+  finalHeight: gauge(
+    'node_finality_height',
+    'Height of the final block. Like all of finality, absent where nobody votes on blocks.',
+  ),
+  finalLag: gauge('node_finality_lag_blocks', 'Blocks of the chain above the final block.'),
+  finalWaits: gauge(
+    'node_finality_waits',
+    '1 while this node makes no block before a quorum has voted.',
+  ),
+  voterMissing: gauge(
+    'node_finality_voter_missing',
+    '1 for a voter of whom this node knows no vote above the final block.',
+    ['voter'],
+  ),
+  ownVotes: gauge('node_finality_own_votes', '1 for the state that the own votes are in.', [
+    'state',
+  ]),
+  contradictions: gauge(
+    'node_finality_contradictions',
+    'Voters with two votes that contradict each other; `own` says whether it is this node.',
+    ['own'],
+  ),
   peers: gauge('node_peers', 'Connected nodes, by their mode and by who has dialled.', [
     'mode',
     'direction',

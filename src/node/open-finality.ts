@@ -5,7 +5,6 @@
  * Invariants: before that, nothing is sent, written or refused; the engine learns of blocks after they are
  * on disk; a final block is on disk before it is shown.
  */
-
 import { unlessOurs } from '../base/assert.ts';
 import { limitsOf } from '../base/budget.ts';
 import { equal, latin1 } from '../base/bytes.ts';
@@ -22,9 +21,10 @@ import {
   mayBeQuorum,
   type VotesOfChain,
 } from '../chain/finality/branch-lead.ts';
+import { carriedAbove } from '../chain/finality/carriers.ts';
 import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
-import { ChainBlocks, hasRoot, rootHeight } from '../chain/finality/finality-state.ts';
+import { ChainBlocks, hasRoot, leavesAt, rootHeight } from '../chain/finality/finality-state.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
@@ -32,7 +32,6 @@ import { encodeJustification } from '../finality/justification.ts';
 import { rules as finalityRules } from '../finality/rules.ts';
 import { ancestorAt } from '../finality/tracked-block.ts';
 import type { Checkpoint } from '../finality/vote.ts';
-import type { VoterSet } from '../finality/voter-set.ts';
 import { votesBudget } from '../network/messages/message-budgets.ts';
 import { VOTES } from '../network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../network/sessions/session.ts';
@@ -40,7 +39,9 @@ import type { FinalityReport } from '../rest/services.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
 import type { Config } from './config/settings.ts';
-import { notePath, openNote } from './voter-note.ts';
+import { reportOf } from './finality-report.ts';
+import { JustifiedSearch, type Sought } from './justified-search.ts';
+import { notePath, openNote, requireNote } from './voter-note.ts';
 
 export interface FinalityOptionsOfNode {
   readonly isPoa: boolean;
@@ -107,6 +108,8 @@ const FIRST_HEIGHT = 2;
 const FIRST_MS = 10 * 60_000;
 const NOTHING = new Uint8Array(0);
 
+/** Blocks below the head that are read at the start. */
+const GIVEN_UP_MAX = 200;
 export class NodeFinality implements BranchFinality {
   private readonly options: FinalityOptionsOfNode;
   private readonly ports: FinalityPortsOfNode;
@@ -114,12 +117,20 @@ export class NodeFinality implements BranchFinality {
   private running: Running | undefined;
   private sessions: Pick<Sessions, 'all'> | undefined;
   private forget: () => void = () => {};
+  private readonly search: JustifiedSearch<Session>;
   /** Votes say that another chain may be the better one. */
   onSeeking: () => void = () => {};
 
   constructor(options: FinalityOptionsOfNode, ports: FinalityPortsOfNode) {
     this.options = options;
     this.ports = ports;
+    this.search = new JustifiedSearch({
+      clock: ports.clock,
+      sought: () => this.sought(),
+      hasTold: (session, ids) =>
+        this.running?.engine.tellers.has(this.peerOf(session), ids) === true,
+      peers: () => this.sessions?.all() ?? [],
+    });
   }
 
   /** Call before sessions start. */
@@ -136,6 +147,12 @@ export class NodeFinality implements BranchFinality {
   start(): void {
     const { blockchain } = this.ports;
     this.requireRoot();
+    const { files, owner } = this.ports;
+    const { isPoa, votes, notePath: path } = this.options;
+    // A damaged one shows now, and not when the feature begins.
+    if (files !== undefined && isPoa && votes) {
+      requireNote(files, path, owner.publicKey, blockchain.view);
+    }
     this.forget = blockchain.listen({
       rolledBack: () => this.moved(),
       block: ({ tip }) => this.block(tip.height),
@@ -173,13 +190,11 @@ export class NodeFinality implements BranchFinality {
       return;
     const isFirst =
       tip.height < Math.max(from, FIRST_HEIGHT) && clock.now() - tip.header.timestamp < FIRST_MS;
-    const index = new FinalityIndex(view, root);
+    const index = new FinalityIndex(view, root, () => blockchain.tip());
     if (index.at(tip) === undefined) return;
     const chain = new ChainBlocks(view, new Map(), root);
     const proof = storedFinalProof(view, scheme);
     const final = proof === undefined ? chain.checkpoint(root) : { ...proof.link.source, proof };
-    const lowest = FinalityIndex.lowest(final.height, chain.source(tip.height).height);
-    for (let height = Math.max(root, lowest); height <= tip.height; height++) index.add(height);
     const genesis = chain.checkpoint(1).id;
     const engine = new Finality(
       final,
@@ -209,10 +224,11 @@ export class NodeFinality implements BranchFinality {
       },
     );
     this.running = { engine, index, root, scheme };
-    for (let height = final.height + 1; height <= tip.height; height++) {
-      const block = index.add(height);
-      if (block !== undefined) engine.added(block);
+    // What another branch may take the place of stays known.
+    for (let height = Math.max(root, tip.height - GIVEN_UP_MAX); height < tip.height; height++) {
+      index.add(height);
     }
+    for (const block of carriedAbove(final.height, index, proof !== undefined)) engine.added(block);
     engine.start();
     engine.moved();
     log.info('finality.started', { root, final: final.height });
@@ -250,9 +266,7 @@ export class NodeFinality implements BranchFinality {
     const { running } = this;
     if (running === undefined) return;
     const { engine, index } = running;
-    const head = index.at(this.ports.blockchain.tip());
-    if (head === undefined) return;
-    index.forgetBelow(FinalityIndex.lowest(engine.final().height, head.source.height));
+    index.forgetBelow(engine.final().height - 1);
   }
 
   private take(session: Session, message: Uint8Array): void {
@@ -323,26 +337,14 @@ export class NodeFinality implements BranchFinality {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
     if (running === undefined || head === undefined) return undefined;
-    const { engine } = running;
-    const { scheme } = this.ports;
-    const { kept, evidence } = engine.pool;
-    const votersOf = ({ keys, addresses }: VoterSet) =>
-      keys.map((key, i) => ({
-        address: scheme.addressToText(addresses[i]!),
-        votedHeight: kept.highestOf(latin1(key)),
-      }));
-    return {
-      isActive: true,
-      finalHeight: finalFloor(this.ports.blockchain.view),
-      justifiedHeight: engine.tracker.justified.height,
-      voters: votersOf(head.leaves.current),
-      next: head.leaves.next === undefined ? [] : votersOf(head.leaves.next.voters),
-      ownVotes: engine.voter?.state() ?? 'off',
+    const { view } = this.ports.blockchain;
+    const finalHeight = finalFloor(view);
+    return reportOf(running.engine, head, {
+      scheme: this.ports.scheme,
+      finalHeight,
+      finalSets: finalHeight === 0 ? undefined : leavesAt(view, finalHeight),
       waits: this.lacksVotes(),
-      contradictions: evidence
-        .list()
-        .map(([{ voter }]) => scheme.addressToText(scheme.addressOf(voter))),
-    };
+    });
   }
 
   floor(): number {
@@ -358,20 +360,34 @@ export class NodeFinality implements BranchFinality {
 
   /** Some block that is justified, or may be, is not in the own chain. */
   seeksJustified(): boolean {
+    return this.sought() !== undefined;
+  }
+
+  asks(peer: Session): boolean {
+    return this.search.asks(peer);
+  }
+
+  asked(peer: Session): void {
+    this.search.asked(peer);
+  }
+
+  private sought(): Sought | undefined {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
-    if (running === undefined || head === undefined) return false;
+    if (running === undefined || head === undefined) return undefined;
     const { tracker, pool } = running.engine;
     const { justified } = tracker;
     const own = ancestorAt(head, justified.height, running.index);
-    if (own === undefined || !equal(own.checkpoint.id, justified.id)) return true;
-    return pool.kept
-      .targetsAbove(justified.height)
-      .some(
-        ({ id, voters }) =>
-          running.index.get(id) === undefined &&
-          mayBeQuorum(head.leaves, (name) => voters.has(name)),
+    const isOwn = own !== undefined && equal(own.checkpoint.id, justified.id);
+    const voted = pool
+      .unknownTargets()
+      .filter(
+        ({ height, voters }) =>
+          height > justified.height && mayBeQuorum(head.leaves, (name) => voters.has(name)),
       );
+    const all = isOwn ? voted : [{ id: latin1(justified.id), height: justified.height }, ...voted];
+    if (all.length === 0) return undefined;
+    return { height: Math.max(...all.map(({ height }) => height)), ids: all.map(({ id }) => id) };
   }
 
   lead(ancestor: number, branch: readonly Header[]): Lead {

@@ -1,5 +1,7 @@
 /** The note of the voter of this node, in a small file (finality.md#notes). */
 import type { Files } from '../base/ports.ts';
+import { headerHash } from '../block/header.ts';
+import { headerRowAt } from '../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import {
   encodeNote,
@@ -9,6 +11,7 @@ import {
   type NoteOwner,
   readNote,
 } from '../finality/note-file.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
 import type { Config } from './config/settings.ts';
 
 const NOTHING = new Uint8Array(0);
@@ -39,6 +42,14 @@ export function openNote(
     files.replace(path, encodeNote(FIRST_NOTE, owner, scheme), { secret: true });
   }
   return { disk, note: readNote(disk, path, owner, scheme) };
+}
+
+/** Throws StartError where the file is damaged, or of another network or key. */
+export function requireNote(files: Files, path: string, voter: Uint8Array, view: LedgerView): void {
+  const first = headerRowAt(view, 1);
+  if (first === undefined) return;
+  const genesis = headerHash(first.header, view.scheme);
+  readNote(noteDisk(files, path), path, { genesis, voter }, view.scheme);
 }
 
 /** An empty file says that there is no note. */

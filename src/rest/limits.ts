@@ -30,6 +30,8 @@ export const limits = {
   /** Versions, calls or failures of a contract in one answer. */
   contractHistory: 100,
   peers: 1000,
+  /** Characters of the proofs of final blocks in one answer. */
+  proofChars: 2 * MIB,
   /** Values of a filter of events; the head of a request has less room. */
   eventValues: 100,
   seedBytes: 1024,

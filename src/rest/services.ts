@@ -78,6 +78,8 @@ export interface VoterReport {
 export interface FinalityReport {
   readonly isActive: boolean;
   readonly finalHeight: number;
+  /** Of the voters that the final block leaves; empty where there is none. */
+  readonly finalRuleHash: string;
   readonly justifiedHeight: number;
   /** Who decides on the next block. */
   readonly voters: VoterReport[];

@@ -200,6 +200,24 @@ t.test('the branch with the higher justified block wins against a better score',
   t.equal(await offer(at, own.slice(1)), 'outvoted', 'and the longer branch does not come back');
 });
 
+t.test('a late branch whose votes do not count stays a late one', async (t) => {
+  const at = await node();
+  const other = await chainWith();
+  const own = [await mineIn(at, 1)];
+  other.clock.time = at.clock.time;
+  await other.blockchain.append(fresh(own[0]!));
+  own.push(await mineIn(at, 3));
+  const theirs = [await mineIn(other, 2)];
+  t.ok(other.blockchain.tip().score > at.blockchain.tip().score);
+  const votes = votesFor(other, 3, miners);
+  const claim = { ...votes[0]!, ruleHash: new Uint8Array(32) };
+  const signature = miners[0]!.sign(voteBytes(claim, scheme));
+  await at.receive([...votes.slice(1), { ...claim, signature }]);
+  t.ok(at.finality.seeksJustified());
+  t.equal(await offer(at, theirs), 'late', 'nobody is to blame for its score');
+  t.equal(at.blockchain.tip().height, 3);
+});
+
 t.test('a vote leaves after its note, and the note follows it', async (t) => {
   const at = await node();
   const noteOf = () =>
@@ -216,6 +234,29 @@ t.test('a vote leaves after its note, and the note follows it', async (t) => {
   const own = noteOf().vote!;
   t.equal(own.target.height, 2);
   t.ok(at.sent.some((message) => latin1(message).includes(latin1(encodeVote(own, scheme)))));
+});
+
+t.test('a damaged note shows at the start, long before the feature', async (t) => {
+  const files = memoryFiles();
+  files.replace(NOTE, new Uint8Array(40));
+  const at = await chainWith({ ...WITH_FINALITY, preActivatedFeatures: new Map() });
+  const finality = (votes: boolean) =>
+    new NodeFinality(
+      { isPoa: true, maxRollback: 2, roundMs: LENGTH_MS, notePath: NOTE, votes, waits: true },
+      {
+        scheme,
+        blockchain: at.blockchain,
+        rules: { ...WITH_FINALITY, preActivatedFeatures: new Map() },
+        store: at.store,
+        verifier,
+        clock: at.clock,
+        log: quiet,
+        files: files as Files,
+        owner: miners[0]!,
+      },
+    );
+  t.throws(() => finality(true).start(), { name: 'StartError', message: /checksum is wrong/ });
+  t.doesNotThrow(() => finality(false).start(), 'a node that does not vote has no use for it');
 });
 
 t.test('without a note nobody votes', async (t) => {

@@ -1,7 +1,7 @@
 // chain export|import|rollback|hash on the folder of a stopped node.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -44,6 +44,18 @@ t.test('a chain as a file', async (t) => {
   const fresh = (name: string) => ['--set', `data-directory=${join(node.dir, name)}`];
   const { height, stateHash } = await json('hash', config);
   t.match(await json('export', config, file), { from: 2, to: height });
+
+  await t.test('an import beside the note of a voter', async (t) => {
+    const note = join(node.dir, 'finality-note');
+    writeFileSync(note, 'of a voter');
+    const refused = await run(['chain', 'import', config, file, ...fresh('noted')]);
+    t.equal(refused.code, 1);
+    t.match(refused.stderr, /is the note of a voter/);
+    const kept = await run(['chain', 'import', config, file, ...fresh('noted'), '--keep-note']);
+    t.equal(kept.code, 0, kept.stderr);
+    // An empty one says that there is none; the next import has nothing against it.
+    writeFileSync(note, '');
+  });
 
   await t.test('import, again, and rollback', async (t) => {
     const imported = await json('import', config, file, ...fresh('second'));

@@ -5,6 +5,7 @@ import {
   bool,
   duration,
   int,
+  intOr,
   type Kind,
   size,
   Wrong,
@@ -76,4 +77,13 @@ t.test('addresses of hosts and paths', async (t) => {
   t.equal(parse(path, '/var/lib/node'), '/var/lib/node');
   t.equal(parse(path, 'C:/node'), 'C:/node');
   for (const raw of ['', 'C:\\node', '/дом', '/ё']) t.equal(parse(path, raw), undefined, raw);
+});
+
+t.test('an integer or a word in its place', async (t) => {
+  const kind = intOr('final', int(0, 10));
+  t.equal(kind.parse(3, context), 3);
+  t.equal(kind.parse('3', context), 3);
+  t.equal(kind.parse('final', context), 'final');
+  t.match(kind.parse('last', context), { expected: 'an integer from 0 to 10, or final' });
+  t.match(kind.parse(11, context), { expected: 'an integer from 0 to 10, or final' });
 });

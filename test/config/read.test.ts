@@ -432,3 +432,14 @@ t.test('what nodes of a network share', async (t) => {
   t.equal(rules.fees.base.size, 22, 'every fee of the table belongs to a type');
   t.equal(rules.fees.additional.get(12), 1_000_000n);
 });
+
+t.test('a vote for finality needs a period of twice max-rollback', async (t) => {
+  const custom = (period: number, more = '') =>
+    `${LEAST} features.supported = [1004], blockchain.custom.functionality {
+      feature-check-blocks-period = ${period}, blocks-for-feature-activation = 3 ${more} }`;
+  const about = async (text: string): Promise<string[]> =>
+    (await read(text)).warnings.filter((warning) => warning.includes('max-rollback'));
+  t.match(await about(custom(199)), [/set max-rollback to at most 99 on all nodes/]);
+  t.strictSame(await about(custom(200)), []);
+  t.strictSame(await about(custom(199, ', pre-activated-features = { 1004 = 0 }')), []);
+});

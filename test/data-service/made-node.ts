@@ -21,6 +21,8 @@ export interface MadeNodeOptions {
   readonly chainId?: string;
   /** Called before each answer, to change the chain in between. */
   readonly before?: (path: string) => void;
+  /** What the node says of its final block. */
+  readonly final?: () => { readonly finalHeight?: number };
   /** The answer waits for it. */
   readonly delay?: (path: string) => Promise<void>;
   /** Another answer than that of the chain; undefined: that one. `path` has its query, too. */
@@ -30,7 +32,15 @@ export interface MadeNodeOptions {
 export async function madeNode(
   scope: Scope,
   chain: () => MadeChain,
-  { host = '127.0.0.1', port = 0, chainId = 'T', before, delay, instead }: MadeNodeOptions = {},
+  {
+    host = '127.0.0.1',
+    port = 0,
+    chainId = 'T',
+    before,
+    final,
+    delay,
+    instead,
+  }: MadeNodeOptions = {},
 ): Promise<MadeNode> {
   let count = 0;
   /** The request can be read only while the server calls. */
@@ -73,6 +83,7 @@ export async function madeNode(
   };
   const routes = [
     get('/blocks/height', () => () => ({ height: chain().height() })),
+    get('/node/status', () => () => ({ blockchainHeight: chain().height(), ...final?.() })),
     get('/blocks/first', () => () => chain().block(1)),
     get('/blocks/headers/at/:height', (request) => {
       const height = Number(request.param(0));

@@ -1,6 +1,9 @@
 // The engine as a whole (finality.md): what it shows, carries, refuses and waits for.
 import t from 'tap';
+import { latin1 } from '../../src/base/bytes.ts';
 import { decodeFinalProof } from '../../src/finality/final-proof.ts';
+import { GATHER_MS } from '../../src/finality/vote-outbox.ts';
+import { encodeVotes } from '../../src/finality/votes-message.ts';
 import { setOf } from './network/toy-chain.ts';
 import { ROUND_MS, ToyEngine, voteOf } from './toy-engine.ts';
 import { scheme } from './vectors.ts';
@@ -121,4 +124,54 @@ t.test('votes far above the tip count for waiting', async (t) => {
   const id = new Uint8Array(32).fill(9);
   await toy.offer(voteOf(3, block, toy.root, { target: { height: 50, id } }));
   t.equal(toy.checks, checks, 'one of each voter is enough');
+});
+
+t.test('who has told of votes for unknown blocks', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.follow(toy.block(toy.root));
+  const hidden = { height: 3, id: new Uint8Array(32).fill(3) };
+  const vote = voteOf(2, toy.tracked(a), toy.root, { target: hidden });
+  const [one, two] = [toy.peer(3), toy.peer(4)];
+  const id = latin1(hidden.id);
+  const { tellers } = toy.engine;
+  t.notOk(tellers.has(one, [id]));
+  await toy.engine.receive(encodeVotes([vote], scheme), one);
+  await toy.engine.receive(encodeVotes([vote], scheme), two);
+  t.ok(tellers.has(one, [id]) && tellers.has(two, [id]), 'also of one that was known');
+  t.notOk(tellers.has(toy.peer(1), [id]));
+  t.strictSame(
+    toy.engine.pool.unknownTargets().map(({ height, voters }) => [height, voters.size]),
+    [[3, 1]],
+  );
+  await toy.engine.receive(encodeVotes([voteOf(2, toy.tracked(a), toy.root)], scheme), one);
+  t.notOk(tellers.has(one, [latin1(a.id)]), 'that block is known');
+  toy.engine.pool.kept.dropTo(3);
+  toy.engine.moved();
+  t.notOk(tellers.has(one, [id]), 'nobody seeks it any more');
+});
+
+t.test('an own vote in a block that the note lacks', async (t) => {
+  const toy = new ToyEngine(four, 2, 1);
+  const { voter } = toy.engine;
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 2, 3, 4);
+  const b = toy.follow(toy.block(a));
+  t.equal(voter?.state(), 'listening', 'the votes of others say nothing of the note');
+  await toy.votes(b, 2, 3);
+  const own = { ...voteOf(1, toy.tracked(b), toy.root) };
+  toy.engine.pool.kept.add(own, false);
+  toy.engine.tracker.voted(latin1(b.id), b.height);
+  toy.block(b);
+  t.equal(voter?.state(), 'without-note', 'a backup of the note was older');
+});
+
+t.test('votes that come one after the other are passed on together', async (t) => {
+  const toy = new ToyEngine(seven);
+  toy.connected = [2];
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 1, 2, 3, 4, 5, 6, 7);
+  t.equal(toy.sent.length, 1, 'the first at once');
+  await toy.world.runUntil(toy.world.now + 2 * GATHER_MS);
+  t.equal(toy.sent.length, 7);
+  t.equal(toy.messages, 2);
 });

@@ -1,7 +1,8 @@
 /** An engine on a toy chain, with one peer that keeps what it is sent. */
 import { latin1 } from '../../src/base/bytes.ts';
 import { voteFor } from '../../src/finality/carried.ts';
-import { Finality, type Peer } from '../../src/finality/finality.ts';
+import { Finality, type Peer, type VoterKey } from '../../src/finality/finality.ts';
+import { FIRST_NOTE } from '../../src/finality/note-file.ts';
 import { rules } from '../../src/finality/rules.ts';
 import type { TrackedBlock } from '../../src/finality/tracked-block.ts';
 import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
@@ -39,12 +40,24 @@ export function voteOf(
   return { ...vote, voter, signature: family.sign(privateKey, voteBytes(vote, scheme), dice) };
 }
 
+function voterKey(name: number): VoterKey {
+  const { publicKey, privateKey } = accounts[name - 1]!;
+  return {
+    publicKey,
+    sign: (message) => family.sign(privateKey, message, dice),
+    disk: { read: () => undefined, replace: async () => {}, remove: async () => {} },
+    note: FIRST_NOTE,
+  };
+}
+
 export class ToyEngine {
   readonly world = new World(1_000_000);
   readonly root: ToyBlock;
   readonly index = new Map<string, TrackedBlock>();
   readonly engine: Finality;
   readonly sent: SignedVote[] = [];
+  /** So many brought what was sent. */
+  messages = 0;
   readonly saved: Uint8Array[] = [];
   /** Accounts that are connected. */
   connected: readonly number[] = [];
@@ -52,7 +65,8 @@ export class ToyEngine {
   headBlock: ToyBlock;
   checks = 0;
 
-  constructor(set: VoterSet, maxRollback = 2) {
+  /** `votes`: the account of the engine, which has never voted; 0: it does not vote. */
+  constructor(set: VoterSet, maxRollback = 2, votes = 0) {
     this.root = genesisOf(set);
     this.headBlock = this.root;
     const tracked = trackedRoot(this.root);
@@ -74,7 +88,7 @@ export class ToyEngine {
         blocks: this.index,
         head: () => this.tracked(this.headBlock),
         peers: () => this.connected.map((name) => this.peer(name)),
-        voter: undefined,
+        voter: votes === 0 ? undefined : voterKey(votes),
         saveProof: async (bytes) => {
           if (!this.canSave) throw new Error('the disk is full');
           this.saved.push(bytes);
@@ -88,7 +102,10 @@ export class ToyEngine {
   peer(name: number): Peer {
     return {
       voter: accounts[name - 1]!.publicKey,
-      send: (bytes) => void this.sent.push(...decodeVotes(bytes, scheme)),
+      send: (bytes) => {
+        this.messages += 1;
+        this.sent.push(...decodeVotes(bytes, scheme));
+      },
     };
   }
 

@@ -108,7 +108,7 @@ t.test('paths that templates alone do not tell apart', async (t) => {
   const both = templates.flatMap((one, index) =>
     templates.slice(index + 1).filter((other) => ambiguous(one, other)),
   );
-  for (const path of both) t.match(path, /^\/(assets|privacy)\/[^/]+\/[^/]+$/);
+  for (const path of both) t.match(path, /^\/(assets|blocks|privacy)\/[^/]+\/[^/]+$/);
 });
 
 /** Both have as many parameters, and no step that differs where neither has one. */

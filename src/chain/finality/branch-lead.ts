@@ -42,12 +42,8 @@ export function leadOf(
 
 /** Height of the highest justified block of the own chain above a height, or 0. */
 function justifiedAbove({ index, engine }: VotesOfChain, tip: Tip, ancestor: number): number {
-  let at: TrackedBlock | undefined = index.at(tip);
-  while (at !== undefined && at.checkpoint.height > ancestor) {
-    if (engine.tracker.isJustified(at.id)) return at.checkpoint.height;
-    at = index.get(at.parent);
-  }
-  return 0;
+  const head = index.at(tip);
+  return (head && engine.tracker.justifiedBelow(head, ancestor)?.height) ?? 0;
 }
 
 /** No justified block of the branch is higher, but for a change of voters in it that nobody carries. */

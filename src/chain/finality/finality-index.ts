@@ -2,55 +2,119 @@
  * The blocks of the own chain as finality sees them, and those of branches that this node has given up since
  * its start (finality.md#fork-choice).
  *
- * Invariant: a block is in it only once it is applied and on disk, so its justification was judged; what
- * is below the final block and its parent is forgotten.
+ * Invariants: a block is in it only once it is applied and on disk, so its justification was judged. Blocks of
+ * the own chain are found by their heights and read when they are asked for, so nothing depends on how
+ * far the final block is behind. Those of other branches are forgotten below the final block.
  */
-import { latin1 } from '../../base/bytes.ts';
+import { equal, latin1 } from '../../base/bytes.ts';
+import { headerHash } from '../../block/header.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { BlockIndex, TrackedBlock } from '../../finality/tracked-block.ts';
+import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
+import { carriedTargets } from '../../ledger/tables.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 import type { Tip } from '../tip.ts';
 import { carriedBy } from './finality-rules.ts';
 import { ChainBlocks, leavesAt } from './finality-state.ts';
 
+/** Blocks of the own chain that are kept in memory, at least. */
+export const OWN_MAX = 2_048;
+
 export class FinalityIndex implements BlockIndex {
   private readonly view: LedgerView;
   private readonly root: number;
+  private readonly tip: () => Tip;
   private readonly blocks = new Map<string, TrackedBlock>();
+  /** Texts of header hashes of the chain that ends with `seen`, by height. */
+  private readonly ownIds = new BoundedCache<number, string>(2 * OWN_MAX);
+  private seen: Tip | undefined;
+  private roomEnd = 2 * OWN_MAX;
   private head: { readonly tip: Tip; readonly block: TrackedBlock } | undefined;
 
   /** `root` is the height of the root; the head is at or above it. */
-  constructor(view: LedgerView, root: number) {
+  constructor(view: LedgerView, root: number, tip: () => Tip) {
     this.view = view;
     this.root = root;
+    this.tip = tip;
   }
 
-  get(id: string): TrackedBlock | undefined {
-    return this.blocks.get(id);
+  get(id: string, height: number): TrackedBlock | undefined {
+    const known = this.blocks.get(id);
+    if (known !== undefined) return known;
+    return this.ownId(height) === id ? this.add(height) : undefined;
+  }
+
+  /** Undefined where the block is not in the own chain. */
+  readonly ancestor = (block: TrackedBlock, height: number): TrackedBlock | undefined => {
+    if (this.ownId(block.checkpoint.height) !== block.id) return undefined;
+    const id = this.ownId(height);
+    return id === undefined ? undefined : this.get(id, height);
+  };
+
+  /** Text of the header hash of the block of the own chain at a height. */
+  private ownId(height: number): string | undefined {
+    const tip = this.tip();
+    if (tip !== this.seen) {
+      const isNext =
+        tip.height === (this.seen?.height ?? 0) + 1 &&
+        this.seen !== undefined &&
+        equal(tip.header.reference, this.seen.id);
+      if (!isNext) this.ownIds.clear();
+      this.seen = tip;
+    }
+    if (height < this.root || height > tip.height) return undefined;
+    const known = this.ownIds.get(height);
+    if (known !== undefined) return known;
+    const row = headerRowAt(this.view, height);
+    if (row === undefined) return undefined;
+    const id = latin1(headerHash(row.header, this.view.scheme));
+    this.ownIds.set(height, id);
+    return id;
   }
 
   /** The block of the own chain at a height from the root on; undefined where nobody votes. */
   add(height: number): TrackedBlock | undefined {
     const block = this.read(height);
-    if (block !== undefined) this.blocks.set(block.id, block);
+    if (block === undefined) return undefined;
+    const known = this.blocks.get(block.id);
+    if (known !== undefined) return known;
+    this.makeRoom();
+    this.blocks.set(block.id, block);
     return block;
+  }
+
+  /** What can be read again leaves; each look at all blocks pays for as many new ones. */
+  private makeRoom(): void {
+    if (this.blocks.size < this.roomEnd) return;
+    const lowest = this.tip().height - OWN_MAX;
+    for (const [id, { checkpoint }] of this.blocks) {
+      const { height } = checkpoint;
+      if (height < lowest && this.ownId(height) === id) this.blocks.delete(id);
+    }
+    this.roomEnd = Math.max(2 * OWN_MAX, 2 * this.blocks.size);
   }
 
   /** That of the last block of the own chain. */
   at(tip: Tip): TrackedBlock | undefined {
     if (this.head?.tip === tip) return this.head.block;
-    const block = this.read(tip.height);
-    const known = block && (this.blocks.get(block.id) ?? block);
-    if (known === undefined) return undefined;
-    this.blocks.set(known.id, known);
-    this.head = { tip, block: known };
-    // Listeners of one commit may ask before all of its blocks were told.
-    for (let at = known; at.checkpoint.height > known.source.height; ) {
-      const parent = this.blocks.get(at.parent) ?? this.add(at.checkpoint.height - 1);
-      if (parent === undefined) break;
-      at = parent;
+    const block = this.add(tip.height);
+    if (block === undefined) return undefined;
+    this.head = { tip, block };
+    return block;
+  }
+
+  /** Blocks of the own chain that carry a justification, highest first. */
+  *carriers(): Generator<TrackedBlock> {
+    let end = this.tip().height + 1;
+    for (;;) {
+      const [from, to] = [u32Key.encode(0), u32Key.encode(end)];
+      const [row] = this.view.range(carriedTargets, from, to, 1, true);
+      const block = row && this.add(row[0]);
+      if (row === undefined || block === undefined) return;
+      yield block;
+      end = row[0];
     }
-    return known;
   }
 
   private read(height: number): TrackedBlock | undefined {
@@ -74,12 +138,7 @@ export class FinalityIndex implements BlockIndex {
     };
   }
 
-  /** The lowest height that finality needs: that of the parent of the final block or of the source. */
-  static lowest(final: number, source: number): number {
-    return Math.min(final, source) - 1;
-  }
-
-  /** What is below the final block, and below the source of the head. */
+  /** What is below the final block. */
   forgetBelow(height: number): void {
     for (const [id, { checkpoint }] of this.blocks) {
       if (checkpoint.height < height) this.blocks.delete(id);

@@ -243,7 +243,7 @@ function lastBlockBelow(
 }
 
 /** Keys of those to whom the genesis block gives the role, by address. */
-function minersOf(txs: readonly Tx[], scheme: ChainScheme): ReadonlyMap<string, Uint8Array> {
+export function minersOf(txs: readonly Tx[], scheme: ChainScheme): ReadonlyMap<string, Uint8Array> {
   const keys = new Map<string, Uint8Array>();
   const miners = new Map<string, Uint8Array>();
   for (const { def, fields } of txs) {

@@ -96,8 +96,10 @@ export class BranchSwitch {
       });
       return 'too-deep';
     }
+    // What it is where the votes for it do not count after all; a late branch is nobody's fault.
+    const otherwise = standing !== 'better' ? standing : 'too-deep';
     const mustLead = lead === 'theirs' && (standing !== 'better' || depth > this.rollbackMax);
-    return this.replace(inside, ancestor, depth, rest, mustLead);
+    return this.replace(inside, ancestor, depth, rest, mustLead ? otherwise : undefined);
   }
 
   private belowFinal(ancestor: number): SwitchOutcome {
@@ -115,7 +117,7 @@ export class BranchSwitch {
     ancestor: Tip,
     depth: number,
     branch: readonly CheckedBlock[],
-    mustLead: boolean,
+    withoutLead: SwitchOutcome | undefined,
   ): Promise<SwitchOutcome> {
     const { blockchain, claims, log, finality } = this.ports;
     if (depth > 0) claims.require(inside, ancestor, branch);
@@ -132,7 +134,7 @@ export class BranchSwitch {
     }
     const lead = depth === 0 ? undefined : finality?.exactLead(ancestor.height, applied);
     if (lead === 'ours') return 'outvoted';
-    if (mustLead && lead === undefined) return 'not-better';
+    if (withoutLead !== undefined && lead === undefined) return withoutLead;
     await inside.commit(applied, unwinding);
     const { height } = run.tip;
     if (depth > 0) {

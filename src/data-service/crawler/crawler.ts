@@ -25,7 +25,8 @@ import { rollBack } from './remove-blocks.ts';
 import { NotContinuous, readTip, type Tip } from './store-end.ts';
 
 export interface CrawlerOptions {
-  readonly confirmations: number;
+  /** Blocks below the tip that are not stored yet; `final`: those above the final block. */
+  readonly confirmations: number | 'final';
   readonly concurrency: number;
   readonly batchBlocks: number;
   readonly batchTx: number;
@@ -229,7 +230,8 @@ async function crawlOnce(
   const pass = { node, nodes: deps.node.each().length, assertLocked };
   await rememberNetwork(db, node);
   state.nodeHeight = nodeHeight;
-  const target = nodeHeight - options.confirmations;
+  const { confirmations } = options;
+  const target = confirmations === 'final' ? await node.finalHeight() : nodeHeight - confirmations;
   const replaced = after.height < tip.height ? tip : undefined;
   if (replaced !== undefined) reportReorganisation(tip, after, deps);
   if (target <= after.height) {

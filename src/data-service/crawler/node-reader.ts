@@ -32,6 +32,8 @@ export class TooMuch extends Error {
 
 export interface NodeReader {
   height(): Promise<number>;
+  /** Of the final block; 0 where there is none. */
+  finalHeight(): Promise<number>;
   /** A reader of each node alone, beginning with the one that is asked now. */
   each(): readonly NodeReader[];
   /** The next node is asked from now on. */
@@ -163,8 +165,8 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
   const reader: NodeReader = {
     each: () => urls.map((_, i) => alone[(current + i) % urls.length] ?? reader),
     leave: (why) => leave(current, why),
-
     height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
+    finalHeight: () => ask(async (call) => finalHeightOf(await call(node.status))),
 
     signatureAt: (height) =>
       ask(async (call) => {
@@ -274,6 +276,9 @@ function heightOf(given: unknown): number {
   if (Number.isSafeInteger(given) && (given as number) >= 0) return given as number;
   throw new NotABlock(`the node gave no height but ${JSON.stringify(given)?.slice(0, 200)}`);
 }
+
+const finalHeightOf = ({ finalHeight }: { readonly finalHeight?: number }): number =>
+  finalHeight === undefined ? 0 : heightOf(finalHeight);
 
 function networkOf(config: unknown): { chainId: string; version: string } {
   const fields: Record<string, unknown> = isObject(config) ? config : {};

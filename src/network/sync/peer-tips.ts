@@ -14,6 +14,7 @@ import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import { blockProtocols, decodeTip, type TipMessage } from '../messages/block-messages.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
+import type { Seeking } from './seeking.ts';
 
 export interface PeerTipsOptions {
   /** How long a score counts. */
@@ -25,8 +26,8 @@ export interface PeerTipsDeps {
   readonly blockchain: Blockchain;
   readonly sessions: Sessions;
   readonly clock: Clock;
-  /** Votes say that a chain with a lower score may be the better one. Absent: never. */
-  readonly seeksJustified?: (() => boolean) | undefined;
+  /** Votes say that the chain of a peer may be the better one with a lower score too. Absent: never. */
+  readonly seeking?: Pick<Seeking, 'asks' | 'asked'> | undefined;
 }
 
 export interface PeerTip extends TipMessage {
@@ -188,15 +189,20 @@ export class PeerTips {
     return latin1(tip.id) + latin1(peerTip.id);
   }
 
-  /** Votes speak for a chain that this node does not have, whatever its score. */
-  seeksJustified(): boolean {
-    return this.deps.seeksJustified?.() === true;
+  /** Votes speak for a chain that this peer may have, whatever its score. */
+  seeksIn(peer: Session): boolean {
+    return this.deps.seeking?.asks(peer) === true;
   }
 
-  private looksBetter(peerTip: TipMessage, tip: Tip): boolean {
+  /** The peer is followed from now on. */
+  asked(peer: Session): void {
+    this.deps.seeking?.asked(peer);
+  }
+
+  private looksBetter(peerTip: PeerTip, tip: Tip): boolean {
     if (this.lost.has(this.pairOf(peerTip, tip))) return false;
     if (peerTip.score > tip.score) return true;
-    if (this.seeksJustified()) return true;
+    if (this.seeksIn(peerTip.session)) return true;
     if (peerTip.score < tip.score) return false;
     // Perhaps a sibling of our tip with a lower id (H-9: ties between siblings).
     return peerTip.height === tip.height && compare(peerTip.id, tip.id) < 0;

@@ -52,9 +52,9 @@ export class Sync {
 
   start(): void {
     const { peerTips, blockchain } = this.deps;
-    peerTips.onTip(({ height, score }) => {
+    peerTips.onTip(({ height, score, session }) => {
       const tip = blockchain.tip();
-      if ((score < tip.score && !peerTips.seeksJustified()) || this.running !== undefined) return;
+      if ((score < tip.score && !peerTips.seeksIn(session)) || this.running !== undefined) return;
       if (height > tip.height + 1) this.wake();
       else this.wakeLater();
     });
@@ -127,6 +127,7 @@ export class Sync {
     for (;;) {
       const target = this.nextTarget(setAside);
       if (this.stopped || target === undefined || setAside.size >= SET_ASIDE_MAX) return;
+      this.deps.peerTips.asked(target.session);
       try {
         await this.follower.follow(target);
       } catch (error) {

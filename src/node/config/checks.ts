@@ -3,6 +3,7 @@
  * configuration): errors, and warnings for combinations that are legal but seldom intended.
  */
 import { majorityOf } from '../../chain/apply/counted-miners.ts';
+import { feature } from '../../tx/rules/features.ts';
 import type { Problem, SourceOf } from './problems.ts';
 import type { Config, GenesisConfig } from './settings.ts';
 
@@ -179,7 +180,21 @@ function warningsOf(config: Config): string[] {
         'name registries or images, or set docker-engine.pull = never',
     );
   }
+  warnings.push(...finalityWarnings(config));
   return warnings;
+}
+
+/** Its root must be below each branch that may still win (finality.md#votes). */
+function finalityWarnings({ blockchain, features, synchronization }: Config): string[] {
+  const { preActivatedFeatures, featureCheckBlocksPeriod } = blockchain.custom.functionality;
+  const isVotedFor = features.supported.includes(feature.finality);
+  const least = 2 * synchronization.maxRollback;
+  if (!isVotedFor || preActivatedFeatures.has(feature.finality)) return [];
+  if (featureCheckBlocksPeriod >= least) return [];
+  return [
+    `features.supported names ${feature.finality}, and feature-check-blocks-period = ${featureCheckBlocksPeriod} is ` +
+      `less than twice max-rollback: set max-rollback to at most ${Math.floor(featureCheckBlocksPeriod / 2)} on all nodes`,
+  ];
 }
 
 /** `quorum`: the setting. The miners are those of the genesis block, as no other ones are known here. */

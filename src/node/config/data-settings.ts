@@ -1,5 +1,5 @@
 /** Settings of the data service, a program of its own beside the node (data-service.md#settings). */
-import { bool, duration, int } from './kinds.ts';
+import { bool, duration, int, intOr } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import {
   addressRange,
@@ -52,7 +52,12 @@ export const dataService = {
     '1s',
     'How often the node is asked for new blocks.',
   ),
-  confirmations: setting(int(0, 10_000), 0, 'Blocks below the tip that are not stored yet.'),
+  confirmations: setting(
+    intOr('final', int(0, 10_000)),
+    0,
+    'Blocks below the tip that are not stored yet; final: those above the final block, which are all ' +
+      'where nobody votes on blocks (feature 1004). What is stored is then never taken back.',
+  ),
   concurrency: setting(int(1, 16), 4, 'Requests to the node at a time.'),
   'batch-blocks': setting(int(1, 100), 100, 'Blocks of one request and of one batch.'),
   'batch-tx': setting(COUNT, 2000, 'Transactions of one batch.'),

@@ -84,6 +84,20 @@ export function int(min: number, max: number, fix?: string): Kind<number> {
   };
 }
 
+/** An integer, or a word in its place. */
+export function intOr<const W extends string>(word: W, kind: Kind<number>): Kind<number | W> {
+  return {
+    name: `${kind.name}, or ${word}`,
+    parse(raw, context) {
+      if (typeof raw === 'string' && raw.trim() === word) return word;
+      const value = kind.parse(raw, context);
+      return value instanceof Wrong ? new Wrong(`${value.expected}, or ${word}`, value.fix) : value;
+    },
+    show: (value) => value,
+    schema: { anyOf: [kind.schema, { enum: [word] }] },
+  };
+}
+
 /** undefined: not an integer. */
 export function toInteger(raw: unknown): bigint | undefined | Wrong {
   if (typeof raw === 'bigint') return raw;

@@ -17,7 +17,7 @@ import {
   required,
   setting,
 } from './setting.ts';
-import { address, choice, list, path, secretText, textLike } from './text-kinds.ts';
+import { address, base58, choice, list, path, secretText, textLike } from './text-kinds.ts';
 
 export const settings = {
   'platform-crypto': setting(
@@ -81,6 +81,16 @@ export const settings = {
       list(int(1, 32767)),
       [],
       'Further features to vote for; the only ones with auto-support-implemented-features off.',
+    ),
+  },
+  finality: {
+    'checkpoint-height': optional(
+      int(1, 2_147_483_647),
+      'Height of a block that you trust: `block verify-proof` begins there. Left out: the genesis block.',
+    ),
+    'checkpoint-rule-hash': optional(
+      base58,
+      'Hash of the voters that this block leaves, as `block verify-proof` prints it. Both or neither.',
     ),
   },
   privacy,

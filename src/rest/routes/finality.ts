@@ -1,12 +1,19 @@
 /** What is final (finality.md). */
+
 import { assert } from '../../base/assert.ts';
+import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
+import { proofOfBlock } from '../../chain/finality/block-proof.ts';
 import { finalFloor } from '../../chain/finality/final-floor.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';
+import { base64 } from '../../codec/text.ts';
+import { stepsToJson } from '../../finality/offline-proof-json.ts';
 import { Int32 } from '../../rest-framework/body.ts';
-import { streamed } from '../../rest-framework/json-chunks.ts';
+import { endingWith, mapped, streamed, textsOf } from '../../rest-framework/json-chunks.ts';
+import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { Block, blockChunks } from '../block-json.ts';
+import { heightById } from '../by-id.ts';
 import { limits } from '../limits.ts';
 import { routesIn } from '../route.ts';
 import type { FinalityReport } from '../services.ts';
@@ -47,6 +54,8 @@ const state = route({
   reply: Type.Object({
     isActive: Type.Boolean(),
     finalHeight: Int32,
+    /** Of the voters that the final block leaves: with its height, a checkpoint for offline proofs. */
+    finalRuleHash: Type.String(),
     justifiedHeight: Int32,
     voters: Type.Array(Voter),
     next: Type.Array(Voter),
@@ -61,6 +70,7 @@ const state = route({
 const INACTIVE: FinalityReport = {
   isActive: false,
   finalHeight: 0,
+  finalRuleHash: '',
   justifiedHeight: 0,
   voters: [],
   next: [],
@@ -69,4 +79,39 @@ const INACTIVE: FinalityReport = {
   contradictions: [],
 };
 
-export const finality = { final, state };
+const proof = route({
+  method: 'GET',
+  path: '/blocks/{id}/proof',
+  access: 'public',
+  doc:
+    'The proof that a block is final, for `platform-node block verify-proof`, which needs no chain. It begins at ' +
+    'the sets of voters that the block at height `from` leaves; left out: at the root.',
+  params: { id: params.blockSignature },
+  query: {
+    from: params.optional(params.positive('Height of a block that is trusted.'), undefined),
+  },
+  reply: Type.Object({
+    height: Int32,
+    finalHeight: Int32,
+    steps: Type.Array(Type.Object({ proof: Type.String(), sets: Type.String() })),
+    headers: Type.Array(Type.String()),
+  }),
+  cost: { streamed: true, rows: limits.listRows },
+  handle: ({ params: { id }, query: { from } }) =>
+    streamed(({ view, scheme, rules }) => {
+      const height = heightById(view, id);
+      if (height === undefined) throw apiError('BlockNotFound', base58.encode(id));
+      const { steps, final, headers } = proofOfBlock(view, rules, height, from);
+      const shown = stepsToJson(steps, scheme);
+      if (shown.reduce((sum, { proof }) => sum + proof.length, 0) > limits.proofChars) {
+        throw apiError('TooBigSequence', "the proof is too long; name a later height as 'from'");
+      }
+      return endingWith(
+        { height, finalHeight: final, steps: shown },
+        'headers',
+        textsOf(mapped(headers, (bytes) => JSON.stringify(base64.encode(bytes)))),
+      );
+    }),
+});
+
+export const finality = { final, state, proof };

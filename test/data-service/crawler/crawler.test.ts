@@ -51,3 +51,29 @@ await onBothStores(t, 'a first load without indexes equals an ordinary one', asy
   await crawler.stop();
   t.strictSame(await digest(db), await digest(plain));
 });
+
+await onBothStores(
+  t,
+  'with confirmations = final only final blocks are stored',
+  async (t, open) => {
+    const chain = madeChain({ seed: 'final', txsPerBlock: 3 });
+    chain.grow(40);
+    let finalHeight: number | undefined;
+    const final = () => (finalHeight === undefined ? {} : { finalHeight });
+    const node = await madeNode(t, () => chain, { final });
+    const db = await open();
+    const crawler = crawl(t, db, [node.url], { confirmations: 'final' });
+    const polled = node.requests() + 20;
+    while (node.requests() < polled) await new Promise((resolve) => setTimeout(resolve, 5));
+    t.equal(crawler.state.height, 0, 'nothing is final, and nothing is stored');
+    finalHeight = 25;
+    await crawler.reached(25, chain.signature(25));
+    chain.reorganise(12, 14);
+    finalHeight = 31;
+    await crawler.reached(31, chain.signature(31));
+    await crawler.stop();
+    const [stored] = await db.query('SELECT max(height) AS top FROM blocks');
+    t.strictSame(stored, { top: 31 });
+    t.equal(crawler.state.reorganisations, 0);
+  },
+);

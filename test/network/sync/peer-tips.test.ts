@@ -39,9 +39,9 @@ t.test('a head that has lost to our tip is looked at again after a minute', asyn
 
 t.test('a chain with a lower score is followed where votes speak for it', async (t) => {
   const clock = fakeClock(1_700_000_000_000);
-  const session = { owner: Uint8Array.of(1) } as never as Session;
+  const [one, two] = [1, 2].map((n) => ({ owner: Uint8Array.of(n) }) as never as Session);
   let announce: ((session: Session, message: Uint8Array) => void) | undefined;
-  let isVotedFor = false;
+  let asks: readonly (Session | undefined)[] = [];
   const { header } = genesis;
   const peerTips = new PeerTips(
     { scoreTtlMs: 120_000 },
@@ -53,16 +53,18 @@ t.test('a chain with a lower score is followed where votes speak for it', async 
         handleNotices: (_: unknown, { take }: { take: typeof announce }) => {
           announce = take;
         },
-        onOpen: (action: (session: Session) => void) => action(session),
+        onOpen(action: (session: Session) => void) {
+          for (const session of [one, two]) action(session!);
+        },
         onClose: () => {},
       } as never,
-      seeksJustified: () => isVotedFor,
+      seeking: { asks: (peer) => asks.includes(peer), asked: () => {} },
     },
   );
   peerTips.start();
   const lower = { height: 2, id: header.signature.map((byte) => byte ^ 1), score: 2n };
-  announce?.(session, encodeTip(lower, scheme));
+  for (const session of [one, two]) announce?.(session!, encodeTip(lower, scheme));
   t.equal(peerTips.best(), undefined);
-  isVotedFor = true;
-  t.equal(peerTips.best()?.height, 2);
+  asks = [two];
+  t.equal(peerTips.best()?.session, two, 'of one that is to be asked now');
 });

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Blockchain } from '../../../chain/blockchain.ts';
 import type { RemovedBlocks } from '../../../miner/removed-blocks.ts';
+import type { Config } from '../../../node/config/settings.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { setOption } from '../config.ts';
 
@@ -20,7 +21,9 @@ export function register(command: Command): void {
   sub(
     'import <config> <file>',
     'append the blocks of a file with every check; after an interruption, the same command continues',
-  ).action(importChain);
+  )
+    .option('--keep-note', 'the note of the voter is the newest that its key has')
+    .action(importChain);
   sub(
     'rollback <config>',
     'roll back the blocks above a height; the next start has their transactions in the pool',
@@ -42,7 +45,7 @@ function heightFrom(text: string): number {
 }
 
 interface Opened {
-  readonly config: import('../../../node/config/settings.ts').Config;
+  readonly config: Config;
   readonly consensus: import('../../../consensus/consensus.ts').Consensus;
   readonly log: import('../../../base/ports.ts').Log;
   readonly verifier: import('../../../base/ports.ts').Verifier;
@@ -101,7 +104,19 @@ async function exportChain(path: string, file: string, flags: Flags & { from: nu
   });
 }
 
-async function importChain(path: string, file: string, flags: Flags) {
+/** A note from elsewhere would make the voter contradict itself. Throws CliError. */
+async function requireNoNote(config: Config): Promise<void> {
+  const { files } = await import('../../../adapters/files.ts');
+  const { noteDisk, notePath } = await import('../../../node/voter-note.ts');
+  const path = notePath(config);
+  if (noteDisk(files, path).read() === undefined) return;
+  throw new CliError(
+    `'${path}' is the note of a voter. If its key has voted since, or the note is a copy, replace it by an empty file: ` +
+      'the node then votes again once it is safe. Otherwise add --keep-note',
+  );
+}
+
+async function importChain(path: string, file: string, flags: Flags & { keepNote?: true }) {
   const { readChainFile } = await import('./chain-file.ts');
   const { importBlocks } = await import('../../../chain/import/import-blocks.ts');
   const { headerRowAt } = await import('../../../chain/store/stored-blocks.ts');
@@ -109,7 +124,8 @@ async function importChain(path: string, file: string, flags: Flags) {
   const { equal } = await import('../../../base/bytes.ts');
   const { onInterruption, untilAsked } = await import('../../terminal/interruption.ts');
   const { printJson, say } = await import('../../terminal/output.ts');
-  await withChain(path, flags, async (blockchain, { verifier }) => {
+  await withChain(path, flags, async (blockchain, { verifier, config }) => {
+    if (flags.keepNote !== true) await requireNoNote(config);
     const source = await readChainFile(file, blockchain.view.scheme);
     const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
     if (genesis === undefined || !equal(genesis, source.genesisId)) {

@@ -16,6 +16,7 @@ import {
 interface Flags extends NodeFlags {
   passwordEnv?: string;
   wait?: string;
+  waitFinal?: string;
   version?: string;
 }
 
@@ -40,6 +41,12 @@ export function registerTypes(send: Command): void {
       .addOption(
         new Option('--wait <seconds>', 'seconds to wait for the transaction to be in a block'),
       )
+      .addOption(
+        new Option(
+          '--wait-final <seconds>',
+          'seconds to wait for the transaction to be in a final block, which is never taken back',
+        ).conflicts('wait'),
+      )
       .action((fields: string[], flags: Flags & JsonObject) => sendOne(type, fields, flags));
   }
 }
@@ -53,18 +60,43 @@ async function sendOne(
   const { positive } = await import('../../terminal/documents.ts');
   const { printAnswer } = await import('../../rest-calls.ts');
   const { transactions } = await import('../../../rest/routes/transactions.ts');
-  const seconds =
-    flags.wait === undefined ? undefined : positive(flags.wait, '--wait', WAIT_SECONDS_MAX);
+  const { finality } = await import('../../../rest/routes/finality.ts');
+  const seconds = (text: string | undefined, name: string): number | undefined =>
+    text === undefined ? undefined : positive(text, name, WAIT_SECONDS_MAX);
+  const [mined, final] = [seconds(flags.wait, '--wait'), seconds(flags.waitFinal, '--wait-final')];
   const password = fromVariable(flags.passwordEnv);
   const body = {
     ...requestOf(type, words, flags),
     ...(password === undefined ? {} : { password }),
   };
   await printAnswer(flags, async ({ call }) => {
+    const finalHeight = async (): Promise<number | undefined> => {
+      const { isActive, finalHeight } = await call(finality.state);
+      return isActive ? finalHeight : undefined;
+    };
+    if (final !== undefined && (await finalHeight()) === undefined) {
+      throw new CliError('Nobody votes on the blocks of this network, so none becomes final');
+    }
     const sent = await call(transactions.signAndBroadcast, { body });
-    if (seconds === undefined) return sent;
     const id = String(sent['id']);
-    return confirmed(sent, id, seconds, () => call(transactions.info, { params: { id } }));
+    const look = () => call(transactions.info, { params: { id } });
+    if (final !== undefined) return finallyConfirmed(sent, id, final, finalHeight, look);
+    return mined === undefined ? sent : confirmed(sent, id, mined, look);
+  });
+}
+
+/** The same as `confirmed`, for a block that is final. What is final is looked at first. */
+export async function finallyConfirmed<T extends JsonObject>(
+  sent: unknown,
+  id: string,
+  seconds: number,
+  finalHeight: () => Promise<number | undefined>,
+  look: () => Promise<T>,
+): Promise<T> {
+  return confirmed(sent, id, seconds, async () => {
+    const final = (await finalHeight()) ?? 0;
+    const found = await look();
+    return Number(found['height']) <= final ? found : undefined;
   });
 }
 
@@ -103,7 +135,7 @@ function wordValue(type: SendType, name: string, text: string): unknown {
 }
 
 /**
- * The result of `look` once the transaction is in a block. When that takes too long, the
+ * The result of `look` once the transaction is in a block, and there is one. When that takes too long, the
  * transaction is printed as it was sent, since it may still get into a block, and a CliError
  * reports the timeout.
  */
@@ -111,20 +143,24 @@ export async function confirmed<T>(
   sent: unknown,
   id: string,
   seconds: number,
-  look: () => Promise<T>,
+  look: () => Promise<T | undefined>,
 ): Promise<T> {
   const { RefusedError } = await import('../../../rest-framework/client.ts');
   const deadline = Date.now() + seconds * 1000;
+  let where = 'in no block';
   for (;;) {
     try {
-      return await look();
+      const found = await look();
+      if (found !== undefined) return found;
+      where = 'in no final block';
     } catch (cause) {
       if (!(cause instanceof RefusedError)) throw cause;
+      where = 'in no block';
     }
     if (Date.now() > deadline) {
       const { printJson } = await import('../../terminal/output.ts');
       printJson(sent);
-      throw new CliError(`The transaction ${id} is in no block after ${seconds} s`);
+      throw new CliError(`The transaction ${id} is ${where} after ${seconds} s`);
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -39,8 +39,34 @@ const headers = async (from, to, signal) => {
   return list.sort((a, b) => b.height - a.height);
 };
 
+/** What is final; undefined where nobody votes on blocks. */
+async function finality(signal) {
+  const state = await maybe(get('finality', signal), undefined);
+  return state?.isActive ? state : undefined;
+}
+
+const isFinal = (state, height) => state !== undefined && height <= state.finalHeight;
+
+const finalBadge = () =>
+  h('span', { className: 'badge', title: 'It is never taken back.' }, 'final');
+
+const voterItem = ({ address, votedHeight }, finalHeight) =>
+  h(
+    'li',
+    {},
+    addressLink(address, true),
+    h('small', {}, votedHeight > finalHeight ? `voted for ${count(votedHeight)}` : 'no vote'),
+  );
+
 const tile = (label, ...value) =>
   h('div', { className: 'tile' }, h('dt', {}, label), h('dd', {}, ...value));
+
+const finalTile = ({ finalHeight, waits }, tip) =>
+  tile(
+    'Final block',
+    finalHeight > 0 ? blockLink(finalHeight) : 'none',
+    h('small', {}, waits ? 'waits for votes' : `${count(tip.height - finalHeight)} below the last`),
+  );
 
 /** Milliseconds until the next block is expected. */
 export const intervalOf = ({ blockTiming: timing }) =>
@@ -52,16 +78,20 @@ export async function overview({ signal, onBlock }) {
   const tiles = h('dl', { className: 'tiles' });
   const list = h('div', {}, table('The newest blocks', blockColumns, blocks));
   const miners = h('div', {});
+  const voters = h('div', {});
 
   async function readTiles(tip) {
-    const [pool, peers] = await Promise.all([
+    const [pool, peers, final] = await Promise.all([
       get('transactions/unconfirmed/size', signal),
       maybe(get('peers/connected', signal), { peers: [] }),
+      finality(signal),
     ]);
+    showVoters(final);
     const waiting = link('#/pool', plural(pool.size, 'transaction'));
-    tiles.replaceChildren(
+    const shown = [
       tile('Height', blockLink(tip.height)),
       tile('Last block', ago(tip.timestamp)),
+      final && finalTile(final, tip),
       tile('In the pool', waiting, h('small', {}, bytes(Number(pool.sizeInBytes)))),
       tile(
         'Consensus',
@@ -70,7 +100,15 @@ export async function overview({ signal, onBlock }) {
       ),
       tile('Network', settings.chainId, h('small', {}, `version ${settings.version}`)),
       tile('Peers', link('#/network', count(peers.peers.length))),
-    );
+    ];
+    tiles.replaceChildren(...shown.filter(Boolean));
+  }
+
+  function showVoters(final) {
+    if (final === undefined) return;
+    const all = [...final.voters, ...final.next].map((one) => [one.address, one]);
+    const items = [...new Map(all).values()].map((one) => voterItem(one, final.finalHeight));
+    voters.replaceChildren(section('Voters', h('ul', { className: 'queue' }, items)));
   }
 
   async function readMiners(tip) {
@@ -110,6 +148,7 @@ export async function overview({ signal, onBlock }) {
       tiles,
       section('Newest blocks', list, link('#/blocks', 'All blocks')),
       miners,
+      voters,
     ],
   };
 }
@@ -117,12 +156,17 @@ export async function overview({ signal, onBlock }) {
 export async function blocksPage({ signal, argument }) {
   const { height } = await get('blocks/height', signal);
   const top = Math.min(Number(argument) || height, height);
-  const blocks = await headers(top - PAGE + 1, top, signal);
+  const [blocks, final] = await Promise.all([
+    headers(top - PAGE + 1, top, signal),
+    finality(signal),
+  ]);
+  const mark = ['Final', ({ height: at }) => isFinal(final, at) && finalBadge()];
+  const columns = final === undefined ? blockColumns : [...blockColumns, mark];
   return {
     title: 'Blocks',
     content: [
       heading('Blocks'),
-      table(`Blocks from ${top} down`, blockColumns, blocks),
+      table(`Blocks from ${top} down`, columns, blocks),
       pager(
         top < height && link(`#/blocks/${Math.min(height, top + PAGE)}`, '← Newer'),
         top > PAGE && link(`#/blocks/${top - PAGE}`, 'Older →'),
@@ -140,7 +184,7 @@ export async function blockPage({ signal, argument }) {
     isHeight ? path`blocks/at/${argument}` : path`blocks/signature/${argument}`,
     signal,
   );
-  const { height } = await get('blocks/height', signal);
+  const [{ height }, final] = await Promise.all([get('blocks/height', signal), finality(signal)]);
   const poa = block['poa-consensus'];
   const at = block.height;
   return {
@@ -164,6 +208,7 @@ export async function blockPage({ signal, argument }) {
         ['Base target', !poa && count(block.coreconsensus.basetarget)],
         ['Votes for features', block.features?.join(', ') || undefined],
         ['Confirmations', count(height - at)],
+        ['Final', final && (isFinal(final, at) ? finalBadge() : 'not yet')],
       ]),
       section(
         'Transactions',
@@ -187,9 +232,10 @@ export async function txPage({ signal, argument, onBlock, reload }) {
   // The transaction may be in the next block.
   if (found === undefined) onBlock(reload);
   const outcomes = await outcomesOf(tx, signal);
-  const { height } = await get('blocks/height', signal);
+  const [{ height }, final] = await Promise.all([get('blocks/height', signal), finality(signal)]);
+  const confirmations = h('small', {}, plural(height - tx.height, 'confirmation'));
   const where = found
-    ? ['Block ', blockLink(tx.height), h('small', {}, plural(height - tx.height, 'confirmation'))]
+    ? ['Block ', blockLink(tx.height), confirmations, isFinal(final, tx.height) && finalBadge()]
     : [h('span', { className: 'badge' }, 'in the pool'), ' waits for a block'];
   return {
     title: `${typeName(tx.type)} ${short(tx.id)}`,

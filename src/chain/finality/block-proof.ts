@@ -1,0 +1,121 @@
+/**
+ * The offline proof of a block of the own chain (finality.md#proofs), read from the rows of the state.
+ *
+ * Invariant: what it reads is bounded: by the changes of voters since the trusted block, by the blocks up to the
+ * next final one, and by `CARRIERS_MAX` blocks that make nothing final.
+ */
+import { equal } from '../../base/bytes.ts';
+import { apiError } from '../../base/errors.ts';
+import { encodeLink } from '../../block/header.ts';
+import { voteFor } from '../../finality/carried.ts';
+import type { Justification } from '../../finality/justification.ts';
+import { makesSourceFinal } from '../../finality/links.ts';
+import type { ProofStep } from '../../finality/offline-proof.ts';
+import { decidingOn } from '../../finality/voter-set.ts';
+import { u32Key } from '../../ledger/key-codecs.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { carriedTargets, voterSets } from '../../ledger/tables.ts';
+import type { ChainRules } from '../../tx/rules/chain-rules.ts';
+import { storedFinalProof } from './final-floor.ts';
+import { carriedBy } from './finality-rules.ts';
+import { ChainBlocks, leavesAt, rootHeight } from './finality-state.ts';
+
+/** Steps of a proof. */
+export const STEPS_MAX = 32;
+/** Headers from the block to the final one. */
+export const PROOF_HEADERS_MAX = 10_000;
+const CARRIERS_MAX = 1_000;
+const END = u32Key.encode(0xffff_ffff);
+
+export interface ProvenBlock {
+  readonly steps: readonly ProofStep[];
+  /** Height of the final block. */
+  readonly final: number;
+  /** From the block to the final one, read while they are taken. */
+  readonly headers: Iterable<Uint8Array>;
+}
+
+/**
+ * For who trusts the sets that the block at height `from` leaves; undefined: the root. Throws ApiError where
+ * nothing at or above the block is final, and where the proof would be too long.
+ */
+export function proofOfBlock(
+  view: LedgerView,
+  rules: Pick<ChainRules, 'preActivatedFeatures' | 'featureCheckBlocks'>,
+  height: number,
+  from?: number,
+): ProvenBlock {
+  const root = rootHeight(view, rules);
+  const trusted = Math.max(from ?? 1, root ?? 1);
+  const known = root === undefined ? undefined : leavesAt(view, trusted);
+  if (root === undefined || known === undefined)
+    throw apiError('Invalid', 'Nobody votes on blocks');
+  const chain = new ChainBlocks(view, new Map(), root);
+  const last = finalStep(view, chain, Math.max(height, trusted));
+  if (last === undefined) {
+    throw apiError('Invalid', `No block at or above height ${Math.max(height, trusted)} is final`);
+  }
+  const final = last.link.source.height;
+  if (final - height >= PROOF_HEADERS_MAX) {
+    throw apiError('TooBigSequence', `the next final block is ${final - height} blocks above`);
+  }
+  const changes = last.sets.change - known.change;
+  if (changes >= STEPS_MAX) {
+    const since = `since height ${trusted}; name a later one as 'from'`;
+    throw apiError('TooBigSequence', `the voters have changed ${changes} times ${since}`);
+  }
+  const steps = [...completions(view, chain, trusted, changes), last];
+  return { steps, final, headers: linksOf(chain, height, final) };
+}
+
+function* linksOf(chain: ChainBlocks, from: number, to: number): Generator<Uint8Array> {
+  for (let at = from; at <= to; at++) yield encodeLink(chain.header(at), chain.scheme).slice();
+}
+
+/** The lowest proof of a final block at or above a height. */
+function finalStep(view: LedgerView, chain: ChainBlocks, height: number): ProofStep | undefined {
+  const from = u32Key.encode(height + 1);
+  for (const [at, { height: target }] of view.range(carriedTargets, from, END, CARRIERS_MAX)) {
+    const source = chain.source(target).height;
+    if (source < height || !makesSourceFinal({ source, target })) continue;
+    return stepCarriedBy(chain, at);
+  }
+  const stored = storedFinalProof(view, view.scheme);
+  const source = stored?.link.source;
+  if (stored === undefined || source === undefined || source.height < height) return undefined;
+  const sets = leavesAt(view, source.height);
+  if (sets === undefined || !equal(chain.checkpoint(source.height).id, source.id)) return undefined;
+  return { ...stored, sets };
+}
+
+/** Of each change that was completed, the proof that its last block carries. */
+function* completions(
+  view: LedgerView,
+  chain: ChainBlocks,
+  trusted: number,
+  count: number,
+): Generator<ProofStep> {
+  let { change } = leavesAt(view, trusted)!;
+  let left = count;
+  // Each change has two rows: where it begins, and where it is complete.
+  for (const [at] of view.range(voterSets, u32Key.encode(trusted + 1), END, 2 * count + 1)) {
+    if (left === 0) return;
+    const after = leavesAt(view, at)?.change ?? change;
+    if (after === change) continue;
+    change = after;
+    left -= 1;
+    const step = stepCarriedBy(chain, at);
+    if (step !== undefined) yield step;
+  }
+}
+
+/** The proof that a block of the chain carries, where its target is a child of its source. */
+function stepCarriedBy(chain: ChainBlocks, height: number): ProofStep | undefined {
+  const { scheme } = chain;
+  const justification: Justification | undefined = carriedBy(chain.header(height), scheme);
+  const block = justification && chain.at(justification.target.height);
+  if (justification === undefined || block === undefined) return undefined;
+  const { deciding: sets } = block;
+  const link = voteFor(block, decidingOn(sets, scheme), chain.checkpoint(1).id);
+  return { link, justification, sets };
+}

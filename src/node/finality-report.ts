@@ -1,0 +1,45 @@
+/** What GET /finality says. */
+
+import { base58 } from '../base/base58.ts';
+import { latin1 } from '../base/bytes.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { Finality } from '../finality/finality.ts';
+import type { TrackedBlock } from '../finality/tracked-block.ts';
+import type { VoterSet } from '../finality/voter-set.ts';
+import type { VoterSets } from '../finality/voter-sets.ts';
+import type { FinalityReport } from '../rest/services.ts';
+
+export interface ReportContext {
+  readonly scheme: ChainScheme;
+  readonly finalHeight: number;
+  /** That the block at this height leaves; undefined where there is none. */
+  readonly finalSets: VoterSets<VoterSet> | undefined;
+  readonly waits: boolean;
+}
+
+export function reportOf(
+  { pool, tracker, voter }: Finality,
+  { leaves }: Pick<TrackedBlock, 'leaves'>,
+  { scheme, finalHeight, finalSets, waits }: ReportContext,
+): FinalityReport {
+  const { kept, evidence } = pool;
+  const votersOf = ({ keys, addresses }: VoterSet) =>
+    keys.map((key, i) => ({
+      address: scheme.addressToText(addresses[i]!),
+      votedHeight: kept.highestOf(latin1(key)),
+    }));
+  return {
+    isActive: true,
+    finalHeight,
+    finalRuleHash:
+      finalSets === undefined ? '' : base58.encode(tracker.deciding(finalSets).ruleHash),
+    justifiedHeight: tracker.justified.height,
+    voters: votersOf(leaves.current),
+    next: leaves.next === undefined ? [] : votersOf(leaves.next.voters),
+    ownVotes: voter?.state() ?? 'off',
+    waits,
+    contradictions: evidence
+      .list()
+      .map(([{ voter: liar }]) => scheme.addressToText(scheme.addressOf(liar))),
+  };
+}

@@ -1,0 +1,81 @@
+// What users see of final blocks: a transfer that waits for one, and a proof that is checked without a chain.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { feature } from '../../src/tx/rules/features.ts';
+import { startDevNode } from '../e2e/dev-node.ts';
+import { run } from './run.ts';
+
+/** The network votes for the feature, and it is active from height 8 on. */
+const FUNCTIONALITY = 'NODE_BLOCKCHAIN_CUSTOM_FUNCTIONALITY';
+const env = {
+  NODE_FEATURES_SUPPORTED: `[${feature.finality}]`,
+  [`${FUNCTIONALITY}_FEATURE_CHECK_BLOCKS_PERIOD`]: '4',
+  [`${FUNCTIONALITY}_BLOCKS_FOR_FEATURE_ACTIVATION`]: '3',
+};
+
+interface State {
+  readonly finalHeight: number;
+  readonly finalRuleHash: string;
+}
+
+t.test('a node of a network that votes', async (t) => {
+  const node = await startDevNode(t, { round: '200ms', env });
+  const state = async () => (await node.rest.get('/finality')).body as unknown as State;
+  const finalAbove = async (height: number): Promise<State> => {
+    for (;;) {
+      const now = await state();
+      if (now.finalHeight > height) return now;
+      await sleep(100);
+    }
+  };
+  const { finalHeight: from, finalRuleHash } = await finalAbove(8);
+  const cli = { env: { PLATFORM_NODE_URL: node.rest.url, PLATFORM_NODE_API_KEY: node.apiKey } };
+  const [owner, other] = [node.accounts[0]!.address, node.accounts[1]!.address];
+  const sent = await run(
+    [
+      ...['tx', 'send', 'transfer', '--sender', owner, '--recipient', other, '--amount', '1'],
+      ...['--wait-final', '60'],
+    ],
+    cli,
+  );
+  t.equal(sent.code, 0, sent.stderr);
+  const { height } = JSON.parse(sent.stdout) as { height: number };
+  t.ok(height <= (await state()).finalHeight, 'its block is final when the command ends');
+  await finalAbove(from + 3);
+  const { body: header } = await node.rest.get(`/blocks/headers/at/${from + 2}`);
+  const { signature } = header as { signature: string };
+  const { status, body: proof } = await node.rest.get(`/blocks/${signature}/proof?from=${from}`);
+  t.equal(status, 200);
+  const file = join(node.dir, 'proof.json');
+  writeFileSync(file, JSON.stringify(proof));
+  await node.stop();
+
+  const config = join(node.dir, 'node.conf');
+  const checkpoint = [
+    ...['--set', `finality.checkpoint-height=${from}`],
+    ...['--set', `finality.checkpoint-rule-hash=${finalRuleHash}`],
+  ];
+  const verify = (...args: readonly string[]) => run(['block', 'verify-proof', config, ...args]);
+  const proved = await verify(file, ...checkpoint, '--id', signature);
+  t.equal(proved.code, 0, proved.stderr);
+  const answer = JSON.parse(proved.stdout);
+  t.match(answer, { isFinal: true, height: from + 2, id: signature });
+  t.match(answer.checkpoint, { height: answer.finalHeight, ruleHash: finalRuleHash });
+  const wrong = await verify(file, ...checkpoint, '--id', signature.slice(1));
+  t.equal(wrong.code, 1);
+  t.match(wrong.stderr, /of another block/);
+  const nobody = await verify(file);
+  t.equal(nobody.code, 1);
+  t.match(nobody.stderr, /checkpoint-height/);
+  const text = readFileSync(file, 'utf8');
+  const { headers } = JSON.parse(text);
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(text), headers: headers.slice(1) }));
+  const short = await verify(file, ...checkpoint, '--id', signature);
+  t.equal(short.code, 1);
+  writeFileSync(file, text.replace('"steps":[', '"steps":['.concat('{},')));
+  const damaged = await verify(file, ...checkpoint);
+  t.equal(damaged.code, 1);
+  t.match(damaged.stderr, /no proof/);
+});
