@@ -190,7 +190,7 @@ export async function buildProgram(words: readonly string[] | undefined): Promis
 /** Every command takes `--json`, so that a script need not know which ones print more than JSON. */
 function takeJson(command: Command): void {
   command.commands.forEach(takeJson);
-  if (command.commands.length > 0 || command.options.some(({ long }) => long === '--json')) return;
+  if (!acts(command) || command.options.some(({ long }) => long === '--json')) return;
   command.option('--json', 'print JSON, one value a line, also on a terminal');
 }
 
@@ -262,3 +262,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return exitCodeFor(cause);
   }
 }
+
+/** False for a verb that only has commands below it. */
+const acts = (command: Command): boolean =>
+  command.commands.length === 0 || command.registeredArguments.length > 0;
