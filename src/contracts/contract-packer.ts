@@ -26,8 +26,8 @@ import {
   concernsContract,
   contractKeyOf,
   endsAmongOthers,
-  isExecutable,
   isExecutableGroup,
+  needsEngine,
 } from './contract-queue.ts';
 import { createWork, type WorkPorts } from './contract-work.ts';
 import { createCreateVersions } from './create-versions.ts';
@@ -238,9 +238,6 @@ const forTheRest = (limits: BlockRoom, { count }: Room): PackLimits => ({
 
 const isPlain = (entry: PoolEntry): boolean =>
   !concernsContract(entry) && !endsAmongOthers(entry) && !isExecutableGroup(entry);
-
-/** True for what only a miner with an engine can put into a block. */
-const needsEngine = (entry: PoolEntry): boolean => isExecutable(entry) || isExecutableGroup(entry);
 
 const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
   type === createContract.type ? id : (fields['contractId'] as Uint8Array);

@@ -30,6 +30,10 @@ export const isExecutable = (entry: PoolEntry): boolean => entry.def.executable 
 export const isExecutableGroup = ({ memberTypes }: PoolEntry): boolean =>
   memberTypes !== undefined && EXECUTABLE.some((type) => memberTypes.has(type));
 
+/** True for what only a miner with an engine can put into a block. */
+export const needsEngine = (entry: PoolEntry): boolean =>
+  isExecutable(entry) || isExecutableGroup(entry);
+
 const EXECUTABLE = [createContract.type, callContract.type, updateContract.type];
 
 /** 00 | type | version */
