@@ -262,6 +262,9 @@ async function atomics(): Promise<string[]> {
       part('CallContract', 'V4', { ...(await needs['CallContract']!()) }),
     ),
   );
+  const named = await outcome(() =>
+    group(part('Transfer', 'V3', pay), part('CreateAlias', 'V3', { alias: 'in_a_group' })),
+  );
   const alone = await outcome(() =>
     sent(() => part('Transfer', 'V3', pay).broadcast(seed.keyPair)),
   );
@@ -282,6 +285,7 @@ async function atomics(): Promise<string[]> {
     `| \`Atomic.V1\` of transfers | ${of} | ${two} |`,
     `| \`Atomic.V1\` of transfers and a \`PolicyDataHash.V3\` | ${of} | ${sale} |`,
     `| \`Atomic.V1\` with a contract | ${of}, 1005 (${featureName(1005)}) | ${call} |`,
+    `| \`Atomic.V1\` with a \`CreateAlias.V3\` | ${of} | ${named.replace(/'\w{40,}'/, '…')} |`,
     `| a member alone | ${of} | ${alone} |`,
   ];
 }
