@@ -20,7 +20,6 @@ import { auditChain } from '../chain/store/audit.ts';
 import { createExecutions, type Executions } from '../contracts/executions.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import { sha256 } from '../crypto/sha256.ts';
-import { createEventService } from '../events/event-service.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
@@ -166,7 +165,7 @@ async function startNode(
   });
   const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts, space });
 
-  const events = openEvents(config, { blockchain, privacy, clock });
+  const events = openEvents(config, { blockchain, privacy, clock, metrics });
   const parts = {
     ...opened,
     pool,
@@ -229,7 +228,7 @@ async function serveClients(
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   // Above their connections on the stack, so that clients hear that the node stops.
   started.add('events', events.stop);
-  const listener = await ports.listenEvents?.(createEventService(events.feed, ports.clock));
+  const listener = await ports.listenEvents?.(events.service);
   if (listener !== undefined) started.add('events over gRPC', listener.close);
   return rest;
 }
