@@ -11,7 +11,7 @@ import { blockAt, transactionsOf } from '../../src/chain/store/stored-blocks.ts'
 import { base58 } from '../../src/codec/text.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { contractEntry, executedBy } from '../../src/ledger/contracts.ts';
-import { txToJson } from '../../src/tx/json/encode.ts';
+import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { membersOf } from '../../src/tx/members.ts';
 import { checkProofs } from '../../src/tx/proof-verdicts.ts';
 import { feature, presetFeatures } from '../../src/tx/rules/features.ts';
@@ -192,6 +192,19 @@ t.test('what the generator must not do', async (t) => {
   await t.rejects(inBlock(at, minedOf(at, group, long(half + 1))), /at most 307200 are allowed/);
   await inBlock(at, minedOf(at, group, long(half)));
   t.ok(executedBy(whole.node.blockchain.view, call.id));
+});
+
+t.test('it waits in the pool as it was sent, for a miner that executes contracts', async (t) => {
+  const at = await setting(t);
+  const { whole, owner, one } = at;
+  const group = groupOf(at, [callOf(at, one), callOf(at, owner)]);
+  const mined = json(minedOf(at, group), whole);
+  const early = { ...json(group, whole), transactions: mined['transactions'] };
+  t.throws(() => txFromJson(early, whole.scheme), /cannot contain executed transactions/);
+  await whole.node.pool.submit(group);
+  await whole.clock.advance(ROUND_MS);
+  t.strictSame((await whole.produceBlock()).transactions, []);
+  t.equal(whole.node.pool.size(), 1);
 });
 
 t.test('an update has no results, and a call of another version is refused', async (t) => {
