@@ -5,7 +5,9 @@ import { run } from '../src/cli/program.ts';
 // A reader that closes the pipe early (head, less) is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+  const why = error.code === 'ENOSPC' ? 'the device is full' : error.message;
+  console.error(`The answer cannot be written: ${why}`);
+  process.exit(1);
 });
 
 process.exitCode = await run(process.argv.slice(2));

@@ -5,8 +5,10 @@
  */
 import { systemRandom } from '../../src/adapters/system.ts';
 import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
+import { assert } from '../../src/base/assert.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
+import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { Table } from '../../src/ledger/table.ts';
@@ -15,7 +17,7 @@ import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { judgeProofs } from '../../src/tx/judge-proofs.ts';
 import { ProofChecks } from '../../src/tx/proof-verdicts.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
-import { planChecks } from '../../src/tx/scripts/plan-checks.ts';
+import { CheckPlanner } from '../../src/tx/scripts/plan-checks.ts';
 import type { ScriptRuns } from '../../src/tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
@@ -125,7 +127,12 @@ function transfers(): readonly Tx[] {
 function multisignature(txs: readonly Tx[], threads: Verifier): Contender {
   const ask = () => {
     const checks = new ProofChecks();
-    for (const tx of txs) checks.add(tx, planChecks(tx, view));
+    const planner = new CheckPlanner(view, endlessSlice, txs.length);
+    for (const tx of txs) {
+      const plan = planner.plan(tx);
+      assert(!(plan instanceof Promise), 'the slice is never over');
+      checks.add(tx, plan);
+    }
     return { checks, answered: checks.ask(threads) };
   };
   const judge = async ({ checks, answered }: ReturnType<typeof ask>) => {

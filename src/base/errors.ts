@@ -44,6 +44,12 @@ export const catalogue = {
   /** Of the node, where clients expect the status of a wrong key. */
   ApiKeyNotGiven: entry(2, 403, () => NO_KEY),
   ApiKeyNotValid: entry(2, 403, () => 'Provided API key is not correct'),
+  ApiKeyExpired: entry(2, 403, (name: string) => `The API key '${name}' has expired`),
+  ApiKeyScope: entry(
+    2,
+    403,
+    (name: string, scope: string) => `The API key '${name}' does not have the scope ${scope}`,
+  ),
   TooBigSequence: entry(10, 400, (what?: string) =>
     what === undefined ? 'Too big sequences requested' : `Too big sequences requested: ${what}`,
   ),

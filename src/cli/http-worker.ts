@@ -15,7 +15,11 @@ const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 const data = workerData as HttpThreadData;
 const program = data.program as ForThreads;
-const guards = createGuards(program.settings, createFamily(program.family));
+const guards = createGuards({
+  settings: program.settings,
+  hashes: createFamily(program.family),
+  now: Date.now,
+});
 // A processor is left to each thread of connections, which must refuse at once.
 const broadcasts = new OffloadThreads({
   workerUrl: new URL(`./broadcast-worker${extension}`, import.meta.url),

@@ -12,6 +12,7 @@
  */
 import { Command } from 'commander';
 import { CliError, EXIT } from './terminal/exit.ts';
+import { AS_BEFORE, askForJson } from './terminal/output.ts';
 
 interface Verb {
   readonly name: string;
@@ -57,7 +58,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'api-key',
-    summary: 'make the hash of an API key',
+    summary: 'make API keys and their hashes',
     load: () => import('./commands/api-key.ts'),
   },
   {
@@ -164,7 +165,7 @@ export async function buildProgram(words: readonly string[] | undefined): Promis
   const program = new Command('platform-node')
     .description('A node of a permissioned blockchain network, and its tools.')
     .option('-V, --version', 'print the version')
-    .helpCommand('help [command]', 'show help of a command')
+    .helpCommand('help [command...]', 'show help of a command')
     .addHelpText('after', FOOTER)
     // An option after the name of a verb belongs to the verb: `tx send transfer --version 3`.
     .enablePositionalOptions()
@@ -177,9 +178,43 @@ export async function buildProgram(words: readonly string[] | undefined): Promis
     command.summary(verb.summary).description(capital(verb.summary));
     if (words === undefined || named === verb.name) {
       await (await verb.load()).register(command, () => buildProgram(undefined), words);
+      takeJson(command);
     }
   }
+  program.hook('preAction', (_program, action) => {
+    if (action.opts()['json'] === true) askForJson();
+  });
   return program;
+}
+
+/** Every command takes `--json`, so that a script need not know which ones print more than JSON. */
+function takeJson(command: Command): void {
+  command.commands.forEach(takeJson);
+  if (command.commands.length > 0 || command.options.some(({ long }) => long === '--json')) return;
+  command.option('--json', 'print JSON, one value a line, also on a terminal');
+}
+
+/** `help tx send transfer` and `tx help send transfer`: the command that they ask about. */
+function askedAbout(program: Command, words: readonly string[]): Command | undefined {
+  let at = program;
+  let isAsked = false;
+  for (const word of words) {
+    if (at.commands.length === 0) break;
+    if (word === 'help') {
+      isAsked = true;
+      continue;
+    }
+    const next = at.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (next === undefined) {
+      if (!isAsked) return undefined;
+      throw new CliError(
+        `There is no command '${words.filter((one) => one !== 'help').join(' ')}'`,
+        EXIT.usage,
+      );
+    }
+    at = next;
+  }
+  return isAsked ? at : undefined;
 }
 
 /** `platform-node --version`: the same answer as the verb. */
@@ -189,9 +224,9 @@ const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text
 
 /** Names of the tools of earlier releases → the words that replace them. */
 const OLD_NAMES: Readonly<Record<string, readonly string[]>> = {
-  AccountsGeneratorApp: ['keystore', 'generate'],
-  GenesisBlockGenerator: ['genesis', 'sign'],
-  ApiKeyHash: ['api-key', 'hash'],
+  AccountsGeneratorApp: ['keystore', 'generate', AS_BEFORE],
+  GenesisBlockGenerator: ['genesis', 'sign', AS_BEFORE],
+  ApiKeyHash: ['api-key', 'hash', AS_BEFORE],
 };
 
 /** `generator <Name> <config>` and `<Name> <config>` become verbs. Throws CliError. */
@@ -214,6 +249,11 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     const words = modernWords(args);
     const program = await buildProgram(words);
+    const asked = askedAbout(program, words);
+    if (asked !== undefined) {
+      asked.outputHelp();
+      return EXIT.ok;
+    }
     await program.parseAsync(words, { from: 'user' });
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.ok;
   } catch (cause) {

@@ -46,7 +46,7 @@ export async function runNode(
   { audit, stopSignals = STOP_SIGNALS }: RunOptions = {},
 ): Promise<RunningNode> {
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
-  const stops = stopRequests(log, stopSignals);
+  const stops = stopRequests(log, { stopSignals });
   // On a terminal, a screen shows them to the person.
   if (process.stderr.isTTY !== true) log.info('node.settings', effectiveSettings(config));
   process.on('SIGUSR1', () => changeLevel(log));

@@ -17,7 +17,7 @@ import { SCRIPT_EXTRA } from '../tx/rules/fees.ts';
 import { recordOf } from '../tx/scripts/records.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 import { readAll } from './terminal/lines.ts';
-import { printJson } from './terminal/output.ts';
+import { printDocument, printJson } from './terminal/output.ts';
 
 interface Flags {
   readonly asset?: true;
@@ -37,7 +37,7 @@ export async function decompile(file: string, flags: Flags): Promise<void> {
   const text = await readAll(file);
   await answer(() => {
     const { scripts } = toolsOf(flags);
-    process.stdout.write(scripts.decompile(readBase64(text, scripts).bytes));
+    printDocument(scripts.decompile(readBase64(text, scripts).bytes));
   });
 }
 

@@ -6,9 +6,18 @@
 
 import { type Database, DatabaseError } from '../base/database.ts';
 import { Disposal } from '../base/disposal.ts';
-import type { Http, HttpClient, HttpServer, HttpServerOptions } from '../base/http.ts';
+import {
+  type Http,
+  type HttpClient,
+  type HttpServer,
+  type HttpServerOptions,
+  TlsFileError,
+} from '../base/http.ts';
 import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
+import { StartError } from '../base/start-error.ts';
+
 import { routes as nodeRoutes } from '../rest/routes/index.ts';
+import { measuredRoutes } from '../rest-framework/measured-routes.ts';
 import type { Pages } from '../rest-framework/pages.ts';
 import { type AccessOptions, accessGuard, type Clients } from './api/access.ts';
 import { createDataApi } from './api/data-api.ts';
@@ -19,7 +28,8 @@ import { createSlowClients } from './api/slow-clients.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
 import { type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
 import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
-import { crawlMeter, measuredRoutes, queryMeter, readOnDemand } from './measure.ts';
+import { readTip } from './crawler/store-end.ts';
+import { crawlMeter, queryMeter, readOnDemand, routeMeter } from './measure.ts';
 import { dataMetrics } from './observability.ts';
 import { createTransactionStreams } from './stream/transaction-streams.ts';
 
@@ -65,6 +75,8 @@ export interface DataServiceDeps {
 export interface DataService {
   readonly server: HttpServer | undefined;
   readonly state: CrawlState;
+  /** Resolves when the store is open and has a block to answer from; never where it stops before. */
+  readonly answering: Promise<void>;
   /**
    * Rejects where the crawler needs an operator and nothing else is left to do: without an interface,
    * or before the store has a block to answer from.
@@ -142,6 +154,7 @@ export async function createDataService(
   return {
     server,
     state,
+    answering: firstAnswer(() => reading, clock, started),
     ended,
     async stop() {
       stopping.abort();
@@ -227,7 +240,7 @@ export async function createDataService(
 
   /** Tries until the store can be opened; undefined where the service is stopped before. */
   async function opened(open: () => Promise<Database>): Promise<Database | undefined> {
-    for (let waitMs = RETRY_MS; !stopping.signal.aborted; ) {
+    for (let waitMs = RETRY_MS; !stopping.signal.aborted; waitMs = longer(waitMs)) {
       try {
         return await open();
       } catch (cause) {
@@ -235,11 +248,12 @@ export async function createDataService(
         log.warn('data.store-failed', { why: cause.message, waitMs });
       }
       await wait(waitMs);
-      waitMs = Math.min(RETRY_MS_MAX, waitMs * 2);
     }
     return undefined;
   }
 }
+
+const longer = (waitMs: number): number => Math.min(RETRY_MS_MAX, waitMs * 2);
 
 async function listen(
   { listen: where, access, nodeUrls, nodeAnswerMsMax }: DataServiceOptions,
@@ -262,7 +276,37 @@ async function listen(
       guard,
     }),
   ];
-  return http.listen(measuredRoutes(routes, metrics), where);
+  return http.listen(measuredRoutes(routes, routeMeter(metrics)), where).catch((cause: Error) => {
+    if (cause instanceof TlsFileError) throw cause;
+    const part = `data service on ${where.host}:${where.port}`;
+    const remedy = 'stop that process or choose another address or port';
+    const settings = 'data-service.bind-address, data-service.port';
+    throw new StartError(part, settings, cause.cause ?? cause, remedy);
+  });
+}
+
+/** Resolves when the store is open and has a block; never where the service stops before. */
+function firstAnswer(
+  db: () => Database | undefined,
+  clock: Clock,
+  started: Disposal,
+): Promise<void> {
+  let cancel = (): void => {};
+  let isEnded = false;
+  started.add('first answer', () => {
+    isEnded = true;
+    cancel();
+  });
+  return new Promise((resolve) => {
+    const look = async (): Promise<void> => {
+      const store = db();
+      const tip = store === undefined ? undefined : await readTip(store).catch(() => undefined);
+      if (isEnded) return;
+      if (tip !== undefined && tip.height > 0) resolve();
+      else cancel = clock.after(FIRST_BLOCK_MS, () => void look());
+    };
+    void look();
+  });
 }
 
 /**

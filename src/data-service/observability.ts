@@ -22,8 +22,13 @@ export const dataEvents = {
   'crawl.stopped': 'The crawler ended for a reason that needs an operator; `why` says what to do.',
   'crawl.text-changed':
     'A transaction has a text that no database can hold; it is stored without it.',
-  'data.listening': 'The data service answers at this address.',
+  'data.failed': 'An unexpected error: the data service ends with code 70; report it.',
+  'data.listening': 'The data service answers queries at this address.',
   'data.opened': 'The store is open and its tables are up to date.',
+  'data.opening':
+    'The address is taken, and the store is being opened or is empty: until `data.listening` queries get 503.',
+  'data.stop-timeout': 'The orderly stop took too long; the process ends anyway.',
+  'data.stopping': 'The data service received a request to stop.',
   'data.store-failed': 'The store cannot be opened; after `waitMs` it is tried again.',
   'stream.failed': 'The next transactions of a stream cannot be read; it was ended.',
   'node.unreachable': 'A node of `data-service.node-url` did not answer; the next one is asked.',

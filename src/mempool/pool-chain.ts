@@ -31,8 +31,10 @@ export interface PoolChain extends Funds {
   tryApply(tx: Tx, verdicts: ProofVerdicts, scripts: TrialScripts): Spending;
   /** The same, except that signatures are not judged. Nothing is admitted by it. */
   tryUnjudged(tx: Tx, scripts: TrialScripts): Spending;
+  /** True where scripts of accounts will judge it; reads none of them. */
+  hasScripts(tx: Tx): boolean;
   /** The checks of proofs that scripts at the head will probably ask for. */
-  planChecks(tx: Tx): CheckPlan | undefined;
+  planChecks(tx: Tx): CheckPlan | undefined | Promise<CheckPlan | undefined>;
   isScripted(address: Uint8Array): boolean;
   together(): TogetherOnHead;
   /** True where a block of the chain has it. */

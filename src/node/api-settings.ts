@@ -17,6 +17,7 @@ export function apiSettings({
     distributionAddressLimit,
     apiKeyHash,
     privacyApiKeyHash,
+    apiKeys,
     cryptoApiKey,
     hostNames,
     bindAddress,
@@ -30,6 +31,7 @@ export function apiSettings({
     distributionAddressLimit,
     apiKeyHash,
     privacyApiKeyHash,
+    apiKeys,
     cryptoApiKey,
     ownNames: [...hostNames, ...bound, ...(declared === undefined ? [] : [declared.host])],
   };

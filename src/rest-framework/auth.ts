@@ -26,8 +26,13 @@ export function matches(
   allowed: readonly (Uint8Array | undefined)[],
   hashes: Hashes,
 ): boolean {
-  if (secret === '') return false;
-  const hash = hashes.secureHash(utf8(secret));
+  return secret !== '' && isAmong(hashOf(secret, hashes), allowed);
+}
+
+export const hashOf = (secret: string, hashes: Hashes): Uint8Array =>
+  hashes.secureHash(utf8(secret));
+
+export function isAmong(hash: Uint8Array, allowed: readonly (Uint8Array | undefined)[]): boolean {
   let found = false;
   for (const expected of allowed) {
     // No short circuit: the time must not show which of the hashes matched.
@@ -37,7 +42,7 @@ export function matches(
 }
 
 /** The time depends on the length alone. */
-function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
+export function sameSecret(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
   for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;

@@ -26,6 +26,28 @@ export function isoDate(ms: number): string {
   return `${date.join('-')}-${digits(dayOfMonth, 2)}T${timeOfDay(ms % DAY_MS)}Z`;
 }
 
+/** The time of a text such as 2027-01-31 or 2027-01-31T12:00:00Z; undefined for any other text. */
+export function timeOfIsoDate(text: string): number | undefined {
+  const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)Z)?$/.exec(text);
+  if (match === null) return undefined;
+  const [year, month, day, hours, minutes, seconds] = match
+    .slice(1)
+    .map((part) => Number(part ?? 0));
+  const ms =
+    DAY_MS * daysOf(year!, month!, day!) + ((hours! * 60 + minutes!) * 60 + seconds!) * 1000;
+  // A day that does not exist, such as 31 February, has the time of another one.
+  return ms >= 0 && isoDate(ms).startsWith(text.replace('Z', '')) ? ms : undefined;
+}
+
+/** Since 1970-01-01. */
+function daysOf(year: number, month: number, day: number): number {
+  const marchYear = month <= 2 ? year - 1 : year;
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
+  const leapDays =
+    Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
+  return marchYear * 365 + leapDays + dayOfYear - EPOCH_DAYS;
+}
+
 function timeOfDay(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];

@@ -11,7 +11,7 @@ import { createStreamedAnswers, type Frozen } from '../rest-framework/streamed-a
 import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
 import { createGuards } from './guards.ts';
 import { limits } from './limits.ts';
-import { groups, keys } from './route.ts';
+import { groups, levels } from './route.ts';
 import { routes } from './routes/index.ts';
 import type { Services } from './services.ts';
 
@@ -27,7 +27,12 @@ export const mountNode = (
   contractToken?: Guard,
 ): HttpRoute[] =>
   mount(routes, services, {
-    guards: createGuards(services.settings, services.family, contractToken),
+    guards: createGuards({
+      settings: services.settings,
+      hashes: services.family,
+      now: () => services.clock.now(),
+      contractToken,
+    }),
     scheme: services.scheme,
     log: services.log,
     long: {
@@ -47,6 +52,6 @@ export const nodeDescription = (version: string): Description => ({
   title: 'platform-node',
   description: 'REST interface of a node of a permissioned blockchain network.',
   groups,
-  keys,
+  keys: levels,
   schemas: transactionSchemas(),
 });

@@ -1,27 +1,53 @@
 /** How an endpoint of the node is declared: what the framework leaves to each program. */
-import { routeOf } from '../rest-framework/route.ts';
+import { routeIn } from '../rest-framework/route.ts';
+import type { Scope } from './named-keys.ts';
 import type { Services } from './services.ts';
 
-/** Levels of access that need a key, and what the description says of them. */
+/**
+ * Levels of access that need a key, what the description says of them, and the scope that a key with
+ * a name must have.
+ */
 export const keys = {
-  apiKey: { doc: 'Needs the API key.' },
-  privacyKey: { doc: 'Needs the privacy API key.' },
+  readKey: { doc: 'Needs the API key, or one with the scope `read`.', scope: 'read' },
+  signKey: {
+    doc: 'Needs the API key, or one with the scope `sign` for the account.',
+    scope: 'sign',
+  },
+  peersKey: { doc: 'Needs the API key, or one with the scope `peers`.', scope: 'peers' },
+  adminKey: { doc: 'Needs the API key, or one with the scope `admin`.', scope: 'admin' },
+  privacyKey: {
+    doc: 'Needs the privacy API key, or one with the scope `privacy`.',
+    scope: 'privacy',
+  },
   /** A secret that matches either hash. */
-  anyKey: { doc: 'Needs the API key or the privacy API key.' },
+  anyKey: {
+    doc: 'Needs the API key, the privacy API key, or one with the scope `privacy`.',
+    scope: 'privacy',
+  },
   loopbackOrApiKey: {
-    doc: 'Needs the API key, unless a program of the same machine calls.',
+    doc: 'Needs the API key, or one with the scope `admin`, unless a program of the same machine calls.',
     isOptional: true,
+    scope: 'admin',
   },
   cryptoKey: {
-    doc: 'Needs the API key if `rest-api.crypto-api-key` is on.',
+    doc:
+      'Needs the API key, or one with the scope `sign` for the account, if ' +
+      '`rest-api.crypto-api-key` is on.',
     isOptional: true,
+    scope: 'sign',
   },
-  /** Only on the listener for contracts. */
-  contractToken: { doc: 'Needs the token of a running contract.' },
-} as const;
+} as const satisfies Readonly<
+  Record<string, { readonly doc: string; readonly isOptional?: true; readonly scope: Scope }>
+>;
+
+/** Only on the listener for contracts, which has no keys. */
+const contractToken = { doc: 'Needs the token of a running contract.' } as const;
+
+/** What the description says of each level. */
+export const levels = { ...keys, contractToken };
 
 /** Access to a route (rest.md#api-keys-in-requests). */
-export type Access = 'public' | keyof typeof keys;
+export type Access = 'public' | keyof typeof levels;
 
 export const groups = {
   activation: 'Features of the protocol.',
@@ -43,4 +69,5 @@ export const groups = {
   utils: 'Hashes, time and other tools.',
 } as const;
 
-export const route = routeOf<Services, Access, keyof typeof groups>();
+/** `routesIn('blocks')` declares a route of that group. */
+export const routesIn = routeIn<Services, Access, keyof typeof groups>();

@@ -4,7 +4,7 @@
  * good signature. An account with a script is judged by its script. Then the scripts of all assets
  * that the transaction touches judge it.
  */
-import { refused } from '../base/errors.ts';
+import { type ApiError, refused } from '../base/errors.ts';
 import { base58 } from '../codec/text.ts';
 import { assetOf } from '../ledger/assets.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
@@ -89,29 +89,38 @@ function judgeByScript(tx: Tx, script: Uint8Array, verdicts: Judged, judging: Ju
   }
   const subject = { ...provenOf(tx), tx, planned: plannedOf(tx, verdicts)?.[0] ?? NONE };
   requireCosigner(tx, subject, judging);
-  judging.scripts.run('sender', (meter) =>
-    judgeByAccount(script, subject, situation(judging), meter),
-  );
+  judging.scripts.run('sender', (meter) => {
+    // A check that was not planned takes this thread, so it comes where the script does.
+    requireSignatureOfCosigner(tx, subject, judging);
+    judgeByAccount(script, subject, situation(judging), meter);
+  });
 }
 
 /**
  * The author of data pays, so it has to sign beside the script of the sender (H-13: the author of
  * data agrees to pay).
  */
-function requireCosigner(
+function requireCosigner(tx: Tx, { proofs }: Pick<Proven, 'proofs'>, { view }: Judging): void {
+  const publicKey = tx.def.cosigner?.(tx);
+  if (publicKey === undefined) return;
+  requireKeyOfAuthor(view.scheme.addressOf(publicKey), view);
+  if (proofs.length === 0) throw notSignedByAuthor();
+}
+
+const notSignedByAuthor = (): ApiError =>
+  refused('The first proof is not a signature of the author');
+
+function requireSignatureOfCosigner(
   tx: Tx,
   { message, proofs, planned }: Proven & { readonly planned: readonly PlannedVerdict[] },
   { view }: Judging,
 ): void {
   const publicKey = tx.def.cosigner?.(tx);
-  if (publicKey === undefined) return;
-  requireKeyOfAuthor(view.scheme.addressOf(publicKey), view);
   const [signature] = proofs;
+  if (publicKey === undefined || signature === undefined) return;
   // A check without a key is of the sender's, and says nothing about the author.
   const check = verifying({ message, proofs, publicKey: tx.senderPublicKey }, planned, view);
-  if (signature === undefined || !check(message, signature, publicKey)) {
-    throw refused('The first proof is not a signature of the author');
-  }
+  if (!check(message, signature, publicKey)) throw notSignedByAuthor();
 }
 
 /**

@@ -3,10 +3,11 @@ import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { createScriptTime } from '../../src/chain/apply/script-time.ts';
 import { base58 } from '../../src/codec/text.ts';
+import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { scripts } from '../../src/ledger/tables.ts';
 import { applying } from '../../src/mempool/packer.ts';
 import { checkProofs, ProofChecks, unchecked } from '../../src/tx/proof-verdicts.ts';
-import { planChecks } from '../../src/tx/scripts/plan-checks.ts';
+import { CheckPlanner } from '../../src/tx/scripts/plan-checks.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx, signedBytes } from '../../src/tx/tx-bytes.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -168,9 +169,9 @@ t.test('checks that a script asks for are made in advance', async (t) => {
   );
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  const { view } = at.blockchain;
+  const planner = new CheckPlanner(at.blockchain.view, endlessSlice, 10);
   const tx = pay(time, 1n, [bob, alice]);
-  const plan = planChecks(tx, view);
+  const plan = await planner.plan(tx);
   t.same(plan, [
     [
       { proof: 0, publicKey: bob.publicKey },
@@ -200,8 +201,8 @@ t.test('checks that a script asks for are made in advance', async (t) => {
     const forged = pay(time, 3n, [bob, bob]);
     t.throws(() => draft.add(forged, unchecked(forged)), ApiError, 'without one it checks itself');
   });
-  t.equal(planChecks(payment(bob, carol, 1n, time), view), undefined);
-  t.same(planChecks(pay(time, 1n), view), [[]], 'no proofs, no checks');
+  t.equal(planner.plan(payment(bob, carol, 1n, time)), undefined);
+  t.same(planner.plan(pay(time, 1n)), [[]], 'no proofs, no checks');
 });
 
 /** Alice stores it and bob pays, with these proofs. */

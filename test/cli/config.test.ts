@@ -1,7 +1,10 @@
 // config check|show|explain, api-key hash (scenario 110) and the texts of a failed start.
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { childEnvironment } from '../child-environment.ts';
+import { leftOut } from '../left-out.ts';
 import { jsonLines, run } from './run.ts';
 
 const OWNER = '3MuZtp1u3EXWo228F211XHSu4Jv8Nr9keKz';
@@ -81,7 +84,10 @@ t.test('check --strict takes unknown keys for errors', async (t) => {
   for (const one of unknown) t.ok(warnings.includes(one), one);
   const strict = await run(['config', 'check', '--strict', file], { env });
   t.equal(strict.code, 1);
-  t.match(jsonLines(strict.stdout)[0], { ok: false, warnings: [/plain HTTP/, /not signed yet/] });
+  t.match(jsonLines(strict.stdout)[0], {
+    ok: false,
+    warnings: [/bind-address is not set/, /not signed yet/],
+  });
   t.strictSame(listIn(strict.stdout, 'errors').sort(), unknown);
   for (const one of unknown) t.ok(strict.stderr.includes(one), one);
   const both = await run(['config', 'check', '--strict', file, '--set', 'network.port=x'], { env });
@@ -98,6 +104,26 @@ t.test('check --strict takes unknown keys for errors', async (t) => {
   t.equal((await run(['config', 'check', '--strict', join(dir, 'clean.conf')])).code, 0);
   const generated = await run(['keystore', 'list', tools, '--set', 'wallet.password=x']);
   t.match(generated.stderr, "unknown setting 'accounts-generator.walet'");
+});
+
+const noTerminal =
+  spawnSync('script', ['--version']).error === undefined ? false : leftOut('script');
+
+t.test('config check on a terminal says everything once', { skip: noTerminal }, async (t) => {
+  const dir = t.testdir({ 'node.conf': `${LEAST}network.prot = 1\nnetwork.port = x\n` });
+  const file = join(dir, 'node.conf');
+  const binary = join(import.meta.dirname, '../../bin/platform-node');
+  const shown = (more: string) =>
+    spawnSync('script', ['-qec', `'${binary}' config check '${file}' ${more}`, '/dev/null'], {
+      env: childEnvironment(),
+      encoding: 'utf8',
+    }).stdout;
+  const text = shown('');
+  t.equal(text.split("'network.prot'").length, 2, text);
+  t.equal(text.split('network.port = ').length, 2, text);
+  t.match(text, /node\.conf: 1 error, 1 warning\r\n$/);
+  t.notMatch(text, '"errors"');
+  t.match(JSON.parse(shown('--json')), { ok: false, errors: [/network\.port = "x"/] });
 });
 
 t.test('a start that cannot begin', async (t) => {
@@ -136,15 +162,32 @@ t.test('the hash of an API key', async (t) => {
   for (const args of [
     ['ApiKeyHash', file],
     ['generator', 'ApiKeyHash', file],
-    ['api-key', 'hash', KEY],
   ]) {
-    const { code, stdout } = await run(args);
+    const { code, stdout, stderr } = await run(args);
     t.equal(code, 0);
     t.equal(stdout, text);
+    t.match(stderr, /fewer than 16 can be found/);
   }
-  const stdin = await run(['api-key', 'hash', '-', '--json'], { input: `${KEY}\n` });
-  t.same(jsonLines(stdin.stdout), [{ apiKey: KEY, apiKeyHash: HASH }]);
   t.equal(readFileSync(join(dir, 'out'), 'utf8'), text);
+  for (const [args, input] of [
+    [['-'], KEY],
+    [[KEY], ''],
+    [[file], ''],
+  ] as const) {
+    const short = await run(['api-key', 'hash', ...args], { input });
+    t.equal(short.code, 1);
+    t.equal(short.stdout, '');
+    t.match(short.stderr, /has 13 characters/);
+    t.notOk(short.stderr.includes(KEY));
+  }
+  const made = await run(['api-key', 'generate']);
+  const [{ apiKey, apiKeyHash } = {}] = jsonLines(made.stdout);
+  const out = join(dir, 'hash');
+  const hashed = await run(['api-key', 'hash', '-', '--out', out], { input: `${apiKey}\n` });
+  t.same(jsonLines(hashed.stdout), [{ apiKeyHash }], 'the hash alone');
+  t.equal(readFileSync(out, 'utf8'), `${apiKeyHash}\n`);
+  t.not(jsonLines((await run(['api-key', 'generate'])).stdout)[0]?.['apiKey'], apiKey);
+  t.equal((await run(['api-key', 'hash'])).code, 2, 'no console to ask');
   writeFileSync(file, 'apikeyhash-generator { }');
   t.match((await run(['ApiKeyHash', file])).stderr, /apikeyhash-generator\.api-key is missing/);
 });

@@ -64,7 +64,7 @@ t.test('signing', async (t) => {
   const people = await accounts(3);
   const before = config(people, 300);
   writeFileSync(file, before, { mode: 0o640 });
-  const signed = await run(['genesis', 'sign', file]);
+  const signed = await run(['GenesisBlockGenerator', file]);
   t.equal(signed.code, 0, signed.stderr);
   t.match(signed.stderr, /founded without 119 .*, 1000 \(Metering of scripts\)/);
   const old = readdirSync(dir).find((name) => name !== 'node.conf') ?? '';

@@ -71,7 +71,7 @@ t.test('nodes that cannot be told', async (t) => {
   const file = join(dir, 'accounts.conf');
   const told = async (url: string) => {
     writeFileSync(file, section(dir, `, reload-node-wallet { enabled = yes, url = "${url}" }`));
-    return run(['keystore', 'generate', file, '--yes', '--amount', '1']);
+    return run(['AccountsGeneratorApp', file, '--yes', '--amount', '1']);
   };
   const refused = await told('http://127.0.0.1:1/utils/reload-wallet');
   t.equal(refused.code, 1);

@@ -33,8 +33,8 @@ t.test('keys and addresses', async (t) => {
 });
 
 t.test('the hash of an API key', async (t) => {
-  const { stdout } = await run(['api-key', 'hash', 'secret', NATIONAL]);
-  t.match(stdout, `Api key hash: ${base58.encode(streebog256(utf8('secret')))}\n`);
+  const { stdout } = await run(['api-key', 'hash', '-', NATIONAL], { input: 'of the secret kind' });
+  t.match(stdout, base58.encode(streebog256(utf8('of the secret kind'))));
 });
 
 t.test('a transaction signed and checked without a node', async (t) => {

@@ -1,8 +1,10 @@
 // Usage and exit codes of the command line, and the modules that commands load.
-import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Command } from 'commander';
 import t, { type Test } from 'tap';
 import packageJson from '../../package.json' with { type: 'json' };
 import { staleFiles } from '../../scripts/reference.ts';
@@ -39,6 +41,12 @@ t.test('help and version', async (t) => {
   t.match(none.stdout, /Exit codes: 0 done, 1 failed, 2 wrong usage, 3 /);
   t.match((await run(['tx', 'encode', '--help'])).stdout, /--chain-id/);
   t.match((await run(['help', 'keystore'])).stdout, /generate/);
+  for (const words of ['help tx send transfer', 'tx help send transfer', 'tx send help 4']) {
+    t.match((await run(words.split(' '))).stdout, /^Usage: platform-node tx send transfer/, words);
+  }
+  t.match((await run(['help'])).stdout, /^Usage: platform-node \[/);
+  const nothing = await run(['help', 'tx', 'nothing']);
+  t.match(nothing, { code: 2, stderr: /There is no command 'tx nothing'/ });
   t.equal((await run(['--version'])).stdout, `platform-node v${packageJson.version}\n`);
   const [info] = jsonLines((await run(['version', '--json'])).stdout);
   t.equal(info?.['version'], packageJson.version);
@@ -52,6 +60,30 @@ t.test('wrong usage is exit code 2', async (t) => {
   t.equal((await run(['version', '--nope'])).code, 2);
   t.equal((await run(['tx', 'encode'])).code, 2);
   t.equal((await run(['completion', 'tcsh'])).code, 2);
+});
+
+t.test('--json is taken everywhere', async (t) => {
+  const commands = (at: Command): readonly Command[] =>
+    at.commands.length === 0 ? [at] : at.commands.flatMap(commands);
+  for (const one of commands(await buildProgram(undefined))) {
+    t.ok(one.options.some(({ long }) => long === '--json') || one.name() === 'help', one.name());
+  }
+  const { stdout } = await run(['config', 'example', '--json']);
+  t.equal(JSON.parse(stdout), (await run(['config', 'example'])).stdout);
+});
+
+t.test('a device without room gets no stack trace', async (t) => {
+  const child = spawn(BINARY, ['config', 'schema'], {
+    env: childEnvironment(),
+    stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+  });
+  let text = '';
+  child.stderr!.setEncoding('utf8').on('data', (more: string) => {
+    text += more;
+  });
+  const [code] = await once(child, 'close');
+  t.equal(text, 'The answer cannot be written: the device is full\n');
+  t.equal(code, 1);
 });
 
 t.test('start without a file', async (t) => {
@@ -99,11 +131,20 @@ t.test('completion scripts offer every command', async (t) => {
   t.same(await complete('tx', 'send', 'transfer', '--amount', '5', '--rec'), ['--recipient']);
   t.same(await complete('start', '--set', file.slice(0, -4)), [file], 'a value may be a file');
   t.same(await complete('start', file.slice(0, -4)), [file]);
+  t.same(await complete('completion', ''), ['bash', 'zsh', 'fish', '--json', '--help']);
+  t.same(await complete('contract', 'init', '--template', ''), ['shell', 'typescript']);
+  t.same(await complete('contract', 'init', '--template', file.slice(0, -4)), [], 'no file');
+  t.ok((await complete('tx', 'send', 'permit', '--role', '')).includes('miner'));
+  t.same(await complete('dev', '--consensus', 'po'), ['poa', 'pos']);
 
   const { stdout: fish } = await run(['completion', 'fish']);
   t.match(fish, /__fish_seen_subcommand_from tx; and not .*' -f -a verify -d /);
   t.match(fish, /from tx; and __fish_seen_subcommand_from send; .* -f -a transfer -d /);
   t.match(fish, /__fish_seen_subcommand_from transfer' -l amount -r -d /);
+  t.match(
+    fish,
+    / from init.* -l template -x -a 'shell typescript' -d |init' -l template -x -a 'shell typescript'/,
+  );
   const { stdout: zsh } = await run(['completion', 'zsh']);
   t.match(zsh, /bashcompinit[\s\S]*complete -F _platform_node platform-node/);
 });

@@ -1,6 +1,6 @@
 // Settings of the data service: every problem at once, and none with a secret in it.
 import t from 'tap';
-import { ConfigError } from '../../src/node/config/problems.ts';
+import { ConfigError, type Problem } from '../../src/node/config/problems.ts';
 import { readDataConfig } from '../../src/node/config/read.ts';
 
 const HASH = '9LqPnmJQmvG1yUPu4tUvQGzWTXYoqYbFqRJgrmYPpWbB';
@@ -20,15 +20,26 @@ const read = (sets: readonly string[], serves = true) =>
     serves,
   ).dataService;
 
-function problems(sets: readonly string[], serves = true): string[] {
+const problems = (sets: readonly string[], serves = true): string[] =>
+  problemsOf(sets, serves).map(({ key, expected }) => `${key}: ${expected}`);
+
+function problemsOf(sets: readonly string[], serves: boolean): readonly Problem[] {
   try {
     read(sets, serves);
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems.map(({ key, expected }) => `${key}: ${expected}`);
+    return error.problems;
   }
 }
+
+t.test('a wrong value has the source that gave it', async (t) => {
+  const found = problemsOf(['database-url=mysql://host/x', 'bind-address=0.0.0.0'], true);
+  t.strictSame(
+    found.map(({ source, key }) => `${source}: ${key}`),
+    ['--set: data-service.database-url', 'data.conf: data-service.auth'],
+  );
+});
 
 t.test('the defaults open nothing', async (t) => {
   const config = read([]);

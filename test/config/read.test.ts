@@ -4,8 +4,9 @@ import { chainRules } from '../../src/node/config/configured-rules.ts';
 import { effectiveSettings, exampleConfig } from '../../src/node/config/document.ts';
 import { networkSettings, valueAt } from '../../src/node/config/genesis-section.ts';
 import { allSettings } from '../../src/node/config/settings.ts';
+import { timeOfIsoDate } from '../../src/rest-framework/iso-date.ts';
 import { allTypes } from '../../src/tx/registry.ts';
-import { LEAST, OWNER, problems, read } from './sample.ts';
+import { LEAST, OWNER, OWNER_KEY, problems, read } from './sample.ts';
 
 t.test('the least configuration has every default', async (t) => {
   const { config, warnings, origins } = await read(LEAST);
@@ -110,6 +111,27 @@ t.test('flags win over variables, these over the file', async (t) => {
     variable.message,
     /environment: NODE_REST_API_PORT = "many": expected an integer from 0 to 65535/,
   );
+});
+
+t.test('a list of one, as a variable and as a flag', async (t) => {
+  const supported = async (text: string) => {
+    const { config } = await read(LEAST, { env: { NODE_FEATURES_SUPPORTED: text } });
+    const { config: flag } = await read(LEAST, { sets: [`features.supported=${text}`] });
+    t.same(flag.features.supported, config.features.supported);
+    return config.features.supported;
+  };
+  t.same(await supported('1004'), [1004]);
+  t.same(await supported(' 1004 '), [1004]);
+  t.same(await supported('[1004]'), [1004]);
+  t.same(await supported('"1004"'), [1004]);
+  t.same(await supported('162,1004'), [162, 1004]);
+  t.same(await supported(''), []);
+  const { config } = await read(LEAST, { env: { NODE_NETWORK_KNOWN_PEERS: '"a:1"' } });
+  t.same(config.network.knownPeers, ['a:1']);
+  for (const text of ['yes', '1.5', 'true', '{"a":1}']) {
+    const { message } = await problems(LEAST, { env: { NODE_FEATURES_SUPPORTED: text } });
+    t.match(message, /environment: NODE_FEATURES_SUPPORTED/);
+  }
 });
 
 t.test('unknown keys are warnings with a guess', async (t) => {
@@ -259,6 +281,50 @@ t.test('what several settings say together', async (t) => {
   t.match(loopback.warnings.join('\n'), /privacy-api-key-hash should differ/);
 });
 
+t.test('REST answers this machine alone unless told otherwise', async (t) => {
+  const unset = LEAST.replace(/^rest-api\.bind-address.*$/m, '');
+  const restWarnings = (all: readonly string[]) => all.filter((one) => one.includes('rest-api.'));
+  const { config, warnings } = await read(unset);
+  t.equal(config.restApi.bindAddress, '127.0.0.1');
+  t.match(restWarnings(warnings), [/bind-address is not set.*"0\.0\.0\.0", with rest-api\.tls/]);
+  t.same(restWarnings((await read(`${unset} rest-api.enable = no`)).warnings), []);
+  const env = { NODE_REST_API_BIND_ADDRESS: '127.0.0.1' };
+  t.same(restWarnings((await read(unset, { env })).warnings), []);
+  const open = await read(unset, { sets: ['rest-api.bind-address=0.0.0.0'] });
+  t.match(restWarnings(open.warnings), [
+    /= 0\.0\.0\.0 is plain HTTP beyond loopback: set rest-api/,
+  ]);
+});
+
+t.test('API keys with names', async (t) => {
+  const [one, two] = ['H6nsiifwYKYEx6YzYD7woP1XCn72RVvx6tC1zjjLXqsu', OWNER_KEY];
+  const { config } = await read(`${LEAST} rest-api.api-keys = [
+    { name = a, hash = ${one}, scopes = [read, "sign:${OWNER}"], expires = "2027-01-31" }
+    { name = b, hash = ${two}, scopes = [admin] } ]`);
+  t.strictSame(config.restApi.apiKeys, [
+    { name: 'a', hash: one, scopes: ['read', `sign:${OWNER}`], expires: Date.UTC(2027, 0, 31) },
+    { name: 'b', hash: two, scopes: ['admin'] },
+  ]);
+  const wrong = async (keys: string) =>
+    (await problems(`${LEAST} rest-api.api-keys = [${keys}]`)).message;
+  t.match(await wrong(`{ name = a, hash = ${one} }`), /'scopes' is missing/);
+  t.match(
+    await wrong(`{ name = a, hash = ${one}, scopes = [all] }`),
+    /expected read, sign, sign:</,
+  );
+  t.match(await wrong(`{ name = a, hash = secret, scopes = [read] }`), /expected the Base58 hash/);
+  const late = `{ name = a, hash = ${one}, scopes = [read], expires = soon }`;
+  t.match(await wrong(late), /expected a date such as 2027-01-31/);
+  for (const text of ['1970-01-01', '2000-02-29', '2024-12-31T23:59:59Z', '9999-03-01']) {
+    t.equal(timeOfIsoDate(text), Date.parse(text), text);
+  }
+  const none = ['2027-02-29', '2027-13-01', '2027-01-01T24:00:00Z', '1969-12-31', '2027-1-1', ''];
+  for (const text of none) t.equal(timeOfIsoDate(text), undefined, text);
+  const key = (name: string, hash: string) => `{ name = ${name}, hash = ${hash}, scopes = [] }`;
+  t.match(await wrong(`${key('a', one)}, ${key('a', two)}`), /no two have one name/);
+  t.match(await wrong(`${key('a', one)}, ${key('b', one)}`), /no two have one hash/);
+});
+
 t.test('a call of a contract ends within a round', async (t) => {
   const engine = (timeout: string) =>
     `\n docker-engine { enable = yes, execution-limits.timeout = ${timeout} }`;
@@ -334,10 +400,7 @@ t.test('the example names every setting and its defaults are the defaults', asyn
     `${uncommented}\nowner-address = ${OWNER}\naddress-scheme-character = T`,
   );
   const { config: defaults } = await read(LEAST);
-  t.same(effectiveSettings(config), {
-    ...effectiveSettings(defaults),
-    'rest-api.bind-address': '0.0.0.0',
-  });
+  t.same(effectiveSettings(config), effectiveSettings(defaults));
   t.notSame(uncommented, example);
 });
 

@@ -39,6 +39,7 @@ class Operator {
   readonly restPort: number;
   readonly env: Record<string, string>;
   private readonly scope: Scope;
+  private apiKeyHash = '';
 
   constructor(scope: Scope, name: string, ports: readonly [number, number]) {
     this.scope = scope;
@@ -51,7 +52,6 @@ class Operator {
       PATH: `${join(this.dir, 'bin')}:${process.env['PATH']}`,
       PLATFORM_NODE_OWNER_PASSWORD: PASSWORD,
       PLATFORM_NODE_URL: `http://127.0.0.1:${this.restPort}`,
-      API_KEY: `of ${name}`,
     };
     this.shell = new Shell({ cwd: this.dir, env: this.env });
     scope.teardown(() => this.shell.end());
@@ -83,9 +83,10 @@ class Operator {
   async makeKeys(): Promise<Key> {
     const [lines] = chapter('Keys');
     const output = await this.follow(lines!);
-    const made = /Address: (\S+); public key: (\S+)/.exec(output);
-    this.env['API_KEY_HASH'] = /Api key hash: (\S+)/.exec(output)![1]!;
-    return { address: made![1]!, publicKey: made![2]! };
+    const said = (name: string) => new RegExp(`"${name}": ?"(\\w+)"`).exec(output)![1]!;
+    this.apiKeyHash = said('apiKeyHash');
+    await this.shell.run(`API_KEY=${said('apiKey')}`);
+    return { address: said('address'), publicKey: said('publicKey') };
   }
 
   /** What an operator changes in the first part of the file. */
@@ -94,7 +95,7 @@ class Operator {
       .replace(/owner-address = "[^"]*"/, `owner-address = "${address}"`)
       .replace(/node-name = "[^"]*"/, `node-name = "${this.name}"`)
       .replace(/declared-address = "[^"]*"/, `declared-address = "127.0.0.1:${this.peerPort}"`)
-      .replace(/api-key-hash = "[^"]*"/, `api-key-hash = "${this.env['API_KEY_HASH']}"`)
+      .replace(/api-key-hash = "[^"]*"/, `api-key-hash = "${this.apiKeyHash}"`)
       .replace('port = 6864', `port = ${this.peerPort}, bind-address = "127.0.0.1"`)
       .replace('port = 6862', `port = ${this.restPort}`);
     writeFileSync(join(this.dir, 'node.conf'), own);

@@ -123,6 +123,13 @@ t.test('the largest', async (t) => {
   t.equal(signedVoteBytes(scheme), vectors.votes[0]!.signed[0]!.signedHex.length / 2);
 });
 
+t.test('more voters than two sets have', async (t) => {
+  const target = { height: 2, id: new Uint8Array(32) };
+  const votes = Array.from({ length: 2 * VOTERS_MAX + 8 }, () => undefined);
+  const bytes = encodeJustification({ target, votes }, scheme);
+  t.throws(() => decodeJustification(bytes, scheme), { message: /2008 voters/ });
+});
+
 t.test('no bytes make a decoder throw anything else', async (t) => {
   const samples = [
     [decodeVote, decodeHex(vectors.votes[0]!.signed[0]!.signedHex)],

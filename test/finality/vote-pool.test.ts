@@ -1,6 +1,6 @@
 // Bounds of the votes that are kept, and the order of the checks (finality.md#spread).
 import t from 'tap';
-import { isEvidence } from '../../src/finality/evidence.ts';
+import { Evidence, isEvidence } from '../../src/finality/evidence.ts';
 import { KeptVotes } from '../../src/finality/kept-votes.ts';
 import type { SignedVote } from '../../src/finality/vote.ts';
 import { AHEAD_MAX, UNKNOWN_MAX } from '../../src/finality/vote-pool.ts';
@@ -90,6 +90,24 @@ t.test('a chain that moves during a check', async (t) => {
   t.equal(pool.kept.newest(9).length, 0, 'it is not kept below the final block');
 });
 
+t.test('what is not kept any more when its check ends is not passed on', async (t) => {
+  const { toy, a, pool } = fresh();
+  const under = pool.offer([voteOf(4, toy.tracked(a), toy.root)]);
+  const b = toy.block(a);
+  toy.engine.tracker.final = { height: b.height, id: b.id };
+  t.strictSame(await under, { taken: [], offence: undefined });
+});
+
+t.test('the first contradiction of a key stays', async (t) => {
+  const { at } = fresh();
+  const evidence = new Evidence();
+  const first = [at(2, 2, 1), at(2, 2, 2)] as const;
+  t.ok(evidence.add(first));
+  t.notOk(evidence.add([at(2, 3, 1), at(2, 3, 2)]));
+  t.ok(evidence.add([at(3, 3, 1), at(3, 3, 2)]));
+  t.equal(evidence.list()[0], first);
+});
+
 t.test('votes in all', async (t) => {
   const { at } = fresh();
   const kept = new KeptVotes(4);
@@ -112,6 +130,7 @@ t.test('messages', async (t) => {
   t.ok(bytes.length <= 80 * 1024);
   t.strictSame(decodeVotes(bytes, scheme), most);
   t.throws(() => decodeVotes(bytes.subarray(1), scheme));
+  t.throws(() => decodeVotes(bytes.subarray(0, -1), scheme), /bytes, expected/);
   t.throws(() => decodeVotes(Uint8Array.of(0), scheme));
   t.throws(() => decodeVotes(encodeVotes([...most, vote], scheme), scheme));
 });

@@ -170,3 +170,32 @@ t.test('a result in a block: what it executes was checked in the pool', async (t
   t.match(await at.forks.offer(block), { kind: 'adopted' });
   t.equal(at.checks.count, 2, 'the block and the result, not the creation in it');
 });
+
+t.test('none where the pool has no room', async (t) => {
+  const { newPool, checks, clock } = await node();
+  const pool = newPool();
+  for (let i = 0; i < 100; i++) await pool.submit(payment(alice, bob, 1n, clock.time));
+  const { count } = checks;
+  const next = payment(alice, bob, 1n, clock.time);
+  const refusal = { code: 199 };
+  await t.rejects(pool.submit(next), refusal);
+  await t.rejects(pool.submitBytes(next.bytes), refusal);
+  t.match(await pool.submitAll([{ bytes: next.bytes }], false), [refusal]);
+  t.equal(checks.count, count);
+});
+
+t.test('those that come together share the room that is left', async (t) => {
+  const { newPool, clock } = await node();
+  const pool = newPool();
+  const all = Array.from({ length: 101 }, () => payment(alice, bob, 1n, clock.time));
+  const outcomes = await Promise.allSettled(all.map((tx) => pool.submit(tx)));
+  const refused = outcomes.filter(({ status }) => status === 'rejected');
+  t.match(refused, [{ reason: { code: 199 } }]);
+  t.equal(pool.size(), 100);
+});
+
+t.test('bytes that mean another transaction than they came with', async (t) => {
+  const { newPool, clock } = await node();
+  const [one, other] = [payment(alice, bob, 1n, clock.time), payment(alice, bob, 2n, clock.time)];
+  await t.rejects(newPool().submit({ ...one, bytes: other.bytes }), /mean another one/);
+});

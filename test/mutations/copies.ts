@@ -8,8 +8,12 @@ import { LIST } from './switches.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
-/** What decides whether a block, a transaction, a result or confidential data are taken. */
-const FOLDERS = ['src/tx', 'src/chain', 'src/contracts', 'src/privacy'];
+/** What decides whether a block, a transaction, a result, a vote or confidential data are taken. */
+const FOLDERS = [
+  ...['src/tx', 'src/mempool', 'src/chain', 'src/finality', 'src/contracts', 'src/privacy'],
+];
+/** What connects them, where it decides something itself. */
+const FILES = ['src/node/open-finality.ts', 'src/node/voter-note.ts'];
 /** The JSON of transactions is a door of the REST interface, and no block passes it. */
 const LEFT_OUT = /^src\/tx\/json\//;
 
@@ -43,6 +47,7 @@ const sources = (): readonly string[] =>
       .filter((name) => name.endsWith('.ts'))
       .map((name) => `${folder}/${name}`),
   )
+    .concat(FILES)
     .filter((file) => !LEFT_OUT.test(file))
     .sort();
 

@@ -64,7 +64,15 @@ function open(): readonly Guard[] {
 }
 
 function unmeasured(files: readonly string[]): readonly string[] {
-  return files.filter((file) => file.startsWith(values.files) && !results.isMeasured(file));
+  // Guards of sources that were none of these at an earlier measurement may act in it too.
+  const later = new Set(files.flatMap((file) => results.sourcesSince(file, guards)));
+  const reached = new Set(later.size === 0 ? [] : testFiles(later));
+  return files.filter(
+    (file) =>
+      file.startsWith(values.files) &&
+      (!results.isMeasured(file) ||
+        (reached.has(file) && results.sourcesSince(file, guards).length > 0)),
+  );
 }
 
 async function inParallel<T>(list: readonly T[], act: (one: T) => Promise<void>): Promise<void> {

@@ -7,6 +7,18 @@ import { type Guard, nameOf } from './guards.ts';
 /** By the name of the guard. */
 export const reasons: ReadonlyMap<string, string> = new Map([
   [
+    'src/chain/finality/finality-rules.ts carriedBy: throw cause;',
+    'decoding throws its own error only; any other is a fault of the node',
+  ],
+  [
+    "src/chain/finality/finality-rules.ts FinalityRules.judge: if (root === undefined) throw apiError('Invalid', 'The chain has no root of finality');",
+    'the version of the block is checked before, and with the feature there is a root',
+  ],
+  [
+    "src/chain/fork/branch-switch.ts BranchSwitch.attempt: if (lead === 'ours') return 'outvoted';",
+    'a shortcut: the exact comparison says the same of the branch once it is applied',
+  ],
+  [
     'src/contracts/block-in-work.ts createBlockInWork.addResults: if (isBlockFull(cause)) throw cause;',
     'a shortcut: the check of the call itself meets the same limit, and throws the same',
   ],
@@ -16,6 +28,34 @@ export const reasons: ReadonlyMap<string, string> = new Map([
   ],
   [
     'src/contracts/run-contract.ts brokenEngine: if (isOurs(cause)) throw cause;',
+    'an assertion: it acts only where the node is wrong, and the node stops',
+  ],
+  [
+    'src/finality/finality.ts Finality.receive: throw cause;',
+    'decoding throws its own error only; any other is a fault of the node',
+  ],
+  [
+    'src/finality/note-file.ts decodeNote: end < 0',
+    'fewer bytes than a hash are equal to none: it says so without making one',
+  ],
+  [
+    'src/finality/offline-proof.ts readLinks: throw cause;',
+    'decoding throws its own error only; any other is a fault of the node',
+  ],
+  [
+    'src/mempool/journal/recovery.ts Recovery.ask: if (isOurs(cause)) throw cause;',
+    'an assertion: it acts only where the node is wrong, and the node stops',
+  ],
+  [
+    'src/mempool/journal/recovery.ts Recovery.replaces: if (equal(earlier.bytes, bytes)) return false;',
+    'no refusal: without it the later one of two equal records takes the place of the earlier one',
+  ],
+  [
+    'src/mempool/journal/recovery.ts Recovery.run: if (isOurs(cause)) throw cause;',
+    'an assertion: it acts only where the node is wrong, and the node stops',
+  ],
+  [
+    'src/mempool/reorg/readmission.ts Readmission.#check: if (isOurs(cause)) throw cause;',
     'an assertion: it acts only where the node is wrong, and the node stops',
   ],
   [
@@ -31,6 +71,10 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'the fields of a transaction are read from an object, which the compiler cannot know here',
   ],
   [
+    'src/tx/pipeline.ts applyMembers: requirePlace(member, block);',
+    'a second line: the types that it refuses are refused as members where the group is read',
+  ],
+  [
     'src/tx/scripts/known-scripts.ts orRefused: throw cause;',
     'reading a script throws only its own error; any other is a fault of the node',
   ],
@@ -44,6 +88,10 @@ export const reasons: ReadonlyMap<string, string> = new Map([
   ],
   [
     'src/tx/types/105-executed-contract.ts fromJson: throw cause;',
+    'reading a request throws refusals only; anything else is a fault of the node',
+  ],
+  [
+    'src/tx/types/120-atomic.ts fromJson: throw cause;',
     'reading a request throws refusals only; anything else is a fault of the node',
   ],
 ]);

@@ -53,6 +53,13 @@ export class Results {
     return this.kept.measured[file]?.hash === this.hash(file);
   }
 
+  /** Sources with guards that were none when the file was measured. */
+  sourcesSince(file: string, all: readonly Guard[]): readonly string[] {
+    const known = this.kept.measured[file]?.sources;
+    if (known === undefined) return [];
+    return [...new Set(all.map((guard) => guard.file))].filter((source) => !(source in known));
+  }
+
   measured(file: string, seconds: number, acted: readonly Guard[], all: readonly Guard[]): void {
     this.kept.measured[file] = {
       hash: this.hash(file),

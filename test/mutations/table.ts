@@ -5,7 +5,7 @@ import type { Results } from './results.ts';
 
 const HEAD = `# Guards
 
-Each line that refuses a block, a transaction, a result of a contract or confidential data, and the test that
+Each line that refuses a block, a transaction, a vote, a result of a contract or confidential data, and the test that
 fails when this line alone is taken out. \`npm run test:mutations\` finds them and writes this page; see
 [reliability.md](reliability.md#guards).
 

@@ -1,7 +1,7 @@
 // A node whose store was written by a release that knew nothing of feature 1004 while that was approved.
 import t from 'tap';
 import { decodeBlock } from '../../src/block/block.ts';
-import { createBlockchain } from '../../src/chain/blockchain.ts';
+import { Blockchain } from '../../src/chain/blockchain.ts';
 import { FinalityRules } from '../../src/chain/finality/finality-rules.ts';
 import { NodeFinality } from '../../src/node/open-finality.ts';
 import { feature } from '../../src/tx/rules/features.ts';
@@ -24,7 +24,7 @@ const APPROVED = 8;
 async function chain(supported: number[]) {
   const clock = testClock(GENESIS_TIME);
   const store = createMemoryStore();
-  const blockchain = createBlockchain(
+  const blockchain = new Blockchain(
     {
       rules,
       consensus: consensusOf(rules),
@@ -66,4 +66,26 @@ t.test('it does not start, and says why', async (t) => {
     message: /another release ran here.*make the data directory anew/,
   });
   t.doesNotThrow(() => started(at.blockchain));
+  FinalityRules.prototype.leave = leave;
+  await t.rejects(mine(old), /was approved while another release ran here/);
 });
+
+t.test(
+  'a miner waits for votes where the operator and the number of voters ask for it',
+  async (t) => {
+    const lacksVotes = (waits: boolean, voters: number): boolean => {
+      const finality = new NodeFinality(
+        { isPoa: true, maxRollback: 100, roundMs: 1_000, notePath: '', votes: false, waits },
+        { blockchain: { tip: () => undefined }, rules } as never,
+      );
+      // The chains of these tests have three miners, whose votes are never waited for.
+      const keys = Array.from({ length: voters });
+      const index = { at: () => ({ leaves: { current: { keys } } }) };
+      Object.assign(finality, { running: { engine: { mayMakeBlock: () => false }, index } });
+      return finality.lacksVotes();
+    };
+    t.equal(lacksVotes(true, 4), true);
+    t.equal(lacksVotes(false, 4), false);
+    t.equal(lacksVotes(true, 3), false);
+  },
+);

@@ -47,6 +47,7 @@ t.test('scenario 89: what is refused, in which order, and that nothing is kept',
   const wrongHash = base58.encode(sha256(randomBytes(9)));
   // Each has the faults of all below it as well, so the order shows.
   const faults: readonly (readonly [Partial<DataToSend>, number, RegExp])[] = [
+    [{ atomicBadge: {} }, 199, /'atomicBadge' field is not allowed .* version '1'/],
     [{ feeAssetId: wrongHash }, 199, /'feeAssetId' field is not allowed/],
     [{ info: { ...honest.info, filename: long } }, 199, /File name is too long '32769', maximum/],
     [

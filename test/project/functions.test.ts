@@ -10,7 +10,6 @@ const MAX_LINES = 70;
 const LONG: Readonly<Record<string, number>> = {
   'src/adapters/database/pglite.ts pgliteDatabase': 137,
   'src/adapters/database/postgres.ts postgresDatabase': 116,
-  'src/chain/blockchain.ts createBlockchain': 82,
   'src/contracts/conclude.ts createConclusions': 76,
   'src/contracts/contract-packer.ts createContractPacker': 129,
   'src/contracts/statuses/status-store.ts createStatusStore': 82,
@@ -21,8 +20,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/data-service/stream/stream-reader.ts streamReader': 81,
   'src/data-service/stream/transaction-streams.ts createTransactionStreams': 242,
   'src/mempool/admission/admission.ts createAdmission': 211,
-  'src/mempool/pool.ts createPool': 95,
-  'src/mempool/admission/script-pace.ts createScriptPace': 79,
   'src/mempool/admission/trial.ts createTrial': 80,
 };
 

@@ -1,5 +1,7 @@
 // Who may call what.
 import t from 'tap';
+import { base58 } from '../../src/base/base58.ts';
+import { utf8 } from '../../src/base/bytes.ts';
 import { ask } from '../adapters/http/raw-socket.ts';
 import { exchangeJson } from './fixtures/exchange-json.ts';
 import { memoryNode } from './fixtures/memory-node.ts';
@@ -104,3 +106,81 @@ t.test('without configured hashes nobody passes', async (t) => {
   const answer = await exchangeJson('POST', `${fallen}/privacy/forceSync`, headers, '');
   t.equal(answer.body['error'], 613, 'the general key stands in for the privacy key');
 });
+
+t.test('keys with names do what their scopes say', async (t) => {
+  const { family } = whole.node.services;
+  const [, second] = accounts;
+  const hash = (key: string) => base58.encode(family.secureHash(utf8(key)));
+  const now = whole.clock.now();
+  const named = (name: string, scopes: readonly string[], expires?: number) => ({
+    ...{ name, scopes, hash: hash(`of ${name}`) },
+    ...(expires === undefined ? {} : { expires }),
+  });
+  const apiKeys = [
+    named('reader', ['read']),
+    named('signer', [`sign:${first.text}`]),
+    named('both', ['sign', 'read']),
+    named('privacy', ['privacy']),
+    named('peers', ['peers']),
+    named('admin', ['admin']),
+    named('late', ['admin'], now - 1),
+    named('early', ['admin'], now + 3_600_000),
+  ];
+  const url = await serve({ settings: { ...settings, apiKeys, cryptoApiKey: true } });
+  const status = async (path: string, name: string, body = '{}'): Promise<unknown> => {
+    const headers = { 'X-API-Key': `of ${name}`, 'X-Forwarded-For': '10.0.0.1' };
+    const answer = await exchangeJson('POST', url + path, headers, body);
+    return answer.status === 403 ? answer.body['message'] : 'passed';
+  };
+  const places: readonly (readonly [path: string, scope: string, who: readonly string[]])[] = [
+    [`/addresses/verifyText/${first.text}`, 'read', ['reader', 'both']],
+    ['/transactions/sign', 'sign', ['signer', 'both']],
+    ['/transactions/signAndBroadcast', 'sign', ['signer', 'both']],
+    [`/addresses/sign/${first.text}`, 'sign', ['signer', 'both']],
+    ['/crypto/decrypt', 'sign', ['signer', 'both']],
+    ['/privacy/forceSync', 'privacy', ['privacy']],
+    ['/privacy/sendData', 'privacy', ['privacy']],
+    ['/peers/clearblacklist', 'peers', ['peers']],
+    ['/utils/reload-wallet', 'admin', ['admin', 'early']],
+  ];
+  for (const [path, scope, who] of places) {
+    for (const { name } of apiKeys) {
+      const wrong = `The API key '${name}' does not have the scope ${scope}`;
+      const refused = name === 'late' ? "The API key 'late' has expired" : wrong;
+      t.equal(await status(path, name), who.includes(name) ? 'passed' : refused, path);
+    }
+    t.match(await status(path, 'nobody'), /^Provided (privacy )?API key is not correct$/);
+  }
+  const general = { 'X-API-Key': API_KEY, 'X-Forwarded-For': '10.0.0.1' };
+  t.equal((await exchangeJson('POST', `${url}/utils/reload-wallet`, general, '')).status, 200);
+
+  const message = JSON.stringify({ message: 'text' });
+  const other = `The API key 'signer' does not have the scope sign:${second!.text}`;
+  const transfer = (sender: string) =>
+    JSON.stringify({
+      type: 4,
+      version: 2,
+      sender,
+      recipient: first.text,
+      amount: 1,
+      fee: 1_000_000,
+    });
+  const encrypted = (sender: string) =>
+    JSON.stringify({ sender, encryptionText: 'x', recipientsPublicKeys: [] });
+  const signing: readonly (readonly [(account: { readonly text: string }) => string, Body])[] = [
+    [({ text }) => `/addresses/sign/${text}`, () => message],
+    [({ text }) => `/addresses/signText/${text}`, () => message],
+    [() => '/transactions/sign', transfer],
+    [() => '/transactions/signAndBroadcast', transfer],
+    [() => '/crypto/encryptSeparate', encrypted],
+    [() => '/crypto/encryptCommon', encrypted],
+  ];
+  for (const [path, body] of signing) {
+    const at = path(second!);
+    t.equal(await status(path(first), 'signer', body(first.text)), 'passed', at);
+    t.equal(await status(at, 'signer', body(second!.text)), other, at);
+    t.equal(await status(at, 'both', body(second!.text)), 'passed', at);
+  }
+});
+
+type Body = (address: string) => string;

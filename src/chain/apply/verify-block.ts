@@ -4,7 +4,7 @@
  * state.
  */
 import { apiError } from '../../base/errors.ts';
-import type { Verifier } from '../../base/ports.ts';
+import type { SignatureCheck, Verifier } from '../../base/ports.ts';
 import { type Block, hasOwnBody, SCRIPT_RUNS_MAX, signedBytes } from '../../block/block.ts';
 import { claimChecks } from '../../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
@@ -19,7 +19,7 @@ import {
   placesBefore,
   sealing,
 } from '../../tx/proof-verdicts.ts';
-import { hasScripts, planChecks } from '../../tx/scripts/plan-checks.ts';
+import { CheckPlanner, hasScripts } from '../../tx/scripts/plan-checks.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeUnreadTx } from '../../tx/tx-bytes.ts';
 
@@ -93,8 +93,7 @@ export async function composeChecks(
   slice: TimeSlice,
   isSigned = false,
 ): Promise<BlockChecks> {
-  const { generator, signature } = block.header;
-  const ofBlock = { publicKey: generator, message: signedBytes(block, view.scheme), signature };
+  const ofBlock = signatureOf(block, view.scheme);
   const claims = claimChecks(block.header, view.scheme);
   const checks = new ProofChecks([...claims, ...(isSigned ? [] : [ofBlock])]);
   const before: (ProofVerdicts | undefined)[] = [];
@@ -107,16 +106,15 @@ export async function composeChecks(
     unsealed.push(knownUnsealed(tx, known, view));
     if (slice.isOver()) await slice.yield();
   }
-  let planned = 0;
+  // A plan decodes scripts, for a block that nobody may have signed. Further runs than a block may
+  // have make their checks themselves.
+  const planner = new CheckPlanner(view, slice, SCRIPT_RUNS_MAX);
   for (const [i, tx] of txs.entries()) {
     if (before[i] !== undefined) continue;
-    // A plan decodes scripts, for a block that nobody may have signed. Further runs than a block
-    // may have make their checks themselves.
-    const plan = planned < SCRIPT_RUNS_MAX ? planChecks(tx, view) : undefined;
-    if (plan !== undefined) planned++;
     const part = unsealed[i]?.onlySeal ?? (inside[i] === undefined ? undefined : ONLY_OWN);
-    checks.add(tx, part ?? plan);
-    // Reading a script takes milliseconds.
+    const plan = part ?? planner.plan(tx);
+    checks.add(tx, plan instanceof Promise ? await plan : plan);
+    // Looking for scripts and composing the checks of many members takes long too.
     if (slice.isOver()) await slice.yield();
   }
   return {
@@ -139,6 +137,22 @@ export async function composeChecks(
       });
     },
   };
+}
+
+const signatureOf = (block: Block, scheme: ChainScheme): SignatureCheck => ({
+  publicKey: block.header.generator,
+  message: signedBytes(block, scheme),
+  signature: block.header.signature,
+});
+
+/** The signature of the block alone, for one whose transactions cannot be read. */
+export async function hasGoodSignature(
+  block: Block,
+  verifier: Verifier,
+  scheme: ChainScheme,
+): Promise<boolean> {
+  const { publicKey, message, signature } = signatureOf(block, scheme);
+  return hasOwnBody(block, scheme) && (await verifier.verifyOne(publicKey, message, signature));
 }
 
 /** Composes the checks and asks for them. */

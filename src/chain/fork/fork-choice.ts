@@ -20,6 +20,7 @@ import {
   type CheckedBlock,
   composeChecks,
   decodeTransactions,
+  hasGoodSignature,
   type KnownVerdicts,
 } from '../apply/verify-block.ts';
 import type { Blockchain } from '../blockchain.ts';
@@ -97,10 +98,17 @@ export class ForkChoice {
     this.forget?.();
   }
 
-  /** Starts the checks that need no state; throws Refusal where a transaction does not decode. */
+  /** Starts the checks that need no state. What they refuse, `adopt` refuses. */
   async check(block: Block, known: BlockKnowledge = NOTHING_KNOWN): Promise<CheckedBlock> {
-    const txs = await decodeTransactions(block, this.deps.blockchain.view.scheme, this.slice);
-    const verdicts = this.verdictsOn(block, txs, known.isSigned);
+    let txs: readonly Tx[] = [];
+    let verdicts: CheckedBlock['verdicts'];
+    try {
+      txs = await decodeTransactions(block, this.deps.blockchain.view.scheme, this.slice);
+      verdicts = this.verdictsOn(block, txs, known.isSigned);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      verdicts = this.unreadable(block, error, known.isSigned);
+    }
     // `adopt` awaits them later; an earlier rejection must not end the process.
     verdicts.catch(() => undefined);
     return { block, txs, verdicts };
@@ -117,14 +125,7 @@ export class ForkChoice {
 
   /** `check` and `adopt` for one block. */
   async offer(block: Block, known: BlockKnowledge = NOTHING_KNOWN): Promise<BranchOutcome> {
-    let checked: CheckedBlock;
-    try {
-      checked = await this.check(block, known);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return this.refusal(new BadBlock(blockId(block), error, known.isSigned, !known.isSigned));
-    }
-    return this.adopt([checked]);
+    return this.adopt([await this.check(block, known)]);
   }
 
   /**
@@ -150,11 +151,17 @@ export class ForkChoice {
     const composed = composeChecks(block, txs, knownVerdicts, view, this.slice, isSigned);
     const checks = await composed.catch((error) => {
       if (!(error instanceof Refusal)) throw error;
-      // Nobody has checked yet who signed this body.
-      throw new BadBlock(blockId(block), error, isSigned, !isSigned);
+      return this.unreadable(block, error, isSigned);
     });
     await this.room.enter(checks);
     return checks.ask(verifier).finally(() => this.room.leave(checks));
+  }
+
+  /** Rejects with BadBlock. Who has signed what is refused before that was known answers for it. */
+  private async unreadable(block: Block, refusal: Refusal, isKnown: boolean): Promise<never> {
+    const { blockchain, verifier } = this.deps;
+    const isSigned = isKnown || (await hasGoodSignature(block, verifier, blockchain.view.scheme));
+    throw new BadBlock(blockId(block), refusal, isSigned, !isSigned);
   }
 
   private refusal(error: unknown): BranchOutcome {

@@ -32,7 +32,11 @@ export class HeaderClaims {
     const claims = consensusView(this.blockchain.view, earlier);
     for (const { block } of branch) {
       const { header } = block;
-      const broken = ruleBroken(() => this.consensus.verifyHeader(header, parent, claims));
+      const features = this.blockchain.featuresOfBranch(ancestor.height, parent.height + 1);
+      const broken = ruleBroken(() => {
+        if (features !== undefined) checkVersion(header, versionIn({ features }, header));
+        this.consensus.verifyHeader(header, parent, claims);
+      });
       if (broken !== undefined) throw new BadBlock(blockId(block), broken, true);
       parent = { height: parent.height + 1, header };
       earlier.set(parent.height, header);

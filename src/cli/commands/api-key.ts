@@ -1,41 +1,71 @@
-/** `platform-node api-key hash` (node.md#tools, ApiKeyHash). */
-import type { Command } from 'commander';
-import { CliError } from '../terminal/exit.ts';
-import { printJson } from '../terminal/output.ts';
+/** `platform-node api-key generate|hash` (node.md#tools, ApiKeyHash). */
+import { type Command, Option } from 'commander';
+import { CliError, EXIT } from '../terminal/exit.ts';
+import { AS_BEFORE, printJson, warn } from '../terminal/output.ts';
 
 interface Flags {
-  json?: true;
   nationalCrypto?: true;
   out?: string;
+  asBefore?: true;
 }
 
+/** Of a random key: nobody tries all of them. */
+const KEY_BYTES = 32;
+/** Shorter keys can be found by trying, by whoever reads the hash. */
+const KEY_CHARACTERS_MIN = 16;
+
 export function register(command: Command): void {
+  command
+    .command('generate')
+    .description(
+      'Print a new API key and its hash. The configuration takes the hash; the key is for the client ' +
+        'and is shown this once.',
+    )
+    .option('--national-crypto', 'hash as with platform-crypto = no')
+    .action(generate);
   command
     .command('hash [source]')
     .description(
       'Print the hash of an API key. The source is a configuration file with the section ' +
-        "apikeyhash-generator, the key itself, or '-' for a key on stdin.",
+        "apikeyhash-generator, or '-' for a key on stdin; without it a console is asked. A key that " +
+        'is given as the source itself stays in the history of the shell.',
     )
-    .option('--json', 'print an object')
     .option('--national-crypto', 'hash as with platform-crypto = no')
-    .option('-o, --out <file>', 'write the two lines to a file too')
+    .option('-o, --out <file>', 'write the hash to a file too')
+    .addOption(new Option(AS_BEFORE).hideHelp())
     .action(hash);
 }
 
+async function generate(flags: Flags): Promise<void> {
+  const { systemRandom } = await import('../../adapters/system.ts');
+  const { base58 } = await import('../../base/base58.ts');
+  const apiKey = base58.encode(systemRandom.bytes(KEY_BYTES));
+  printJson({ apiKey, apiKeyHash: await hashOf(apiKey, flags.nationalCrypto !== true) });
+}
+
 async function hash(source: string | undefined, flags: Flags): Promise<void> {
-  if (source === undefined) throw new CliError("Give a configuration file, a key, or '-'");
   const { key, platformCrypto, out } = await keyFrom(source, flags);
+  if (key.length < KEY_CHARACTERS_MIN) {
+    const text =
+      `The key has ${key.length} characters, and fewer than ${KEY_CHARACTERS_MIN} can be found by ` +
+      'trying: platform-node api-key generate makes a good one';
+    if (flags.asBefore !== true) throw new CliError(text);
+    warn(text);
+  }
+  const apiKeyHash = await hashOf(key, platformCrypto);
+  const text = flags.asBefore === true ? `Api key: ${key}\nApi key hash: ${apiKeyHash}\n` : '';
+  if (text === '') printJson({ apiKeyHash });
+  else process.stdout.write(text);
+  if (out === undefined) return;
+  const { files } = await import('../../adapters/files.ts');
+  files.replace(out, new TextEncoder().encode(text || `${apiKeyHash}\n`), { secret: true });
+}
+
+async function hashOf(key: string, platformCrypto: boolean): Promise<string> {
   const { configuredFamily } = await import('../../crypto/families.ts');
   const { base58 } = await import('../../base/base58.ts');
   const family = configuredFamily(platformCrypto);
-  const apiKeyHash = base58.encode(family.secureHash(new TextEncoder().encode(key)));
-  const text = `Api key: ${key}\nApi key hash: ${apiKeyHash}\n`;
-  if (flags.json === true) printJson({ apiKey: key, apiKeyHash });
-  else process.stdout.write(text);
-  if (out !== undefined) {
-    const { files } = await import('../../adapters/files.ts');
-    files.replace(out, new TextEncoder().encode(text), { secret: true });
-  }
+  return base58.encode(family.secureHash(new TextEncoder().encode(key)));
 }
 
 interface KeySource {
@@ -44,8 +74,14 @@ interface KeySource {
   readonly out: string | undefined;
 }
 
-async function keyFrom(source: string, flags: Flags): Promise<KeySource> {
+async function keyFrom(source: string | undefined, flags: Flags): Promise<KeySource> {
   const platformCrypto = flags.nationalCrypto !== true;
+  if (source === undefined) {
+    const { askHidden } = await import('../terminal/prompt.ts');
+    const key = await askHidden('API key > ');
+    if (key !== undefined) return { key, platformCrypto, out: flags.out };
+    throw new CliError("Give a configuration file, or '-' for a key on stdin", EXIT.usage);
+  }
   if (source === '-') {
     const { readLines } = await import('../terminal/lines.ts');
     for await (const line of readLines('-')) return { key: line, platformCrypto, out: flags.out };

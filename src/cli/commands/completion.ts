@@ -1,10 +1,10 @@
 /** `platform-node completion bash|zsh|fish`: scripts generated from the registered commands. */
-import type { Command } from 'commander';
-import { CliError, EXIT } from '../terminal/exit.ts';
+import { Argument, type Command } from 'commander';
+import { printDocument } from '../terminal/output.ts';
 
 export function register(command: Command, whole: () => Promise<Command>): void {
   command
-    .argument('<shell>', 'bash, zsh or fish')
+    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SHELLS)))
     .addHelpText(
       'after',
       '\nbash: source <(platform-node completion bash)\n' +
@@ -12,11 +12,7 @@ export function register(command: Command, whole: () => Promise<Command>): void 
         'fish: platform-node completion fish | source',
     )
     .action(async (shell: string) => {
-      const print = SHELLS[shell];
-      if (print === undefined) {
-        throw new CliError(`Unknown shell '${shell}': expected bash, zsh or fish`, EXIT.usage);
-      }
-      process.stdout.write(print(choicesOf(await whole())));
+      printDocument(SHELLS[shell]!(choicesOf(await whole())));
     });
 }
 
@@ -28,6 +24,8 @@ interface Choice {
   readonly doc: string;
   /** True for an option that takes a value. */
   readonly takesValue?: boolean;
+  /** The values that the option takes, where they are known. */
+  readonly values?: readonly string[];
 }
 
 function choicesOf(command: Command, path = '', found = new Map<string, Choice[]>()): Choices {
@@ -35,12 +33,18 @@ function choicesOf(command: Command, path = '', found = new Map<string, Choice[]
     word: sub.name(),
     doc: sub.summary() || sub.description(),
   }));
-  const options = command.options.map((option) => ({
-    word: option.long ?? option.flags,
-    doc: option.description,
-    takesValue: option.required,
-  }));
-  found.set(path, [...words, ...options, { word: '--help', doc: 'show help' }]);
+  const values = command.registeredArguments.flatMap(({ argChoices = [], description: doc }) =>
+    argChoices.map((word) => ({ word, doc })),
+  );
+  const options = command.options
+    .filter(({ hidden }) => !hidden)
+    .map((option) => ({
+      word: option.long ?? option.flags,
+      doc: option.description,
+      takesValue: option.required,
+      values: option.argChoices ?? [],
+    }));
+  found.set(path, [...words, ...values, ...options, { word: '--help', doc: 'show help' }]);
   for (const sub of command.commands) {
     choicesOf(sub, path === '' ? sub.name() : `${path} ${sub.name()}`, found);
   }
@@ -57,6 +61,17 @@ const valued = (choices: Choices): string[] => [
   ),
 ];
 
+/** The values of one command's option by its path and name, as cases of bash. */
+const valueCases = (choices: Choices): string[] =>
+  [...choices].flatMap(([path, list]) =>
+    list
+      .filter(({ values = [] }) => values.length > 0)
+      .map(({ word, values = [] }) => {
+        const where = singleQuoted(`${path} ${word}`.trim());
+        return `    ${where}) words=${singleQuoted(values.join(' '))} ;;`;
+      }),
+  );
+
 /** The longest known path among the words before the cursor decides. */
 function bash(choices: Choices): string {
   const cases = [...choices].map(
@@ -69,7 +84,7 @@ function bash(choices: Choices): string {
     _platform_node_words "\${path:+$path }$word" && path="\${path:+$path }$word"
   done
   case " ${valued(choices).join(' ')} " in
-    *" $before "*) ;;
+    *" $before "*) _platform_node_values "$path $before" && { COMPREPLY=($(compgen -W "$words" -- "$current")); return; } ;;
     *) _platform_node_words "$path"; COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
   esac
   [ "\${#COMPREPLY[@]}" -eq 0 ] && COMPREPLY=($(compgen -f -- "$current"))
@@ -77,6 +92,12 @@ function bash(choices: Choices): string {
 _platform_node_words() {
   case $1 in
 ${cases.join('\n')}
+    *) return 1 ;;
+  esac
+}
+_platform_node_values() {
+  case $1 in
+${valueCases(choices).join('\n')}
     *) return 1 ;;
   esac
 }
@@ -94,8 +115,9 @@ function fish(choices: Choices): string {
     const ended =
       further.length === 0 ? [] : [`not __fish_seen_subcommand_from ${further.join(' ')}`];
     const where = path === '' ? '__fish_use_subcommand' : [...inside, ...ended].join('; and ');
-    return list.map(({ word, doc, takesValue }) => {
-      const option = `-l ${word.slice(2)}${takesValue === true ? ' -r' : ''}`;
+    return list.map(({ word, doc, takesValue, values = [] }) => {
+      const taken = values.length === 0 ? ' -r' : ` -x -a ${singleQuoted(values.join(' '))}`;
+      const option = `-l ${word.slice(2)}${takesValue === true ? taken : ''}`;
       const what = word.startsWith('--') ? option : `-f -a ${word}`;
       return `complete -c platform-node -n ${singleQuoted(where)} ${what} -d ${singleQuoted(doc)}`;
     });

@@ -1,7 +1,7 @@
 /** `platform-node config check|show|explain|schema|example`. */
 import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../terminal/exit.ts';
-import { printJson, say, warn } from '../terminal/output.ts';
+import { isForPerson, printDocument, printJson, say, warn } from '../terminal/output.ts';
 
 interface Flags {
   set?: string[];
@@ -48,21 +48,31 @@ export function register(command: Command): void {
     .command('example')
     .description('Print a configuration file with every setting, commented out.')
     .action(async () => {
-      process.stdout.write((await import('../../node/config/document.ts')).exampleConfig());
+      printDocument((await import('../../node/config/document.ts')).exampleConfig());
     });
 }
 
-async function check(file: string, flags: Flags & { strict?: true }): Promise<void> {
+/**
+ * A pipe gets JSON, and people read the same on stderr. On a terminal both would stand one below the
+ * other, so a person gets the text and a last line.
+ */
+async function check(file: string, flags: Flags & { strict?: true; json?: true }): Promise<void> {
   const { said, errors, warnings, unknown } = await findingsOf(file, flags);
   const isStrict = flags.strict === true;
   const strictErrors = isStrict ? unknown : [];
   const rest = isStrict ? warnings.filter((one) => !unknown.includes(one)) : warnings;
-  rest.forEach(warn);
-  [...strictErrors, ...said].forEach(say);
+  if (flags.json !== true) {
+    rest.forEach(warn);
+    [...strictErrors, ...said].forEach(say);
+  }
   const all = [...strictErrors, ...errors];
-  printJson({ ok: all.length === 0, file, errors: all, warnings: rest });
+  if (isForPerson()) console.log(`${file}: ${counted(all, 'error')}, ${counted(rest, 'warning')}`);
+  else printJson({ ok: all.length === 0, file, errors: all, warnings: rest });
   if (all.length > 0) process.exitCode = EXIT.failure;
 }
+
+const counted = ({ length }: readonly unknown[], noun: string): string =>
+  `${length === 0 ? 'no' : length} ${noun}${length === 1 ? '' : 's'}`;
 
 interface Findings {
   /** The errors as a person reads them. */

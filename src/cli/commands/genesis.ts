@@ -1,8 +1,8 @@
 /** `platform-node genesis sign|show|verify` (blocks.md#signing). */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Config } from '../../node/config/settings.ts';
 import { CliError } from '../terminal/exit.ts';
-import { printJson, say, warn } from '../terminal/output.ts';
+import { AS_BEFORE, printDocument, printJson, say, warn } from '../terminal/output.ts';
 import { setOption } from './config.ts';
 
 interface Flags {
@@ -17,7 +17,7 @@ export function register(command: Command): void {
         'writes signature, key and time into the file. The old file is kept beside it.',
     )
     .option('--force', 'sign a file that is signed already, which makes another network')
-    .option('--json', 'print the answer as JSON')
+    .addOption(new Option(AS_BEFORE).hideHelp())
     .addOption(setOption())
     .action(sign);
   command
@@ -39,7 +39,7 @@ export function register(command: Command): void {
 
 interface SignFlags extends Flags {
   force?: true;
-  json?: true;
+  asBefore?: true;
 }
 
 async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
@@ -81,7 +81,7 @@ async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
   };
   const { resolve } = await import('node:path');
   const [fresh, old] = [resolve(file), resolve(await write(file, signed))];
-  if (flags.json === true) {
+  if (flags.asBefore !== true) {
     printJson({ file: fresh, old, ...signed });
     return;
   }
@@ -185,7 +185,7 @@ async function load(file: string, flags: Flags) {
 async function show(file: string, flags: Flags & { bytes?: true }): Promise<void> {
   const { block, scheme } = await load(file, flags);
   if (flags.bytes === true) {
-    console.log(Buffer.from(block.bytes).toString('hex'));
+    printDocument(`${Buffer.from(block.bytes).toString('hex')}\n`);
     return;
   }
   const { base58 } = await import('../../base/base58.ts');

@@ -12,7 +12,7 @@ import { refusalOf } from '../../codec/refusal.ts';
 import { RefusedError } from '../../rest-framework/client.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readAll, readLines } from './lines.ts';
-import { printJson } from './output.ts';
+import { isForPerson, printJson } from './output.ts';
 import { refusalLine } from './refusal-line.ts';
 
 /** The documents of a JSON input: lines with --ndjson, else one value or the items of a list. */
@@ -93,7 +93,7 @@ export function failureLine(cause: unknown): Record<string, unknown> {
 }
 
 async function print(value: unknown): Promise<void> {
-  if (process.stdout.isTTY) return printJson(value);
+  if (isForPerson()) return printJson(value);
   // Waits for a slow reader, so that the memory stays bounded.
   if (process.stdout.write(`${stringify(value)}\n`)) return;
   await new Promise<void>((resolve) => process.stdout.once('drain', resolve));

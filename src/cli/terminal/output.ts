@@ -5,8 +5,27 @@
  */
 import { stringify } from '../../base/json.ts';
 
+/** What the old names of the generators add to the command: print the texts that they printed. */
+export const AS_BEFORE = '--as-before';
+
+let isJsonAsked = false;
+
+/** `--json`: as in a pipe, also on a terminal. */
+export function askForJson(): void {
+  isJsonAsked = true;
+}
+
+/** A person reads the answers. */
+export const isForPerson = (): boolean => process.stdout.isTTY === true && !isJsonAsked;
+
 export function printJson(value: unknown): void {
-  console.log(stringify(value, process.stdout.isTTY ? 2 : undefined));
+  console.log(stringify(value, isForPerson() ? 2 : undefined));
+}
+
+/** A document that is no JSON, such as a script; with `--json` a JSON text. */
+export function printDocument(text: string): void {
+  if (isJsonAsked) printJson(text);
+  else process.stdout.write(text);
 }
 
 /** A message for people. */

@@ -24,23 +24,30 @@ export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Of a command that ends with its terminal. */
 export const TERMINAL_SIGNALS = [...STOP_SIGNALS, 'SIGHUP'] as const;
 
+export interface StopOptions {
+  readonly stopSignals?: readonly NodeJS.Signals[];
+  /** What the process runs: its events are named after it. */
+  readonly service?: 'node' | 'data';
+}
+
 export function stopRequests(
   log: LogControl,
-  stopSignals: readonly NodeJS.Signals[] = STOP_SIGNALS,
+  { stopSignals = STOP_SIGNALS, service = 'node' }: StopOptions = {},
 ): StopRequests {
   const { promise: requested, resolve: request } = Promise.withResolvers<Error | undefined>();
   let signals = 0;
   let deadline: NodeJS.Timeout | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
-    log.info('node.stopping', { signal });
+    log.info(`${service}.stopping`, { signal });
     // The second signal ends the process at once; the store loses no acknowledged data.
     if (++signals > 1) process.exit(EXIT.failure);
     request(undefined);
   };
   const onError = (cause: Error): void => {
-    log.error('node.failed', { why: cause.stack ?? cause.message });
+    log.error(`${service}.failed`, { why: cause.stack ?? cause.message });
     const [line] = cause.message.split('\n');
-    const text = `the node itself has failed: ${line}; please report what its log says`;
+    const what = service === 'data' ? 'data service' : 'node';
+    const text = `the ${what} itself has failed: ${line}; please report what its log says`;
     request(cause instanceof AssertionError ? cause : new CliError(text, EXIT.assertion));
   };
   for (const signal of stopSignals) process.on(signal, onSignal);
@@ -50,7 +57,7 @@ export function stopRequests(
     request,
     expectEnd(exitCode) {
       deadline ??= setTimeout(() => {
-        log.error('node.stop-timeout');
+        log.error(`${service}.stop-timeout`);
         log.flush();
         process.exit(exitCode || EXIT.failure);
       }, STOP_MS_MAX);

@@ -24,7 +24,7 @@ import { createEntryBytes } from '../entries/entry-bytes.ts';
 import type { Entries } from '../entries/pool-entries.ts';
 import type { Senders } from '../entries/senders.ts';
 import type { PoolChain, TrialScripts } from '../pool-chain.ts';
-import { createScriptPace } from './script-pace.ts';
+import { ScriptPace } from './script-pace.ts';
 import { type AskVerdicts, createVerdictGroup, GROUP_MAX } from './verdict-group.ts';
 
 export interface AdmissionOptions {
@@ -34,7 +34,10 @@ export interface AdmissionOptions {
 
 export interface AdmissionPorts {
   readonly scheme: ChainScheme;
-  readonly state: Pick<PoolChain, 'tryApply' | 'tryUnjudged' | 'planChecks' | 'isScripted'>;
+  readonly state: Pick<
+    PoolChain,
+    'tryApply' | 'tryUnjudged' | 'hasScripts' | 'planChecks' | 'isScripted'
+  >;
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly journal: Journal;
@@ -92,24 +95,12 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   const { scheme, state, verifier, clock, journal, log, entries, senders, recovering } = ports;
   const copied = createEntryBytes();
   const askAlone: AskVerdicts = (tx, plan) => checkProofs(tx, plan, verifier);
-  const scripts = createScriptPace(clock);
+  const scripts = new ScriptPace(clock);
   /** Those of the journal come one by one, so they never fill the line of the others. */
-  const scriptsAgain = createScriptPace(clock);
+  const scriptsAgain = new ScriptPace(clock);
   const arriving = new Map<string, Arrival>();
   /** Entries that are on their way to the disk. */
   const landing = new Map<PoolEntry, Promise<void>>();
-
-  /** The pool keeps the bytes alone, so they must decode to the same transaction. */
-  function ownCopy(tx: Tx): Tx {
-    let own: Tx;
-    try {
-      own = decodeTx(copied(tx.bytes), scheme);
-    } catch (cause) {
-      throw refusalFrom(cause);
-    }
-    if (own.layout === tx.layout && equal(own.id, tx.id)) return own;
-    throw apiError('Invalid', 'the bytes of the transaction mean another one');
-  }
 
   /**
    * While a transaction is on its way to the disk it is among the entries already, so those that
@@ -156,8 +147,8 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
       if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
         throw refused('transactions from scripted accounts are denied from UTX pool');
       }
-      const plan = state.planChecks(copy);
-      if (plan !== undefined) requirePlace(copy, placeOf(copy, sender, noScripts));
+      const planning = planOf(copy, sender);
+      const plan = planning instanceof Promise ? await planning : planning;
       const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
       // One with other proofs may have come in meanwhile: the first one stays.
       const texts = { key, sender, bytesHash: found.bytesHash };
@@ -241,10 +232,20 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     place.begin(state.tryUnjudged(tx, place));
   }
 
+  /** Throws ApiError where a rule refuses it that needs no script. */
+  function planOf(tx: Tx, sender: string): ReturnType<PoolChain['planChecks']> {
+    if (!state.hasScripts(tx)) return undefined;
+    requirePlace(tx, placeOf(tx, sender, noScripts));
+    return state.planChecks(tx);
+  }
+
   /** Wrong signatures aside. */
   const checkUnjudged = async (tx: Tx): Promise<void> => {
     requireSpace();
     const sender = latin1(tx.sender);
+    // It reads the scripts in pieces, and they run in one.
+    const planning = planOf(tx, sender);
+    if (planning instanceof Promise) await planning;
     await scripts.pass(sender, (run) => requirePlace(tx, placeOf(tx, sender, run)));
   };
 
@@ -284,7 +285,7 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   }
 
   return {
-    submit: (tx) => once(tx, ownCopy, NOTHING_KNOWN),
+    submit: (tx) => once(tx, (one) => ownCopy(one, copied(one.bytes), scheme), NOTHING_KNOWN),
     submitBytes: (bytes, found = NOTHING_KNOWN) =>
       found.isDoubted === true ? submitDoubted(bytes, found) : submitOwn(bytes, found),
     submitAll,
@@ -298,9 +299,21 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   };
 }
 
+/** The pool keeps the bytes alone, so they must decode to the same transaction. Throws ApiError. */
+function ownCopy(tx: Tx, bytes: Uint8Array, scheme: ChainScheme): Tx {
+  let own: Tx;
+  try {
+    own = decodeTx(bytes, scheme);
+  } catch (cause) {
+    throw refusalFrom(cause);
+  }
+  if (own.layout === tx.layout && equal(own.id, tx.id)) return own;
+  throw apiError('Invalid', 'the bytes of the transaction mean another one');
+}
+
 /**
- * A script may ask for many checks of signatures. They are made before it runs, so all other rules
- * come before them.
+ * A script may ask for many checks of signatures. They are made before it runs, and to know them it
+ * must be read, so all other rules come before that.
  */
 const noScripts: ScriptTime['run'] = () => undefined;
 

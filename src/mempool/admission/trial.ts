@@ -4,9 +4,11 @@
  */
 import { equal } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports.ts';
+import { SCRIPT_RUNS_MAX } from '../../block/block.ts';
 import { requireRunsOfBlock, requireUnitsOfBlock } from '../../chain/apply/block-scripts.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { candidateUnder, confirmedHeight } from '../../chain/store/stored-blocks.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
 import { assetBalance } from '../../ledger/assets.ts';
 import { executedBy } from '../../ledger/contracts.ts';
@@ -20,7 +22,7 @@ import {
   type Knowledge,
 } from '../../tx/pipeline.ts';
 import type { ChainRules } from '../../tx/rules/chain-rules.ts';
-import { planChecks } from '../../tx/scripts/plan-checks.ts';
+import { CheckPlanner, hasScripts } from '../../tx/scripts/plan-checks.ts';
 import type { ScriptOwner, ScriptRuns } from '../../tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../../tx/transaction.ts';
 import { type Spending, spendingOfAll } from '../entries/spending.ts';
@@ -55,7 +57,6 @@ export function createTrial(
   }
 
   const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
-  const find: Knowledge['find'] = (id) => candidateUnder(view, id);
 
   /** Leaves the effects of `apply` on `ledger`. Throws what it throws. */
   function tryOn(
@@ -65,7 +66,7 @@ export function createTrial(
     apply: (known: Knowledge) => unknown,
   ): Spending {
     const trial = new Trial(ledger, tx, scripts);
-    apply({ heightOf, find, scripts: trial });
+    apply({ heightOf, find: (id) => candidateUnder(view, id), scripts: trial });
     return trial.spending();
   }
 
@@ -99,7 +100,8 @@ export function createTrial(
           tryOn(own, tx, scripts, (known) => applyTransaction(tx, verdicts, own, block, known)),
       };
     },
-    planChecks: (tx) => planChecks(tx, view),
+    hasScripts: (tx) => hasScripts(tx, view),
+    planChecks: (tx) => new CheckPlanner(view, new TimeSlice(clock), SCRIPT_RUNS_MAX).plan(tx),
     isScripted: (address) => view.get(scripts, address) !== undefined,
     isMined: (id) => confirmedHeight(view, id) !== undefined || executedBy(view, id) !== undefined,
     availableBalance: (address) => available(accountOf(view, address)),

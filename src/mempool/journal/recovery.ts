@@ -252,7 +252,7 @@ export class Recovery {
     const txs: Tx[] = [];
     for (const key of group.value) {
       const tx = decodeStoredTx(this.waiting.get(key)!.bytes, scheme, fromLatin1(key));
-      checks.add(tx, state.planChecks(tx));
+      checks.add(tx, await state.planChecks(tx));
       txs.push(tx);
       // Reading scripts takes milliseconds.
       if (slice.isOver()) await slice.yield();

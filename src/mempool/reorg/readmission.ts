@@ -174,7 +174,7 @@ export class Readmission {
       for (const entry of group) {
         if (entry.removed) continue;
         const tx = decode(entry);
-        checks.add(tx, state.planChecks(tx));
+        checks.add(tx, await state.planChecks(tx));
         waiting.push(entry);
         // Reading scripts takes milliseconds.
         if (slice.isOver()) await slice.yield();

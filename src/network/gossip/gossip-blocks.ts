@@ -169,6 +169,11 @@ export class GossipBlocks {
       author.offend('invalid-block', misconduct('a list of more bytes than a block may have'));
       return;
     }
+    if (!(await this.rebuild.mayBeSigned(header))) {
+      const what = misconduct('a header that its generator has not signed');
+      for (const session of sources) session.offend('invalid-block', what);
+      return;
+    }
     arrival.stage = 'announced';
     const found = await fetchBlock(compact, sources, { rebuild: this.rebuild, sessions, log });
     if (found === undefined) {

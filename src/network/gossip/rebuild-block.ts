@@ -17,7 +17,7 @@ import {
   hasOwnBody,
   signedBytes,
 } from '../../block/block.ts';
-import { encodeHeader, type Header } from '../../block/header.ts';
+import { BOUND_VERSION, boundBytes, encodeHeader, type Header } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
 import {
@@ -63,6 +63,17 @@ export class Rebuild {
   /** True where the listed and available transactions are more than a block may hold. */
   isTooMuch({ txs }: CompactBlock): boolean {
     return this.isOverLimit(txs.map((tx) => this.atHand(tx)));
+  }
+
+  /**
+   * False where the generator has not signed the header. Below version 100 only the whole block says
+   * so: then this is true.
+   */
+  async mayBeSigned(header: Header): Promise<boolean> {
+    const { scheme, verifier } = this.deps;
+    const { version, generator, signature } = header;
+    if (version !== BOUND_VERSION) return true;
+    return verifier.verifyOne(generator, boundBytes(header, scheme), signature);
   }
 
   /**

@@ -5,7 +5,6 @@
  *
  * Invariant: only adopted blocks, never announcements, make this node believe that it is far behind.
  */
-import { Refusal } from '../../base/errors.ts';
 import { misconduct } from '../../base/misconduct.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
@@ -15,7 +14,7 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
 import { BRANCH_BLOCKS_MAX, Branch, type Fetched } from './adopt-branch.ts';
 import { createDownload, type Download } from './download.ts';
-import { Blamed, GivenUp, read } from './given-up.ts';
+import { Blamed, GivenUp } from './given-up.ts';
 import type { PeerTip, PeerTips } from './peer-tips.ts';
 import { portionsOf, withLead } from './portions.ts';
 import { createStallDetector, IDLE_MS_MAX, type StallWatch } from './stall-detector.ts';
@@ -132,15 +131,7 @@ export class PeerFollower {
   /** The blocks in order, with their signatures being checked. */
   private async *checkedBlocks(target: PeerTip, left: AbortSignal): AsyncGenerator<Fetched> {
     for await (const { block, session } of this.download.blocks(target, left)) {
-      const { forkChoice } = this.ports;
-      const checked = await forkChoice.check(block).catch((error) => {
-        if (error instanceof Refusal && this.isOutdated())
-          throw new GivenUp(error.message, 'later');
-        return read(session, (): never => {
-          throw error;
-        });
-      });
-      yield { ...checked, session };
+      yield { ...(await this.ports.forkChoice.check(block)), session };
     }
   }
 }

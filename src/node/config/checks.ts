@@ -3,7 +3,7 @@
  * configuration): errors, and warnings for combinations that are legal but seldom intended.
  */
 import { majorityOf } from '../../chain/apply/counted-miners.ts';
-import type { Problem } from './problems.ts';
+import type { Problem, SourceOf } from './problems.ts';
 import type { Config, GenesisConfig } from './settings.ts';
 
 type Storage = Config['privacy']['storage'];
@@ -36,10 +36,20 @@ const STORAGE_URLS: Readonly<
 type Wrong = (key: string, value: string | undefined, expected: string, fix: string) => void;
 
 /** Rules over several settings. */
-export function crossChecks(config: Config, file: string, warnings: string[]): Problem[] {
+export function crossChecks(
+  config: Config,
+  { file, given }: { readonly file: string; readonly given: SourceOf },
+  warnings: string[],
+): Problem[] {
   const problems: Problem[] = [];
   const wrong: Wrong = (key, value, expected, fix) => {
-    problems.push({ source: file, key, ...(value === undefined ? {} : { value }), expected, fix });
+    problems.push({
+      source: given(key),
+      key,
+      ...(value === undefined ? {} : { value }),
+      expected,
+      fix,
+    });
   };
   checkChain(config, wrong);
   checkNetwork(config, wrong);
@@ -156,7 +166,10 @@ function warningsOf(config: Config): string[] {
     warnings.push('rest-api.privacy-api-key-hash should differ from rest-api.api-key-hash');
   }
   if (restApi.enable && restApi.tls.cert === undefined && !isLoopback(restApi.bindAddress)) {
-    warnings.push('rest-api is plain HTTP beyond loopback: set rest-api.tls.cert and .key');
+    warnings.push(
+      `rest-api.bind-address = ${restApi.bindAddress} is plain HTTP beyond loopback: set ` +
+        'rest-api.tls.cert and rest-api.tls.key, or rest-api.bind-address = "127.0.0.1"',
+    );
   }
   const { enable, pull, remoteRegistries, allowedImages } = dockerEngine;
   const names = remoteRegistries.length + allowedImages.length;

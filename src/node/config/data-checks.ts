@@ -1,6 +1,6 @@
 /** Checks of several settings of the data service together (data-service.md#settings). */
 import { isLoopback } from './checks.ts';
-import type { Problem } from './problems.ts';
+import type { Problem, SourceOf } from './problems.ts';
 import type { Config } from './settings.ts';
 
 type DataSettings = Config['dataService'];
@@ -9,8 +9,8 @@ type DataSettings = Config['dataService'];
 type Wrong = (key: string, value: string | undefined, expected: string, fix: string) => void;
 
 /** Rules for every command of the data service. */
-export function dataChecks(settings: DataSettings, file: string): Problem[] {
-  return problemsOf(file, (wrong) => {
+export function dataChecks(settings: DataSettings, given: SourceOf): Problem[] {
+  return problemsOf(given, (wrong) => {
     if (settings.nodeUrl.length === 0) {
       wrong('node-url', '[]', 'expected at least one URL', 'the data come from a node');
     }
@@ -28,9 +28,9 @@ export function dataChecks(settings: DataSettings, file: string): Problem[] {
 }
 
 /** Rules for commands that serve: nothing may be open to everyone by mistake. */
-export function servingChecks(settings: DataSettings, file: string): Problem[] {
+export function servingChecks(settings: DataSettings, given: SourceOf): Problem[] {
   const { auth, apiKeyHashes, trustedProxies, bindAddress, allowUnauthenticated } = settings;
-  return problemsOf(file, (wrong) => {
+  return problemsOf(given, (wrong) => {
     if (auth === 'api-key' && apiKeyHashes.length === 0) {
       const fix = 'make one with: platform-node api-key hash';
       wrong('api-key-hashes', '[]', 'expected a hash, since auth = api-key', fix);
@@ -47,11 +47,17 @@ export function servingChecks(settings: DataSettings, file: string): Problem[] {
   });
 }
 
-function problemsOf(file: string, check: (wrong: Wrong) => void): Problem[] {
+function problemsOf(given: SourceOf, check: (wrong: Wrong) => void): Problem[] {
   const problems: Problem[] = [];
   check((name, value, expected, fix) => {
     const key = `data-service.${name}`;
-    problems.push({ source: file, key, ...(value === undefined ? {} : { value }), expected, fix });
+    problems.push({
+      source: given(key),
+      key,
+      ...(value === undefined ? {} : { value }),
+      expected,
+      fix,
+    });
   });
   return problems;
 }

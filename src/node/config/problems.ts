@@ -12,6 +12,9 @@ export interface Problem {
   readonly fix?: string;
 }
 
+/** The source of a setting by its key. */
+export type SourceOf = (key: string) => string;
+
 export function problemText(problem: Problem): string {
   const { source, key, value, expected, fix } = problem;
   const subject = value === undefined ? key : `${key} = ${value}`;

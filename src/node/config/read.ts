@@ -12,7 +12,7 @@ import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 import { crossChecks } from './checks.ts';
 import { dataChecks, servingChecks } from './data-checks.ts';
 import { type KindContext, QUOTE_IT, Wrong } from './kinds.ts';
-import { ConfigError, type Problem } from './problems.ts';
+import { ConfigError, type Problem, type SourceOf } from './problems.ts';
 import { camel, type PlacedSetting } from './setting.ts';
 import { allSettings, type Config } from './settings.ts';
 import {
@@ -87,11 +87,17 @@ export function readDataConfig(input: ConfigInput, serves: boolean): DataConfig 
   const values = typeAll(raw, input, problems, () => undefined, chosen);
   if (problems.length > 0) throw new ConfigError(problems);
   const config = nest(values);
-  problems.push(...dataChecks(config.dataService, input.file));
-  if (serves) problems.push(...servingChecks(config.dataService, input.file));
+  const given = sourceIn(raw, input.file);
+  problems.push(...dataChecks(config.dataService, given));
+  if (serves) problems.push(...servingChecks(config.dataService, given));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
+
+/** Earlier releases opened the interface to every machine, so an upgrade can close it to clients. */
+const LOOPBACK_BY_DEFAULT =
+  'rest-api.bind-address is not set, so only programs of this machine reach the REST interface: set ' +
+  '"0.0.0.0", with rest-api.tls.cert and rest-api.tls.key, for others, or "127.0.0.1" to keep it so';
 
 /** Throws ConfigError with every problem found. */
 export function readConfig(input: ConfigInput): ConfigResult {
@@ -133,8 +139,12 @@ export function readConfig(input: ConfigInput): ConfigResult {
   const values = typeAll(raw, input, problems, digits);
   if (problems.length === 0) {
     const config = nest(values);
-    problems.push(...crossChecks(config, input.file, warnings));
-    problems.push(...dataChecks(config.dataService, input.file));
+    const given = sourceIn(raw, input.file);
+    problems.push(...crossChecks(config, { file: input.file, given }, warnings));
+    problems.push(...dataChecks(config.dataService, given));
+    if (config.restApi.enable && !raw.has('rest-api.bind-address')) {
+      warnings.push(`${input.file}: ${LOOPBACK_BY_DEFAULT}`);
+    }
     if (problems.length === 0) return { config, warnings, unknown, origins: originsOf(raw) };
   }
   throw new ConfigError(problems, undefined, warnings, unknown);
@@ -161,6 +171,12 @@ const locatorOf =
 // Contains no values, since some are secret.
 const originsOf = (raw: ReadonlyMap<string, Raw>): ReadonlyMap<string, Origin> =>
   new Map([...raw].map(([key, { source, spelling }]) => [key, { source, spelling }]));
+
+/** Where a wrong value comes from; a missing one is missing in the file. */
+const sourceIn =
+  (raw: ReadonlyMap<string, Raw>, file: string): SourceOf =>
+  (key) =>
+    raw.get(key)?.source ?? file;
 
 function merge(layers: readonly Collected[]): Map<string, Raw> {
   const raw = new Map<string, Raw>();

@@ -3,6 +3,7 @@
  * metrics (node.md#configuration).
  */
 import { PRIVATE_DATA_BYTES_MAX } from '../../base/private-store.ts';
+import { namedKeys } from './key-kinds.ts';
 import { bool, duration, int, size } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import {
@@ -29,9 +30,12 @@ const SECRET = { secret: true } as const;
 
 export const restApi = {
   enable: setting(bool, 'yes', 'Serve the REST interface.', { aliases: ['api.rest.enable'] }),
-  'bind-address': setting(hostName, '0.0.0.0', 'Address the REST listener binds to.', {
-    aliases: ['api.rest.bind-address'],
-  }),
+  'bind-address': setting(
+    hostName,
+    '127.0.0.1',
+    'Address the REST listener binds to; 0.0.0.0 for other machines, with tls.',
+    { aliases: ['api.rest.bind-address'] },
+  ),
   port: setting(PORT, 6862, 'TCP port of the REST listener.', { aliases: ['api.rest.port'] }),
   threads: setting(
     int(0, 64),
@@ -50,6 +54,12 @@ export const restApi = {
     keyHash,
     'The same for the privacy methods; should differ from api-key-hash.',
     { aliases: ['api.auth.privacy-api-key-hash', 'api.rest.privacy-api-key-hash'] },
+  ),
+  'api-keys': setting(
+    namedKeys,
+    [],
+    'Keys that may do a part of what the API key may: a list of {name, hash, scopes, expires}. Scopes ' +
+      'are read, sign, sign:<address>, privacy, peers and admin; expires is a date, and may be absent.',
   ),
   'host-names': setting<readonly string[]>(
     list(hostName),

@@ -204,13 +204,21 @@ export function collectFlags(sets: readonly string[]): Collected {
   return out;
 }
 
-/** Lists and maps are given as JSON; lists of words also as `a,b,c`. */
+/** Lists and maps are given as JSON; lists of words and numbers also as `a,b,c`, and one as `a`. */
 function untangle({ setting }: PlacedSetting, text: string): unknown {
   if (setting.kind.compound !== true) return text;
+  const value = jsonOf(text);
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'object') return value;
+  const inner = text.trim().replace(/^\[(.*)\]$/s, '$1');
+  return inner.trim() === '' ? [] : inner.split(',').map((word) => word.trim());
+}
+
+/** Undefined where it is none. */
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const inner = text.trim().replace(/^\[(.*)\]$/s, '$1');
-    return inner.trim() === '' ? [] : inner.split(',').map((word) => word.trim());
+    return undefined;
   }
 }

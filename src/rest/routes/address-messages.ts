@@ -3,14 +3,16 @@
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { badField, json } from '../../rest-framework/body.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
+import { requireSigner } from '../guards.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 
-const group = 'addresses';
+const route = routesIn('addresses');
 
 const ToSign = Type.Object({ message: Type.String(), password: Type.Optional(Type.String()) });
 const Signed = Type.Object({
@@ -40,13 +42,14 @@ async function signed(
 const sign = route({
   method: 'POST',
   path: '/addresses/sign/{address}',
-  access: 'apiKey',
-  group,
+  access: 'signKey',
   doc: 'Signs the UTF-8 bytes of a message; the answer shows them in Base58.',
   params: { address: params.address },
   body: json(ToSign),
   reply: Signed,
-  async handle({ params: { address }, body: { message, password } }, services) {
+  keep: KEY_HEADERS,
+  async handle({ params: { address }, body: { message, password }, http }, services) {
+    requireSigner(http, address.bytes, services);
     const bytes = Buffer.from(message);
     if (bytes.length > limits.base58Message) throw apiError('TooBigSequence', 'message');
     requireKey(address.bytes, services);
@@ -60,13 +63,14 @@ const sign = route({
 const signText = route({
   method: 'POST',
   path: '/addresses/signText/{address}',
-  access: 'apiKey',
-  group,
+  access: 'signKey',
   doc: 'Signs the UTF-8 bytes of a message; the answer shows the message as sent.',
   params: { address: params.address },
   body: json(ToSign),
   reply: Signed,
-  async handle({ params: { address }, body: { message, password } }, services) {
+  keep: KEY_HEADERS,
+  async handle({ params: { address }, body: { message, password }, http }, services) {
+    requireSigner(http, address.bytes, services);
     return {
       message,
       ...(await signed(address.bytes, password, Buffer.from(message), services)),
@@ -109,8 +113,7 @@ const Verdict = Type.Object({ valid: Type.Boolean() });
 const verify = route({
   method: 'POST',
   path: '/addresses/verify/{address}',
-  access: 'apiKey',
-  group,
+  access: 'readKey',
   doc: 'Whether a signature over a Base58 message is that of the address.',
   params: { address: params.address },
   body: json(ToVerify),
@@ -125,8 +128,7 @@ const verify = route({
 const verifyText = route({
   method: 'POST',
   path: '/addresses/verifyText/{address}',
-  access: 'apiKey',
-  group,
+  access: 'readKey',
   doc: 'Whether a signature over a plain message is that of the address.',
   params: { address: params.address },
   body: json(ToVerify),

@@ -3,15 +3,18 @@
 import { base58 } from '../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
+import type { HttpRequest } from '../../base/http.ts';
+import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { badField, json, list } from '../../rest-framework/body.ts';
 import * as params from '../../rest-framework/params.ts';
 import { type Static, Type } from '../../rest-framework/type.ts';
 import { common, decrypted, separate } from '../encryption.ts';
+import { requireSigner } from '../guards.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 
-const group = 'crypto';
+const route = routesIn('crypto');
 
 const description =
   'The only one of the network and the default: aes, or with national cryptography gost-3412-2015-k.';
@@ -39,10 +42,13 @@ function checkAlgorithm(
 function readRequest(
   body: Static<typeof ToEncrypt>,
   copies: boolean,
-  { family, scheme, keystore }: Services,
+  http: HttpRequest,
+  services: Services,
 ) {
+  const { family, scheme, keystore } = services;
   checkAlgorithm(body, { family });
   const sender = params.readAddress(body.sender, scheme).bytes;
+  if (services.settings.cryptoApiKey) requireSigner(http, sender, services);
   // Checked before the keys are read: there may be many, and without this key nothing can be done.
   if (keystore.publicKey(sender) === undefined) throw apiError('MissingSenderPrivateKey');
   const keys = body.recipientsPublicKeys;
@@ -58,7 +64,6 @@ const encryptSeparate = route({
   method: 'POST',
   path: '/crypto/encryptSeparate',
   access: 'cryptoKey',
-  group,
   doc: 'Encrypts a text for each recipient separately, each with its own key.',
   cost: { bytesIn: limits.body.encrypt },
   body: json(ToEncrypt),
@@ -69,8 +74,9 @@ const encryptSeparate = route({
       wrappedKey: Type.String(),
     }),
   ),
-  async handle({ body }, services) {
-    const { from, recipients, plain } = readRequest(body, true, services);
+  keep: KEY_HEADERS,
+  async handle({ body, http }, services) {
+    const { from, recipients, plain } = readRequest(body, true, http, services);
     const envelopes = await separate(from, recipients, plain, services);
     return envelopes.map(({ sealed, wrappedKey }, i) => ({
       encryptedText: base64(sealed),
@@ -84,7 +90,6 @@ const encryptCommon = route({
   method: 'POST',
   path: '/crypto/encryptCommon',
   access: 'cryptoKey',
-  group,
   doc: 'Encrypts a text once, and wraps its key for each recipient.',
   cost: { bytesIn: limits.body.encrypt },
   body: json(ToEncrypt),
@@ -92,8 +97,9 @@ const encryptCommon = route({
     encryptedText: Type.String(),
     recipientToWrappedStructure: Type.Record(Type.String(), Type.String()),
   }),
-  async handle({ body }, services) {
-    const { from, recipients, plain } = readRequest(body, false, services);
+  keep: KEY_HEADERS,
+  async handle({ body, http }, services) {
+    const { from, recipients, plain } = readRequest(body, false, http, services);
     const { sealed, wrappedKeys } = await common(from, recipients, plain, services);
     const wrapped = wrappedKeys.map((key, i) => [
       body.recipientsPublicKeys[i]!,
@@ -110,7 +116,6 @@ const decrypt = route({
   method: 'POST',
   path: '/crypto/decrypt',
   access: 'cryptoKey',
-  group,
   doc: 'Decrypts a text for a key of the keystore; the text may be Base64 or, from older clients, Base58.',
   cost: { bytesIn: limits.body.decrypt },
   body: json(
@@ -124,10 +129,12 @@ const decrypt = route({
     }),
   ),
   reply: Type.Object({ decryptedText: Type.String() }),
-  async handle({ body }, services) {
+  keep: KEY_HEADERS,
+  async handle({ body, http }, services) {
     const { scheme } = services;
     checkAlgorithm(body, services);
     const recipient = params.readAddress(body.recipient, scheme).bytes;
+    if (services.settings.cryptoApiKey) requireSigner(http, recipient, services);
     const sender = params.readPublicKey(body.senderPublicKey, scheme);
     const { password, encryptedText, wrappedKey } = body;
     const to = { address: recipient, password };

@@ -10,8 +10,10 @@ import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { createGuards } from '../guards.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
+
+const route = routesIn('events');
 
 const LAST_ID = 'last-event-id';
 const KINDS = Object.keys(eventKinds) as EventKind[];
@@ -100,7 +102,9 @@ function placeOf(lastId: string): NamedPlace | undefined {
 /** Throws ApiError where the kinds need a key that the request lacks. */
 function requireKey(kinds: ReadonlySet<EventKind>, http: HttpRequest, services: Services): void {
   if (!kinds.has('policyData')) return;
-  const refusal = createGuards(services.settings, services.family)('privacyKey')?.(http);
+  const { settings, family: hashes, clock } = services;
+  const guards = createGuards({ settings, hashes, now: () => clock.now() });
+  const refusal = guards('privacyKey')?.(http);
   if (refusal !== undefined) throw refusal;
 }
 
@@ -108,7 +112,6 @@ const stream = route({
   method: 'GET',
   path: '/events',
   access: 'public',
-  group: 'events',
   doc:
     'Blocks, transactions, results of contracts and rollbacks as server-sent events, from the ' +
     'chain itself: what has happened, then what happens. Last-Event-ID goes on behind an event.',

@@ -3,12 +3,14 @@
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
+import type { HttpRequest } from '../../base/http.ts';
 import { integer, type JsonObject } from '../../base/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { transactionsOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { aliasesOf } from '../../ledger/aliases.ts';
 import { type Answer, details, print, printed } from '../../rest-framework/answer.ts';
+import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { badField, Int32, Int64, jsonObject } from '../../rest-framework/body.ts';
 import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
@@ -28,12 +30,13 @@ import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
 import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { BROADCAST, readPrepared, signedBody } from '../broadcast-offload.ts';
 import { contractById, transactionById } from '../by-id.ts';
+import { requireSigner } from '../guards.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type ConfirmedTx, confirmedJson, extendedText, Transaction } from '../shapes.ts';
 
-const group = 'transactions';
+const route = routesIn('transactions');
 const UNKNOWN = details(404, 'Transaction is not in blockchain');
 const NOT_IN_POOL = details(404, 'Transaction is not in UTX');
 
@@ -42,7 +45,6 @@ const info = route({
   path: '/transactions/info/{id}',
   also: ['/transactions/info', '/transactions/info/'],
   access: 'public',
-  group,
   doc: 'A transaction of the chain with the height of its block.',
   params: { id: params.shownTransactionId },
   reply: Transaction,
@@ -69,7 +71,6 @@ const ofAddress = route({
   path: '/transactions/address/{address}/limit/{limit}',
   also: ['/transactions/address/{address}', '/transactions/address/{address}/limit'],
   access: 'public',
-  group,
   doc: 'Transactions that involve an address, newest first: an array inside an array.',
   cost: { streamed: true, rows: limits.listRows },
   params: { address: params.address, limit: listLimit },
@@ -119,7 +120,6 @@ const unconfirmed = route({
   method: 'GET',
   path: '/transactions/unconfirmed',
   access: 'public',
-  group,
   doc: 'All transactions of the pool.',
   reply: Type.Array(Transaction),
   cost: { streamed: true },
@@ -133,7 +133,6 @@ const unconfirmedSize = route({
   method: 'GET',
   path: '/transactions/unconfirmed/size',
   access: 'public',
-  group,
   doc: 'The number of transactions in the pool.',
   reply: Type.Object({ size: Int32, sizeInBytes: Int64 }),
   async handle(_request, { pool }) {
@@ -153,7 +152,6 @@ const unconfirmedInfo = route({
     '/transactions/unconfirmed/info/',
   ],
   access: 'public',
-  group,
   doc: 'A transaction of the pool; members of an atomic one are not found.',
   params: { id: params.transactionId },
   reply: Transaction,
@@ -177,7 +175,6 @@ const calculateFee = route({
   method: 'POST',
   path: '/transactions/calculateFee',
   access: 'public',
-  group,
   doc: 'The minimum fee of a transaction; sender, fee and proofs are ignored.',
   body: pricedBody,
   reply: Type.Object({
@@ -196,7 +193,7 @@ const calculateFee = route({
 });
 
 /** Fills in what the request leaves open, and signs with a key of the keystore. */
-async function signed(body: JsonObject, services: Services): Promise<Tx> {
+async function signed(body: JsonObject, http: HttpRequest, services: Services): Promise<Tx> {
   const { scheme, keystore, clock, feeOf, pool, view } = services;
   pool.admit?.();
   const { password } = body;
@@ -207,6 +204,7 @@ async function signed(body: JsonObject, services: Services): Promise<Tx> {
     contractVersionOf: (id) => contractById(view, id)?.version,
     guardNamed: (tx) => tx.def.guardNamed?.(tx, view),
   });
+  requireSigner(http, draft.signer, services);
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');
   }
@@ -248,25 +246,25 @@ function withTransaction(error: unknown, tx: Tx, scheme: ChainScheme): unknown {
 const sign = route({
   method: 'POST',
   path: '/transactions/sign',
-  access: 'apiKey',
-  group,
+  access: 'signKey',
   doc: 'Signs a transaction with a key of the keystore; nothing is stored or sent.',
   body: unsignedBody,
   reply: Transaction,
-  handle: async ({ body }, services) =>
-    printed(print(txToJson(await signed(body, services), services.scheme))),
+  keep: KEY_HEADERS,
+  handle: async ({ body, http }, services) =>
+    printed(print(txToJson(await signed(body, http, services), services.scheme))),
 });
 
 const signAndBroadcast = route({
   method: 'POST',
   path: '/transactions/signAndBroadcast',
-  access: 'apiKey',
-  group,
+  access: 'signKey',
   doc: 'Signs as /transactions/sign does, then submits as /transactions/broadcast does.',
   body: unsignedBody,
   reply: Transaction,
-  async handle({ body }, services) {
-    const tx = await signed(body, services);
+  keep: KEY_HEADERS,
+  async handle({ body, http }, services) {
+    const tx = await signed(body, http, services);
     await requireData(tx, services);
     return await submit(tx, services);
   },
@@ -276,7 +274,6 @@ const broadcast = route({
   method: 'POST',
   path: '/transactions/broadcast',
   access: 'public',
-  group,
   doc: 'Submits a signed transaction; one that already waits in the pool is answered again.',
   body: signedBody,
   reply: Transaction,

@@ -12,7 +12,7 @@ import { concat, equal, latin1 } from '../../base/bytes.ts';
 import { apiError, Refusal, refused } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { type ChainScheme, type Codec, CodecError } from '../../codec/codec.ts';
-import { bytes32, mismatch } from '../../codec/primitives.ts';
+import { bytes32 } from '../../codec/primitives.ts';
 import { list16, option, struct } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
 import { assembleUnread } from '../assemble.ts';
@@ -110,10 +110,6 @@ const miner: Codec<Seal | undefined> = {
   ...sealBytes,
   toJson: (value) => (value === undefined ? null : base58.encode(value.publicKey)),
   print: undefined,
-  fromJson(json, path, scheme) {
-    if (typeof json === 'string') throw mismatch(path, json, 'jsobject');
-    return sealBytes.fromJson(json, path, scheme);
-  },
   schema: {
     type: ['string', 'null'],
     description: 'public key of the generator; null in the pool',

@@ -5,6 +5,7 @@ import { type Block, sealBlock } from '../../../src/block/block.ts';
 import { headerHash } from '../../../src/block/header.ts';
 import { rebuild } from '../../../src/chain/store/rebuild.ts';
 import { END_OF_TABLE as END, START_OF_TABLE as START } from '../../../src/ledger/key-codecs.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
 import {
   type Account,
   consensus,
@@ -16,12 +17,16 @@ import {
   payment,
   quiet,
   remade,
+  replaced,
+  rules,
   scheme,
-  type TestChain,
   users,
   verifier,
 } from '../chain-harness.ts';
 import { createTestForkChoice } from '../fork-harness.ts';
+
+const HASH = new Uint8Array(32);
+const BOUND = { parentHash: HASH, bodyHash: HASH, justification: new Uint8Array(0) };
 
 const minerOf = ({ header }: Block): Account =>
   miners.find(({ address }) => equal(address, scheme.addressOf(header.generator)))!;
@@ -36,9 +41,7 @@ async function opened() {
   at.clock.time = late + 10;
   await at.blockchain.produceBlock(miner, at.clock.time, async () => {});
   let rollbacks = 0;
-  const blockchain: TestChain['blockchain'] = {
-    ...at.blockchain,
-    view: at.blockchain.view,
+  const blockchain = replaced(at.blockchain, {
     exclusive: (act) =>
       at.blockchain.exclusive((inside) =>
         act({
@@ -49,7 +52,7 @@ async function opened() {
           },
         }),
       ),
-  };
+  });
   const fork = createTestForkChoice({ blockchain, clock: at.clock });
   return { at, fork, rollbacks: () => rollbacks };
 }
@@ -77,6 +80,11 @@ t.test('what a branch says of itself', async (t) => {
       [first, remade(second, minerOf(second), { consensus: skipped(1) }), ...rest],
       /skipped/i,
     ],
+    [
+      'a later block has a version that is to come',
+      [first, remade(second, minerOf(second), { version: 100, bound: BOUND }), ...rest],
+      /Expected block version 3/,
+    ],
     ['nothing is wrong', honest, undefined],
   ];
   for (const [name, blocks, why] of branches) {
@@ -89,6 +97,20 @@ t.test('what a branch says of itself', async (t) => {
     if (why !== undefined) t.match(verdict, { error: { message: why } });
     t.equal(rollbacks(), why === undefined ? 1 : 0, `${name}: what is rolled back`);
   }
+});
+
+t.test('the version that a branch must have, as far as its own votes do not decide', async (t) => {
+  const voting = { ...rules, featureCheckBlocks: 4, featureApprovalVotes: 3 };
+  const at = await newChain(undefined, voting);
+  // Heights 2, 3 and 4 vote, so the feature is approved at 4 and active from 8 on.
+  while (at.blockchain.tip().height < 5) await mine(at);
+  const featuresOfBranch = at.blockchain.featuresOfBranch.bind(at.blockchain);
+  const isActive = (ancestor: number, height: number) =>
+    featuresOfBranch(ancestor, height)?.has(feature.scriptMetering);
+  t.equal(isActive(4, 7), false);
+  t.equal(isActive(4, 8), true);
+  t.equal(isActive(3, 7), false);
+  t.equal(isActive(3, 8), undefined, 'another block at 4 may lack the vote');
 });
 
 const skipped = (skippedRounds: number) => ({ kind: 'poa', skippedRounds }) as const;
@@ -116,19 +138,16 @@ t.test('a fault of this node says nothing about a block', async (t) => {
   await t.rejects(judging.examine(block.header), fault, 'where the header is judged');
   const failingScheme = { value: { ...scheme, fastHash: fails } };
   const decoding = createTestForkChoice({
-    blockchain: {
-      ...at.blockchain,
+    blockchain: replaced(at.blockchain, {
       view: Object.create(at.blockchain.view, { scheme: failingScheme }),
-    },
+    }),
     clock: at.clock,
   });
   await t.rejects(decoding.offer(block), fault, 'where a transaction is read');
-  const blockchain: TestChain['blockchain'] = {
-    ...at.blockchain,
-    view: at.blockchain.view,
+  const blockchain = replaced(at.blockchain, {
     exclusive: (act) =>
       at.blockchain.exclusive((inside) => act({ ...inside, apply: async () => fails() })),
-  };
+  });
   const applying = createTestForkChoice({ blockchain, clock: at.clock });
   await t.rejects(applying.offer(block), fault, 'where the block is applied');
   const { store } = source;

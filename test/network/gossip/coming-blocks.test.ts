@@ -48,3 +48,26 @@ t.test('who has kept a block back is not waited for again for a while', async (t
   await clock.advance(6 * 60_000);
   t.equal(coming.stage([arrival('announced', first)], always), 'announced');
 });
+
+t.test('each wait for nothing doubles the time without another, up to a day', async (t) => {
+  const clock = fakeClock(0);
+  const coming = new ComingBlocks(clock);
+  const isWaited = () => coming.stage([arrival('announced', first)], always) !== undefined;
+  const minutes: number[] = [];
+  const DAY = 24 * 60;
+  for (let i = 0; i < 11; i++) {
+    coming.keptBack([first]);
+    coming.keptBack([first]);
+    let passed = 0;
+    for (; !isWaited(); passed += 5) await clock.advance(5 * 60_000);
+    minutes.push(passed);
+  }
+  t.strictSame(minutes, [5, 10, 20, 40, 80, 160, 320, 640, 1280, DAY, DAY]);
+  coming.keptBack([second]);
+  await clock.advance(5 * 60_000);
+  t.equal(coming.stage([arrival('announced', second)], always), 'announced', 'for each peer');
+  await clock.advance(DAY * 60_000);
+  coming.keptBack([first]);
+  await clock.advance(5 * 60_000);
+  t.ok(isWaited(), 'after a day without one it is forgotten');
+});

@@ -51,3 +51,10 @@ t.test('others, listed and as a whole', async (t) => {
   t.strictSame(found?.block.bytes, good.bytes, 'asked for as a whole');
   t.notOk(found?.isAsListed);
 });
+
+t.test('a header alone says whether its generator has signed it', async (t) => {
+  t.ok(await rebuild.mayBeSigned(header));
+  t.notOk(await rebuild.mayBeSigned({ ...header, timestamp: header.timestamp + 1 }));
+  const older = { ...header, version: 3, timestamp: header.timestamp + 1 } as const;
+  t.ok(await rebuild.mayBeSigned(older), 'which only the whole block tells');
+});

@@ -47,6 +47,7 @@ t.test('two nodes that know each other', async (t) => {
     allowedNodes: ['a', 'b', 'c'].map(network.member).map(({ text, keys }) => ({
       address: text,
       publicKey: base58.encode(keys.publicKey),
+      nodeName: text === b.text ? 'b' : '',
     })),
     timestamp: a.clock.now(),
   });

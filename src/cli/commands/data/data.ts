@@ -20,7 +20,7 @@ export function register(command: Command): void {
       .addOption(setOption());
   const run = (name: string, description: string, parts: { crawl: boolean; serve: boolean }) =>
     sub(name, description)
-      .option('--json', 'print one line of JSON when it listens')
+      .option('--json', 'print one line of JSON when it answers queries')
       .action((path: string | undefined, flags: Flags) => runParts(path, flags, parts));
   const waiting = (verb: Command): Command =>
     verb.option('--wait', 'wait while another crawler writes to the database');
@@ -93,13 +93,14 @@ async function runParts(
 ): Promise<void> {
   const config = await configOf(path, flags, parts.serve);
   const { runDataService } = await import('./run-data-service.ts');
-  const { url, finished } = await runDataService(config, { ...parts, wait: flags.wait });
+  const { url, answering, finished } = await runDataService(config, { ...parts, wait: flags.wait });
   // `platform-node dev` has started this process and waits for its address.
   process.send?.({ url });
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.channel?.unref();
   if (flags.json === true && url !== undefined) {
-    console.log((await import('../../../base/json.ts')).stringify({ ready: true, data: url }));
+    const { printJson } = await import('../../terminal/output.ts');
+    void answering.then(() => printJson({ ready: true, data: url }));
   }
   await finished;
 }

@@ -45,7 +45,7 @@ export async function runDataService(
   parts: Parts,
 ): Promise<RunningDataService> {
   const log = stderrLog('info', process.stderr.isTTY === true);
-  const stops = stopRequests(log);
+  const stops = stopRequests(log, { service: 'data' });
   const client = undiciClient();
   const forwarding = undiciClient();
   const clock = systemClock(undefined);
@@ -65,7 +65,10 @@ export async function runDataService(
   const scheme = config.tls.cert === undefined ? 'http' : 'https';
   const url =
     service.server && `${scheme}://${hostInUrl(config.bindAddress)}:${service.server.port}`;
-  if (url !== undefined) log.info('data.listening', { url });
+  if (url !== undefined) {
+    log.info('data.opening', { url });
+    void service.answering.then(() => log.info('data.listening', { url }));
+  }
   const hideProgress = parts.crawl ? showProgress(service.state, clock, log) : () => undefined;
 
   const finished = (async () => {

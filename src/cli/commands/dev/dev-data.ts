@@ -5,6 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { CliError } from '../../terminal/exit.ts';
 import { warn } from '../../terminal/output.ts';
 import { isFree } from './free-ports.ts';
 
@@ -16,13 +17,21 @@ export interface DevData {
 
 const LISTENING_MS_MAX = 20_000;
 
+/** Rejects with CliError where another process has the port. */
+export async function checkDataPort(port: number): Promise<void> {
+  if (port === 0 || (await isFree(port))) return;
+  throw new CliError(
+    `data service on 127.0.0.1:${port} (--data-port): another process listens there; stop that ` +
+      'process, choose another port, 0 for any free one, or use --no-data',
+  );
+}
+
 /** Undefined, with a warning, where it does not listen in time. */
 export async function startDevData(
   dir: string,
   restPort: number,
-  wantedPort: number,
+  port: number,
 ): Promise<DevData | undefined> {
-  const port = wantedPort !== 0 && (await isFree(wantedPort)) ? wantedPort : 0;
   const log = join(dir, 'data-service.log');
   const child = start(log, [
     `data-service.node-url=http://127.0.0.1:${restPort}`,

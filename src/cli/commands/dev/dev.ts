@@ -52,9 +52,13 @@ export function register(command: Command): void {
     .option('--dir <folder>', 'folder of the network (default: a temporary one)')
     .option('--keep', 'keep the folder for a later run')
     .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
-    .option('--round <duration>', 'time between blocks', round, 1000)
+    .addOption(
+      new Option('--round <duration>', 'time between blocks of a new network, such as 500ms or 2s')
+        .argParser(round)
+        .default(1000, '1s'),
+    )
     .option('--no-data', 'run no data service')
-    .option('--data-port <port>', 'port of the data service', port, 6866)
+    .option('--data-port <port>', 'port of the data service; 0: any free one', port, 6866)
     .addOption(dockerHostOption())
     .option('--json', 'print one line of JSON when ready')
     .option(
@@ -159,6 +163,7 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
 async function runHere(dir: string, network: DevNetwork, options: Options): Promise<void> {
   // The owner of a development network has no password.
   process.env['PLATFORM_NODE_OWNER_PASSWORD_EMPTY'] ??= 'true';
+  await checkPort(options);
   const { configPath } = await import('./dev-network.ts');
   const { loadConfig } = await import('../../config-file.ts');
   const { runNode } = await import('../../run-node.ts');
@@ -185,6 +190,7 @@ async function runProcesses(dir: string, network: DevNetwork, options: Options):
   const { nodes } = network;
   const { restPort: first } = options;
   if (first + nodes - 1 > PORT_MAX) throw new CliError(`There are no ${nodes} ports from ${first}`);
+  await checkPort(options);
   const { configPath, nodeFolder } = await import('./dev-network.ts');
   const { freePorts } = await import('./free-ports.ts');
   const { startProcesses } = await import('./dev-processes.ts');
@@ -207,6 +213,11 @@ async function runProcesses(dir: string, network: DevNetwork, options: Options):
   const data = isUp ? await startData(dir, restPorts, options) : undefined;
   if (isUp) await announce(network, { restPorts, contracts, logs, data: data?.url }, options);
   await ended.finally(() => data?.stop());
+}
+
+/** Before a node starts, so that nothing has to be stopped again. */
+async function checkPort({ data, dataPort }: Options): Promise<void> {
+  if (data) await (await import('./dev-data.ts')).checkDataPort(dataPort);
 }
 
 interface Running {

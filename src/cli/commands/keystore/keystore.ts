@@ -3,7 +3,7 @@
  */
 import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../../terminal/exit.ts';
-import { printJson, say } from '../../terminal/output.ts';
+import { AS_BEFORE, printJson, say } from '../../terminal/output.ts';
 import { setOption } from '../config.ts';
 import type { PasswordFlags } from './account-passwords.ts';
 
@@ -26,14 +26,14 @@ export function register(command: Command): void {
     .command('generate [file]')
     .description(
       'Create accounts as the section accounts-generator of a file describes, or in the wallet of a ' +
-        'node configuration. Asks for a password for each, twice.',
+        'node configuration, and print them. Asks for a password for each, twice.',
     )
     .option('--amount <n>', 'number of accounts, instead of the one in the file')
     .addOption(passwordEnv('every account'))
     .addOption(emptyPasswords())
     .option('-y, --yes', 'ask nothing: accounts without a password unless --password-env is given')
-    .option('--json', 'print one JSON object for each account')
     .addOption(setOption())
+    .addOption(new Option(AS_BEFORE).hideHelp())
     .action(generate);
   command
     .command('list <file>')
@@ -73,7 +73,7 @@ export function register(command: Command): void {
 
 async function generate(
   file: string | undefined,
-  flags: WalletFlags & { amount?: string; yes?: true; json?: true },
+  flags: WalletFlags & { amount?: string; yes?: true; asBefore?: true },
 ): Promise<void> {
   const { openWallet, placeFromFile, placeFromSection } = await import('./open-wallet.ts');
   const { readConfigFile } = await import('../../config-file.ts');
@@ -104,8 +104,8 @@ async function generate(
       privateKey.fill(0);
       const address = scheme.addressToText(scheme.addressOf(publicKey));
       const key = base58.encode(publicKey);
-      if (flags.json === true) printJson({ number: i, address, publicKey: key });
-      else console.log(`${i} Address: ${address}; public key: ${key}`);
+      if (flags.asBefore === true) console.log(`${i} Address: ${address}; public key: ${key}`);
+      else printJson({ number: i, address, publicKey: key });
     }
   } finally {
     passwords.close();
@@ -113,9 +113,9 @@ async function generate(
   }
   if (section?.bool('reload-node-wallet.enabled', false) === true) {
     const { reloadNodeWallet } = await import('./reload-wallet.ts');
-    await reloadNodeWallet(section);
+    await reloadNodeWallet(section, flags.asBefore === true ? console.log : say);
   }
-  (flags.json === true ? say : console.log)('Generator done');
+  if (flags.asBefore === true) console.log('Generator done');
 }
 
 function count(text: string): number {

@@ -8,8 +8,11 @@ import type { ToolSection } from '../../tool-section.ts';
 
 const PATIENCE_MS = 30_000;
 
-/** Prints the result; a node that cannot be reached sets the exit code to 1. */
-export async function reloadNodeWallet(section: ToolSection): Promise<void> {
+/** Tells the result; a node that cannot be reached sets the exit code to 1. */
+export async function reloadNodeWallet(
+  section: ToolSection,
+  tell: (line: string) => void,
+): Promise<void> {
   const given = section.text('reload-node-wallet.url') ?? '';
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol)) {
     say(
@@ -19,7 +22,7 @@ export async function reloadNodeWallet(section: ToolSection): Promise<void> {
     process.exitCode = EXIT.failure;
     return;
   }
-  console.log(`Sending reload wallet request to URL : ${given}`);
+  tell(`Sending reload wallet request to URL : ${given}`);
   const apiKey = section.text('reload-node-wallet.api-key');
   try {
     // `fetch` is not used, because it refuses the ports that browsers block.
@@ -29,8 +32,8 @@ export async function reloadNodeWallet(section: ToolSection): Promise<void> {
       headers: apiKey === undefined ? {} : { 'X-Api-Key': apiKey },
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    console.log(`Response Code : ${answer.statusCode}`);
-    console.log(await answer.body.text());
+    tell(`Response Code : ${answer.statusCode}`);
+    tell(await answer.body.text());
     if (answer.statusCode >= 300) process.exitCode = EXIT.failure;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message || cause.name : String(cause);

@@ -83,7 +83,9 @@ export function fieldOption(of: SendType, name: string): Option {
     }
   };
   const option = new Option(`${flagOf(name)} ${placeholder(schema)}`, docOf(of, name, schema));
-  const isList = bare(schema)['type'] === 'array';
+  const { enum: words, type } = bare(schema);
+  if (Array.isArray(words)) option.choices(words.map(String));
+  const isList = type === 'array';
   return option.argParser((text: string, former: unknown) =>
     isList
       ? [...((former as unknown[] | undefined) ?? []), ...(read(text) as unknown[])]
@@ -106,8 +108,7 @@ function docOf(of: SendType, name: string, schema: JsonSchema): string {
 }
 
 /** The form of a value that is not plain. */
-function formDoc({ type, enum: choices, items, properties }: JsonSchema): string {
-  if (Array.isArray(choices)) return choices.join(', ');
+function formDoc({ type, items, properties }: JsonSchema): string {
   const members = (of: object): string =>
     Object.keys(of)
       .map((name) => `${name}=…`)

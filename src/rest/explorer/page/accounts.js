@@ -249,6 +249,7 @@ export async function networkPage({ signal }) {
             'Registered nodes and their roles',
             [
               ['Address', (node) => addressLink(node.address)],
+              ['Name', (node) => node.nodeName],
               ['Roles', (node) => roleList(rolesOf.get(node.address) ?? [])],
               ['Public key', (node) => h('span', { className: 'id' }, short(node.publicKey))],
             ],

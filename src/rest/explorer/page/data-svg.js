@@ -13,7 +13,8 @@ function s(name, attributes, ...children) {
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const WIDTH = 640;
 const HEIGHT = 200;
-const LEFT = 64;
+/** For the widest label, such as 283.5K, in the letters of the style sheet. */
+const LEFT = 84;
 const BOTTOM = 28;
 
 function frame(title, highest, first, last, ...content) {
