@@ -124,7 +124,9 @@ async function isAnswered(url: string): Promise<boolean> {
 }
 
 async function getJson(port: number, path: string): Promise<unknown> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  const url = `http://127.0.0.1:${port}${path}`;
+  // The node ends idle connections; while load was prepared, nothing here heard of it.
+  const response = await fetch(url).catch(() => fetch(url));
   const text = await response.text();
   if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${text}`);
   return JSON.parse(text);

@@ -25,6 +25,8 @@ export interface SubscribeOn {
 }
 
 export interface Subscriber {
+  /** Whose subscriptions are counted together. */
+  readonly client: string;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
   /** Resolves when the client has room for the next one; rejects where it takes too long. */
@@ -34,6 +36,8 @@ export interface Subscriber {
 export interface EventService {
   /** Sends events until the client goes. Rejects with ApiError where the request is wrong. */
   subscribe(request: SubscribeOn, subscriber: Subscriber): Promise<void>;
+  /** A subscription has been ended, since its client does not read. */
+  endedSlow(): void;
 }
 
 export interface EventListener {

@@ -6,12 +6,22 @@ import type { Config } from '../node/config/settings.ts';
 
 /** Undefined where it is switched off. What it returns rejects with StartError. */
 export function eventListener({ api }: Config, clock: Clock): ListenEvents | undefined {
-  const { enable, bindAddress: host, port, maxConnections: subscriptionsMax } = api.grpc.events;
+  const {
+    enable,
+    bindAddress: host,
+    port,
+    maxConnections,
+    maxConnectionsPerClient,
+  } = api.grpc.events;
   if (!enable) return undefined;
+  const most = {
+    subscriptionsMax: maxConnections,
+    subscriptionsOfClientMax: maxConnectionsPerClient,
+  };
   return async (service) => {
     const { listenForSubscribers } = await import('../adapters/grpc-events/event-listener.ts');
     try {
-      return await listenForSubscribers({ host, port, subscriptionsMax }, service, clock);
+      return await listenForSubscribers({ host, port, ...most }, service, clock);
     } catch (cause) {
       throw new StartError(
         `listener for events on ${host}:${port}`,

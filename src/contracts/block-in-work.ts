@@ -6,10 +6,13 @@ import type { Clock } from '../base/ports.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { StoredTx } from '../chain/store/stored-blocks.ts';
-import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
+import { asSent, membersOf } from '../tx/members.ts';
+import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
+import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { sealedForBlock } from '../tx/types/120-atomic.ts';
 import { createChangeLog } from './change-log.ts';
-import { executedTx, type Signer } from './executed-tx.ts';
+import { type Executed, executedTx, type Signer } from './executed-tx.ts';
 import type { PhaseRoom } from './phase-room.ts';
 import type { RunPlace } from './run-contract.ts';
 
@@ -29,6 +32,10 @@ export interface BlockInWork extends RunPlace {
    * is that of the sender of the results.
    */
   addResults(tx: Tx, verdicts: ProofVerdicts, results: readonly DataEntry[]): boolean;
+  /** The same for an atomic transaction whose members `results` has executed. */
+  addGroup(tx: Tx, verdicts: ProofVerdicts, results: (member: Tx) => Tx): boolean;
+  /** The result of a member of a group that is being made. */
+  resultOf(member: Tx, verdicts: ProofVerdicts, results: readonly DataEntry[]): Tx;
 }
 
 /** The block takes no results of this node, whatever transaction they belong to. */
@@ -55,6 +62,29 @@ export function createBlockInWork(
     room.take(tx.bytes.length);
   }
 
+  /** False where there is no room for it. `waiting` is what the pool has. */
+  function addMade(made: Executed, waiting: Executed): boolean {
+    const { length } = made.tx.bytes;
+    if (length > Math.min(blockBytesMax, EXECUTED_TX_BYTES_MAX)) {
+      throw apiError('Invalid', `${length} bytes fit into no block of this network`);
+    }
+    if (length > room.bytes || room.count < 1) return false;
+    try {
+      add(made.tx, made.verdicts);
+    } catch (cause) {
+      if (isBlockFull(cause)) throw cause;
+      draft.check(waiting.tx, waiting.verdicts);
+      throw new ResultRefused(String(cause));
+    }
+    return true;
+  }
+
+  function note(result: Tx, index: number): void {
+    const tx = asSent(result);
+    executed.push(tx);
+    results.set(latin1(tx.id), { tx: result, height: draft.context.height, index });
+  }
+
   return {
     draft,
     header,
@@ -65,22 +95,20 @@ export function createBlockInWork(
     add,
     addResults(tx, verdicts, entries) {
       const result = executedTx(tx, verdicts, entries, clock.now(), signer, scheme);
-      const { length } = result.tx.bytes;
-      if (length > blockBytesMax) {
-        throw apiError('Invalid', `${length} bytes fit into no block of this network`);
-      }
-      if (length > room.bytes || room.count < 1) return false;
       const index = draft.txs.length;
-      try {
-        add(result.tx, result.verdicts);
-      } catch (cause) {
-        if (isBlockFull(cause)) throw cause;
-        draft.check(tx, verdicts);
-        throw new ResultRefused(String(cause));
-      }
-      executed.push(tx);
-      results.set(latin1(tx.id), { tx: result.tx, height: draft.context.height, index });
+      if (!addMade(result, { tx, verdicts })) return false;
+      note(result.tx, index);
       return true;
     },
+    addGroup(tx, verdicts, resultIn) {
+      const sealed = sealedForBlock(tx, signer, resultIn);
+      const made = { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
+      const index = draft.txs.length;
+      if (!addMade(made, { tx, verdicts })) return false;
+      for (const member of membersOf(sealed)) if (asSent(member) !== member) note(member, index);
+      return true;
+    },
+    resultOf: (member, verdicts, entries) =>
+      executedTx(member, verdicts, entries, clock.now(), signer, scheme).tx,
   };
 }

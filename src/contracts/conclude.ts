@@ -129,15 +129,16 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
 }
 
 /** Says nothing of the transaction: a registry or the engine does not do what it should. */
-const isOutage = ({ system, recoverable }: ContractFailure): boolean => system && recoverable;
+export const isOutage = ({ system, recoverable }: ContractFailure): boolean =>
+  system && recoverable;
 
-const outageOf = (
-  { owner }: ContractQueue,
+export const outageOf = (
+  { owner }: Pick<ContractQueue, 'owner'>,
   { imageHash }: ContractImage,
   why: ContractFailure,
 ): Outage | undefined =>
   isOutage(why) ? { imageHash: imageHash.toLowerCase(), creator: owner } : undefined;
 
 /** The transaction has had all its attempts, and says how the last one went. */
-const lastAttempt = ({ report: { message } }: Judgement): Judgement =>
+export const lastAttempt = ({ report: { message } }: Judgement): Judgement =>
   judgeRefusal(`The transaction has failed too often: ${message}`);

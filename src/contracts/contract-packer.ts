@@ -26,12 +26,16 @@ import {
   concernsContract,
   contractKeyOf,
   endsAmongOthers,
-  isExecutable,
+  isExecutableGroup,
+  needsEngine,
 } from './contract-queue.ts';
 import { createWork, type WorkPorts } from './contract-work.ts';
 import { createCreateVersions } from './create-versions.ts';
 import { endedContracts } from './ended-contracts.ts';
 import type { Signer } from './executed-tx.ts';
+import { beginGroups, GROUPS_SHARE } from './group-part.ts';
+import type { GroupPhase } from './group-phase.ts';
+import type { GroupOptions } from './group-run.ts';
 import { createImageChecks } from './image-checks.ts';
 import { createImageLoads } from './image-loads.ts';
 import { createImageUsers } from './image-users.ts';
@@ -112,6 +116,7 @@ export function createContractPacker(
   const { publicKeySize } = view.scheme;
   const owner = view.scheme.addressOf(ports.signer.publicKey);
   const sealed = sealingBy(ports.signer);
+  let groups: GroupPhase | undefined;
   let phase: ContractPhase | undefined;
   let executed: readonly Tx[] = [];
   let stopped = false;
@@ -142,13 +147,11 @@ export function createContractPacker(
   ): Promise<Room> {
     const room = createPhaseRoom(left.bytes, left.count);
     const block = createBlockInWork(draft, header, room, limits.bytesMax, ports);
-    const limitMs = Math.min(options.timeoutMs, options.phaseMs * LIMIT_SHARE);
-    const begin = createWork(
-      block,
-      createImageLoads(options.perContainer),
-      { limitMs, graceMs: options.graceMs, checkMs: Math.min(CHECK_MS_MAX, options.phaseMs / 2) },
-      { ...shared, failed: failedIn(header, limits.deadline ?? limits.contractDeadline) },
-    );
+    const work = workOptions(options);
+    const workPorts = { ...shared, failed: failedIn(header, limits) };
+    groups = beginGroups(pool.inOrder(), block, limits.contractDeadline, work, workPorts);
+    await groups.run();
+    const begin = createWork(block, createImageLoads(options.perContainer), work, workPorts);
     phase = new ContractPhase(
       { parallelism: options.parallelism, deadline: limits.contractDeadline },
       {
@@ -163,7 +166,7 @@ export function createContractPacker(
     );
     phase.addAll(pool.inOrder().filter(concernsContract));
     try {
-      await phase.run();
+      if (!stopped) await phase.run();
     } finally {
       phase = undefined;
     }
@@ -177,7 +180,7 @@ export function createContractPacker(
       const packPlain = (selection: Selection): Promise<Room> =>
         pack(pool, limits, applying(draft.add, sealed), clock, selection);
       if (stopped || containers.problem() !== undefined || !maySign(draft)) {
-        await packPlain({ takes: (entry) => !isExecutable(entry) });
+        await packPlain({ takes: (entry) => !needsEngine(entry) });
         return;
       }
       const reserved = shareOfContracts(pool, limits.bytesMax);
@@ -188,7 +191,8 @@ export function createContractPacker(
       if (!first.isFull && !pool.inOrder().some(endsAmongOthers)) return;
       const remaining = forTheRest(limits, left);
       await pack(pool, remaining, applying(draft.add, sealed), clock, {
-        takes: (entry) => !concernsContract(entry) && !draft.has(idOf(entry)),
+        takes: (entry) =>
+          !concernsContract(entry) && !isExecutableGroup(entry) && !draft.has(idOf(entry)),
         reserved: limits.bytesMax - left.bytes,
       });
     },
@@ -207,6 +211,7 @@ export function createContractPacker(
     stop() {
       stopped = true;
       forget();
+      groups?.end(true);
       phase?.end(true);
     },
   };
@@ -218,13 +223,21 @@ const CHECK_MS_MAX = roundLimits.checkTime.value;
 /** The time to fill what the contracts have left, beyond the end of their part. */
 const FILL_MS_MAX = 100;
 
+const workOptions = ({ timeoutMs, phaseMs, graceMs }: ContractPackerOptions): GroupOptions => ({
+  limitMs: Math.min(timeoutMs, phaseMs * LIMIT_SHARE),
+  groupMs: (phaseMs / GROUPS_SHARE) * LIMIT_SHARE,
+  graceMs,
+  checkMs: Math.min(CHECK_MS_MAX, phaseMs / 2),
+});
+
 const forTheRest = (limits: BlockRoom, { count }: Room): PackLimits => ({
   ...limits,
   countMax: count,
   deadline: limits.contractDeadline + FILL_MS_MAX,
 });
 
-const isPlain = (entry: PoolEntry): boolean => !concernsContract(entry) && !endsAmongOthers(entry);
+const isPlain = (entry: PoolEntry): boolean =>
+  !concernsContract(entry) && !endsAmongOthers(entry) && !isExecutableGroup(entry);
 
 const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
   type === createContract.type ? id : (fields['contractId'] as Uint8Array);
@@ -233,7 +246,7 @@ const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
 function shareOfContracts(pool: Pool, bytesMax: number): number {
   let waiting = 0;
   for (const entry of pool.inOrder()) {
-    if (concernsContract(entry) || endsAmongOthers(entry)) waiting += entry.size;
+    if (!isPlain(entry)) waiting += entry.size;
   }
   if (waiting === 0) return 0;
   return Math.min(Math.floor(bytesMax / 2), Math.max(EXECUTED_TX_BYTES_MAX, 2 * waiting));
@@ -243,11 +256,11 @@ function shareOfContracts(pool: Pool, bytesMax: number): number {
  * The keys of the entries that have failed in a round. They are not executed again in it, also where
  * its first block could not be made.
  */
-function createRoundMemory(): (header: UnsignedHeader, deadline: number) => Set<string> {
+function createRoundMemory(): (header: UnsignedHeader, room: BlockRoom) => Set<string> {
   let round = '';
   let failed = new Set<string>();
-  return (header, deadline) => {
-    const name = `${latin1(header.reference)} ${deadline}`;
+  return (header, { deadline, contractDeadline }) => {
+    const name = `${latin1(header.reference)} ${deadline ?? contractDeadline}`;
     if (name !== round) failed = new Set();
     round = name;
     return failed;

@@ -8,6 +8,7 @@ import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { callContract } from '../tx/types/104-call-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
+import { updateContract } from '../tx/types/107-update-contract.ts';
 import type { ImageLoad } from './image-loads.ts';
 
 /** True for the transactions that a contract executes, and for the one that ends it. */
@@ -22,8 +23,18 @@ export function concernsContract(entry: PoolEntry): boolean {
 export const endsAmongOthers = ({ memberTypes }: PoolEntry): boolean =>
   memberTypes?.has(disableContract.type) === true;
 
-/** True for what only a miner with an engine can put into a block. */
+/** True for what is executed by itself. */
 export const isExecutable = (entry: PoolEntry): boolean => entry.def.executable === true;
+
+/** True for an atomic transaction with contract transactions, which are executed with it. */
+export const isExecutableGroup = ({ memberTypes }: PoolEntry): boolean =>
+  memberTypes !== undefined && EXECUTABLE.some((type) => memberTypes.has(type));
+
+/** True for what only a miner with an engine can put into a block. */
+export const needsEngine = (entry: PoolEntry): boolean =>
+  isExecutable(entry) || isExecutableGroup(entry);
+
+const EXECUTABLE = [createContract.type, callContract.type, updateContract.type];
 
 /** 00 | type | version */
 const HEAD_BYTES = 3;

@@ -6,6 +6,7 @@
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
+import { eventLimits } from '../base/event-limits.ts';
 import type {
   EventService,
   PlainMessage,
@@ -17,6 +18,7 @@ import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES } from '../base/sizes.ts';
 import { heightOf } from '../chain/store/stored-blocks.ts';
 import { Alarm } from '../concurrency/alarm.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { ChainFeed } from './chain-feed.ts';
@@ -29,23 +31,38 @@ const SENT_MAX = 20_000;
 const POLL_MS = 60_000;
 const BLOCKS = { kinds: new Set(['block'] as const) };
 
-export const createEventService = (
+export interface CountedService extends EventService {
+  /** Subscriptions that are open. */
+  count(): number;
+}
+
+export function createEventService(
   feed: ChainFeed,
   clock: Pick<Clock, 'after' | 'monotonic' | 'turn'>,
-): EventService => ({
-  async subscribe(request, subscriber) {
-    const alarm = new Alarm(clock);
-    const place = startOf(request, feed);
-    const endListening = feed.listen(alarm.ring);
-    subscriber.signal.addEventListener('abort', alarm.ring);
-    try {
-      await new Subscription(request, feed, subscriber, clock).run(place, alarm);
-    } finally {
-      subscriber.signal.removeEventListener('abort', alarm.ring);
-      endListening();
-    }
-  },
-});
+  ended: (reason: 'slow') => void = () => {},
+): CountedService {
+  /** Few read the past at a time, and clients take turns. */
+  const reading = new Semaphore(eventLimits.apart.value);
+  let open = 0;
+  return {
+    count: () => open,
+    endedSlow: () => ended('slow'),
+    async subscribe(request, subscriber) {
+      const alarm = new Alarm(clock);
+      const place = startOf(request, feed);
+      const endListening = feed.listen(alarm.ring);
+      subscriber.signal.addEventListener('abort', alarm.ring);
+      open++;
+      try {
+        await new Subscription(request, { feed, subscriber, clock, reading }).run(place, alarm);
+      } finally {
+        open--;
+        subscriber.signal.removeEventListener('abort', alarm.ring);
+        endListening();
+      }
+    },
+  };
+}
 
 /** Throws ApiError where the chain has no such block. */
 function startOf({ from }: SubscribeOn, feed: ChainFeed): Place {
@@ -58,33 +75,37 @@ function startOf({ from }: SubscribeOn, feed: ChainFeed): Place {
   return place;
 }
 
+interface SubscriptionDeps {
+  readonly feed: ChainFeed;
+  readonly subscriber: Subscriber;
+  readonly clock: Pick<Clock, 'monotonic' | 'turn'>;
+  readonly reading: Semaphore;
+}
+
 class Subscription {
   private readonly filters: readonly TransactionFilter[];
   private readonly feed: ChainFeed;
   private readonly subscriber: Subscriber;
   private readonly clock: Pick<Clock, 'monotonic' | 'turn'>;
+  private readonly reading: Semaphore;
   /** Blocks that were sent, with the ids of their transactions; the oldest is the first. */
   private readonly sent: { readonly height: number; readonly ids: readonly Uint8Array[] }[] = [];
   private sentIds = 0;
   /** The client has all that there was; what comes now is new. */
   private isNew = false;
 
-  constructor(
-    { filters }: SubscribeOn,
-    feed: ChainFeed,
-    subscriber: Subscriber,
-    clock: Pick<Clock, 'monotonic' | 'turn'>,
-  ) {
+  constructor({ filters }: SubscribeOn, { feed, subscriber, clock, reading }: SubscriptionDeps) {
     this.filters = filters;
     this.feed = feed;
     this.subscriber = subscriber;
     this.clock = clock;
+    this.reading = reading;
   }
 
-  async run(from: Place, alarm: Alarm): Promise<void> {
+  async run(start: Place, alarm: Alarm): Promise<void> {
     const { feed, subscriber, clock } = this;
     const slice = new TimeSlice(clock);
-    let place = from;
+    let place = start;
     while (!subscriber.signal.aborted) {
       if (slice.isOver()) await slice.yield();
       if (feed.isEnd(place, BLOCKS)) {
@@ -92,7 +113,8 @@ class Subscription {
         await alarm.wait(POLL_MS);
         continue;
       }
-      const following = await feed.next(place, BLOCKS);
+      const from = place;
+      const following = await this.read(() => feed.next(from, BLOCKS));
       if (following === undefined) throw apiError('BlockNotFound', base58.encode(place.id));
       const before = place;
       place = following.place;
@@ -118,7 +140,7 @@ class Subscription {
 
   /** False where the chain has left the block. */
   private async block({ height, id }: Place): Promise<boolean> {
-    const block = await this.feed.blocks.load(height);
+    const block = await this.read(() => this.feed.blocks.load(height));
     if (block === undefined || !equal(block.id, id)) return false;
     const txs = block.txs.filter((tx) => hasMessage(tx) && this.wants(tx));
     const ids = txs.map((tx) => tx.id);
@@ -140,7 +162,16 @@ class Subscription {
     return true;
   }
 
-  private async messages(txs: readonly Tx[]): Promise<readonly PlainMessage[]> {
+  /** No place is held while the client takes what it was sent. */
+  private read<T>(work: () => Promise<T>): Promise<T> {
+    return this.reading.run(work, this.subscriber.client);
+  }
+
+  private messages(txs: readonly Tx[]): Promise<readonly PlainMessage[]> {
+    return this.read(() => this.printed(txs));
+  }
+
+  private async printed(txs: readonly Tx[]): Promise<readonly PlainMessage[]> {
     const slice = new TimeSlice(this.clock);
     const { scheme } = this.feed.view;
     const made: PlainMessage[] = [];

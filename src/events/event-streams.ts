@@ -12,7 +12,14 @@ import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { ChainEvent, ChainFeed } from './chain-feed.ts';
 import type { EventFilter } from './event-filter.ts';
 import { arrivedText, resultText, transactionText } from './event-json.ts';
-import { eventText, FILLER, firstEvent, placeEvent, rollbackEvent } from './event-text.ts';
+import {
+  type EndReason,
+  eventText,
+  FILLER,
+  firstEvent,
+  placeEvent,
+  rollbackEvent,
+} from './event-text.ts';
 import { type NamedPlace, type Place, placeIn, placeText } from './place.ts';
 import {
   type Advance,
@@ -50,6 +57,7 @@ export interface EventStreamsDeps {
   readonly clock: Clock;
   /** A header, printed. */
   readonly headerText: (height: number, row: HeaderRow) => string;
+  readonly ended?: ((reason: EndReason) => void) | undefined;
 }
 
 /** A page ends behind the event that makes it so long. */
@@ -91,6 +99,7 @@ class FeedStreams implements EventStreams {
         throw cause;
       },
       idle: () => this.pages.clear(),
+      ended: deps.ended ?? (() => {}),
     });
     this.endListening = feed.listen(() => this.streams.ring());
   }

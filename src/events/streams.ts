@@ -7,6 +7,7 @@
  * for clients are limited.
  */
 import { apiError } from '../base/errors.ts';
+import { eventLimits as limits } from '../base/event-limits.ts';
 import type { HttpStream, HttpStreamClient } from '../base/http.ts';
 import type { Clock } from '../base/ports.ts';
 import { Alarm } from '../concurrency/alarm.ts';
@@ -41,6 +42,8 @@ export interface StreamSource<Round> {
   failed(cause: unknown, clientName: string): EndReason | 'apart';
   /** No reader is left. */
   idle?(): void;
+  /** A stream has been ended here, and not by its client. */
+  ended?(reason: EndReason): void;
 }
 
 export interface StreamRequest {
@@ -69,18 +72,18 @@ export interface Streams<Round> {
 /** The native server ends connections on which nothing was written for ten seconds. */
 export const BEAT_MS = 4000;
 /** A client that has not taken a page by then is ended. */
-const TAKE_MS_MAX = 5000;
+const TAKE_MS_MAX = limits.take.value;
 /** By then, while other readers must wait for what it has not taken. */
-const TAKE_MS_CROWDED = 1000;
+const TAKE_MS_CROWDED = limits.takeCrowded.value;
 /** A turn that takes longer is ended, and taken apart from those of the others. */
-const TURN_MS = 250;
+const TURN_MS = limits.turn.value;
 /** Turns apart at a time, one of a client: slow filters of one keep no other one waiting. */
-const APART_MAX = 2;
+const APART_MAX = limits.apart.value;
 /**
  * Of all clients together: then readers wait. Beyond it come pages of the turns that have begun,
  * and beats.
  */
-const WAITING_CHARS_MAX = 16 * 1024 * 1024;
+const WAITING_CHARS_MAX = limits.waiting.value;
 
 interface Member<Round> {
   /** Undefined until the beginning of the answer was sent. */
@@ -210,6 +213,7 @@ class StreamSet<Round> implements Streams<Round> {
 
   private end(member: Member<Round>, reason: EndReason): void {
     this.remove(member);
+    this.source.ended?.(reason);
     member.client?.end(endEvent(reason));
   }
 

@@ -7,6 +7,7 @@ import type { Clock } from '../base/ports.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
+import { runsContract } from '../tx/members.ts';
 import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type Signer, sealedForBlock } from '../tx/types/120-atomic.ts';
@@ -59,7 +60,7 @@ export const applying =
   (add: (tx: Tx, verdicts: ProofVerdicts) => void, sealed: Sealing = UNCHANGED): PackStep =>
   (waiting, room, known, bytesMax = Number.POSITIVE_INFINITY) => {
     // It waits for a miner that executes contracts.
-    if (waiting.def.executable === true) return { kind: 'stays' };
+    if (runsContract(waiting)) return { kind: 'stays' };
     const { tx, verdicts } = sealed(waiting, known);
     const bytes = tx.bytes.length;
     if (bytes > bytesMax) return { kind: 'out', error: fitsNowhere(bytes) };

@@ -59,7 +59,7 @@ export interface Pool {
   /** Throws ApiError where `submit` would refuse it, apart from wrong signatures. */
   check(tx: Tx): Promise<void>;
   get(id: Uint8Array): Tx | undefined;
-  /** The same, not decoded. */
+  /** The same, not decoded; for the id of a member, what it is a member of. */
   entry(id: Uint8Array): PoolEntry | undefined;
   /**
    * The verdicts on the proofs of exactly these bytes, where they wait in the pool (H-18: proofs
@@ -123,7 +123,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       const record = recovery.get(key);
       return record && decodeStoredTx(record, scheme, id);
     },
-    entry: (id) => entries.get(latin1(id)),
+    entry: (id) => entries.with(latin1(id)),
     verdictsOn(tx) {
       const entry = entries.get(latin1(tx.id));
       return entry !== undefined && equal(entry.bytes, tx.bytes) ? entry.verdicts : undefined;

@@ -17,7 +17,6 @@ import { auditChain } from '../chain/store/audit.ts';
 import { createExecutions, type Executions } from '../contracts/executions.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import { sha256 } from '../crypto/sha256.ts';
-import { createEventService } from '../events/event-service.ts';
 import { accountOf, effective } from '../ledger/accounts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { rolesAt } from '../ledger/permissions.ts';
@@ -101,7 +100,7 @@ async function startNode(
   const execution = openExecution(config, { ...ports, ...chain, report: statuses.report });
   const { contracts, executions } = execution;
   const miner = openMiner(config, { ...ports, ...chain, peering, contracts });
-  const events = openEvents(config, { blockchain, privacy, clock });
+  const events = openEvents(config, { blockchain, privacy, clock, metrics });
   const parts = { ...chain, ...exchange, ...execution, events };
   const services = apiServices(config, ports, parts);
   if (telemetry !== undefined) {
@@ -216,7 +215,7 @@ async function serveClients(
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   // Above their connections on the stack, so that clients hear that the node stops.
   started.add('events', events.stop);
-  const listener = await ports.listenEvents?.(createEventService(events.feed, ports.clock));
+  const listener = await ports.listenEvents?.(events.service);
   if (listener !== undefined) started.add('events over gRPC', listener.close);
   return rest;
 }

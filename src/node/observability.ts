@@ -353,6 +353,12 @@ export const metricTable = {
     ['group'],
     REST,
   ),
+  eventReaders: gauge('node_event_readers', 'Clients that listen to events.', ['interface']),
+  eventReadersEnded: counter(
+    'node_event_readers_ended_total',
+    'Clients that this node has ended, by the reason; those that do not read are `slow`.',
+    ['interface', 'reason'],
+  ),
   loopDelay: gauge(
     'node_event_loop_delay_seconds',
     'Delay of timers of the main thread since the last scrape.',

@@ -1,30 +1,35 @@
 /** The events of the chain: their source, and the streams of clients. */
-
+import type { EventService } from '../base/event-service.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { type ChainFeed, createChainFeed } from '../events/chain-feed.ts';
+import { createEventService } from '../events/event-service.ts';
 import { createEventStreams, type EventStreams } from '../events/event-streams.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { headerJson } from '../rest/block-json.ts';
 import { print } from '../rest-framework/answer.ts';
 import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
+import type { NodeMetrics } from './observability.ts';
 
 export interface EventParts {
   readonly blockchain: Blockchain;
   readonly privacy: Privacy | undefined;
   readonly clock: Clock;
+  readonly metrics: Pick<NodeMetrics, 'eventReaders' | 'eventReadersEnded' | 'onRead'>;
 }
 
 export interface NodeEvents {
   readonly feed: ChainFeed;
   readonly streams: EventStreams;
+  /** The same events for a listener of gRPC. */
+  readonly service: EventService;
   stop(): Promise<void>;
 }
 
 export function openEvents(
   config: Pick<Config, 'restApi' | 'network'>,
-  { blockchain, privacy, clock }: EventParts,
+  { blockchain, privacy, clock, metrics }: EventParts,
 ): NodeEvents {
   const feed = createChainFeed({ chain: blockchain, arrivals: privacy?.arrivals, clock });
   const { maxEventStreams, maxEventStreamsPerClient } = config.restApi;
@@ -35,12 +40,21 @@ export function openEvents(
     {
       feed,
       clock,
+      ended: (reason) => metrics.eventReadersEnded.add(1, { interface: 'rest', reason }),
       headerText: (height, row) => print(headerJson({ height, ...row }, { scheme, settings })),
     },
   );
+  const service = createEventService(feed, clock, (reason) =>
+    metrics.eventReadersEnded.add(1, { interface: 'grpc', reason }),
+  );
+  metrics.onRead(() => {
+    metrics.eventReaders.set(streams.count(), { interface: 'rest' });
+    metrics.eventReaders.set(service.count(), { interface: 'grpc' });
+  });
   return {
     feed,
     streams,
+    service,
     async stop() {
       await streams.stop();
       feed.stop();

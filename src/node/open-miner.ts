@@ -4,7 +4,7 @@ import { othersOfMajority } from '../chain/apply/counted-miners.ts';
 import type { Packer } from '../chain/apply/produce-block.ts';
 import type { MinerIdentity } from '../consensus/consensus.ts';
 import { createCompletionTimes } from '../contracts/completion-times.ts';
-import { isExecutable } from '../contracts/contract-queue.ts';
+import { needsEngine } from '../contracts/contract-queue.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
 import { applying, pack, sealingBy } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -139,6 +139,6 @@ function packerWithout({ pool, clock, owner }: MinerPortsOfNode, deadline: numbe
   const sealed = sealingBy(owner);
   return (draft, limits) =>
     pack(pool, { ...limits, deadline }, applying(draft.add, sealed), clock, {
-      takes: (entry) => !isExecutable(entry),
+      takes: (entry) => !needsEngine(entry),
     });
 }

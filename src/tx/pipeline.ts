@@ -113,6 +113,19 @@ function applyOnce(
   return earned;
 }
 
+/**
+ * Leaves the effects of a member on the ledger, while its group is being made: signatures and scripts
+ * are judged when the whole group is applied. Throws ApiError.
+ */
+export function applyPart(
+  member: Tx,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Omit<Knowledge, 'scripts'>,
+): void {
+  applyMember(member, UNJUDGED, ledger, block, { ...known, scripts: new NotedRuns() });
+}
+
 function applyAnywhere(
   tx: Tx,
   verdicts: Judged,
@@ -130,7 +143,8 @@ function applyAnywhere(
   checkCommon(tx, isMember, ledger, block, known.heightOf);
   let earned = 0n;
   if (inner !== undefined) {
-    earned = applyInner(inner(tx), judgedInside(tx, verdicts, 0), ledger, block, known);
+    const judged = judgedInside(tx, verdicts, 0);
+    earned = applyInner(inner(tx), judged, ledger, block, known, isMember);
   }
   if (members !== undefined)
     earned += applyMembers(members(tx), tx, verdicts, ledger, block, known);
@@ -149,26 +163,40 @@ function applyMembers(
 ): bigint {
   let earned = 0n;
   for (const [i, member] of members.entries()) {
-    const mark = ledger.mark();
-    const judged = judgedInside(tx, verdicts, i);
-    judgeProofs(member, judged, ledger, block, known);
-    requirePlace(member, block);
-    earned += applyAnywhere(member, judged, ledger, block, known, true);
-    checkBalances(ledger, mark, block.rules.nativeToken);
+    earned += applyMember(member, judgedInside(tx, verdicts, i), ledger, block, known);
   }
   return earned;
 }
 
-/** What a transaction carries pays for both, and meets every rule that it would meet alone (H-15). */
+function applyMember(
+  member: Tx,
+  judged: Judged,
+  ledger: Overlay,
+  block: BlockContext,
+  known: Knowledge,
+): bigint {
+  const mark = ledger.mark();
+  judgeProofs(member, judged, ledger, block, known);
+  requirePlace(member, block);
+  const earned = applyAnywhere(member, judged, ledger, block, known, true);
+  checkBalances(ledger, mark, block.rules.nativeToken);
+  return earned;
+}
+
+/**
+ * What a transaction carries pays for both, and meets every rule that it would meet alone, or as the
+ * member that it was when it was sent (H-15).
+ */
 function applyInner(
   tx: Tx,
   verdicts: Judged,
   ledger: Overlay,
   block: BlockContext,
   known: Knowledge,
+  isMember: boolean,
 ): bigint {
   judgeProofs(tx, verdicts, ledger, block, known);
-  return applyAnywhere(tx, verdicts, ledger, block, known);
+  return applyAnywhere(tx, verdicts, ledger, block, known, isMember);
 }
 
 const judgedInside = (tx: Tx, verdicts: Judged, index: number): Judged =>
@@ -233,6 +261,7 @@ function checkFeatures(tx: Tx, block: BlockContext): void {
   const { features = [], name } = tx.def;
   for (const id of features) requireFeature(id, name, block);
   if (tx.layout.feature !== undefined) requireFeature(tx.layout.feature, name, block);
+  tx.def.guardFeatures?.(tx, block);
   // The second versions of contract types already have a fee asset. It must be absent before the
   // feature is active.
   if (tx.def.executable === true && feeAssetOf(tx) !== undefined) {

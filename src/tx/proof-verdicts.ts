@@ -16,6 +16,7 @@ import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import { signedBytes } from './assemble.ts';
+import { asSent, membersOf } from './members.ts';
 import type { Proven, Tx } from './transaction.ts';
 
 /** One verdict for each proof, in their order; true: a good signature with the key of the account. */
@@ -260,18 +261,44 @@ export function carrying(tx: Tx, own: ProofVerdicts, inside: ProofVerdicts): Pro
   return found(tx, planned === undefined ? findings : { ...findings, planned: [NONE, ...planned] });
 }
 
-/** The verdicts on a transaction that another one carries: the only one, or a member. */
+/**
+ * The verdicts on a transaction that another one carries: the only one, or a member. What a member
+ * carries stands behind it.
+ */
 export function verdictsInside(tx: Tx, verdicts: ProofVerdicts, index = 0): ProofVerdicts {
   const { carried, planned } = verdicts.about(tx);
-  const inside = { own: carried[index] ?? NONE, carried: NONE };
-  const asked = planned?.[index + 1];
-  const carriedTx = tx.def.members?.(tx)[index] ?? innerOf(tx);
-  return found(carriedTx, asked === undefined ? inside : { ...inside, planned: [asked] });
+  const members = membersOf(tx);
+  const carriedTx = members[index] ?? innerOf(tx);
+  const before = members.slice(0, index).filter(carriesAnother).length;
+  const at = members.length === 0 ? 0 : index + before;
+  const end = carriesAnother(carriedTx) ? at + 2 : at + 1;
+  const [own = NONE, ...inside] = carried.slice(at, end);
+  const asked = planned?.slice(at + 1, end + 1);
+  return found(carriedTx, {
+    own,
+    carried: inside,
+    ...(asked === undefined || asked.length === 0 ? {} : { planned: asked }),
+  });
+}
+
+const carriesAnother = (tx: Tx): boolean => asSent(tx) !== tx;
+
+/**
+ * For each part that a sealed transaction carries, its place among those of the form that waited;
+ * undefined for what the generator has signed.
+ */
+export function* placesBefore(sealed: Tx): Generator<number | undefined> {
+  let at = 0;
+  for (const member of membersOf(sealed)) {
+    if (carriesAnother(member)) yield undefined;
+    yield at++;
+  }
+  yield undefined;
 }
 
 /**
  * Verdicts on the form of a transaction that a block holds: those on the form that waited in a pool,
- * and on the signature that the generator has added, where they are known.
+ * and on the signatures that the generator has added, where they are known.
  */
 export function sealing(
   sealed: Tx,
@@ -280,11 +307,14 @@ export function sealing(
   seal: ProofVerdicts = unchecked(sealed),
 ): ProofVerdicts {
   const { own, carried, planned } = known.about(waiting);
-  const count = (waiting.def.carried?.(waiting) ?? NONE).length;
-  const all = Array.from({ length: count + 1 }, (_, i): Verdicts => carried[i] ?? NONE);
-  all[count] = seal.about(sealed).carried[count] ?? NONE;
+  const added = seal.about(sealed).carried;
+  const places = [...placesBefore(sealed)];
+  const all = places.map((at, i): Verdicts => (at === undefined ? added[i] : carried[at]) ?? NONE);
   const findings = { own, carried: all };
-  return found(sealed, planned === undefined ? findings : { ...findings, planned });
+  if (planned === undefined) return found(sealed, findings);
+  const [first = NONE, ...others] = planned;
+  const moved = places.map((at) => (at === undefined ? undefined : others[at]) ?? NONE);
+  return found(sealed, { ...findings, planned: [first, ...moved] });
 }
 
 function innerOf(tx: Tx): Tx {

@@ -108,6 +108,8 @@ export interface TxType<F extends Fields = Fields> {
   readonly tooBig?: (actual: number, max: number) => ApiError;
   /** Features needed by every version (state.md#features). */
   readonly features?: readonly number[];
+  /** Throws ApiError where it needs a feature for what its fields hold. */
+  readonly guardFeatures?: (tx: Tx<F>, block: Pick<BlockContext, 'features'>) => void;
   /** True if no client may submit it: 1, 2, 101, 105, 110. */
   readonly internal?: boolean;
   /** True if the miner makes it together with its block, so that no pool holds it: 105. */

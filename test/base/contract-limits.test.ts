@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { KIB, MIB } from '../../src/base/budget.ts';
 import { type ContractLimit, contractLimits } from '../../src/base/contract-limits.ts';
+import { eventLimits } from '../../src/base/event-limits.ts';
 import { roundLimits } from '../../src/base/round-limits.ts';
 import { statusLimits } from '../../src/base/status-limits.ts';
 
-const TEXT = readFileSync(new URL('../../docs/protocol/contracts.md', import.meta.url), 'utf8');
+const page = (name: string): string =>
+  readFileSync(new URL(`../../docs/protocol/${name}`, import.meta.url), 'utf8');
+const TEXT = page('contracts.md');
 
 function amount({ value, unit }: ContractLimit): string {
   if (unit === 'ms') return value % 1000 === 0 ? `${value / 1000} s` : `${value} ms`;
@@ -27,9 +30,15 @@ const TABLES = [
   ['### Limits of status records', statusLimits],
 ] as const;
 
-for (const [heading, limits] of TABLES) {
-  t.test(`docs/protocol/contracts.md states its ${heading.replace(/^#+ L/, 'l')}`, async (t) => {
-    const [section = ''] = TEXT.slice(TEXT.indexOf(`${heading}\n`) + heading.length).split('\n## ');
+const EVENTS = ['### Limits of events', eventLimits] as const;
+
+for (const [heading, limits] of [...TABLES, EVENTS]) {
+  const [name, text] =
+    limits === eventLimits ? ['rest.md', page('rest.md')] : ['contracts.md', TEXT];
+  t.test(`docs/protocol/${name} states its ${heading.replace(/^#+ L/, 'l')}`, async (t) => {
+    const [section = ''] = text!
+      .slice(text!.indexOf(`${heading}\n`) + heading.length)
+      .split('\n## ');
     const rows = section.split('\n').filter((line) => line.startsWith('| '));
     t.same(rows, ['| Limit | Value |', ...Object.values(limits).map(rowOf)]);
   });

@@ -152,6 +152,44 @@ t.test('from the image to the end of the network', { skip }, async (t) => {
     }
   });
 
+  await t.test('inside an atomic transaction, all or nothing', async (t) => {
+    const { rest } = third;
+    const atomicBadge = { trustedSender: null };
+    const own = { sender: alice, feeAssetId: null, atomicBadge };
+    const params = (amount: number) => [
+      { key: 'to', type: 'string', value: bob },
+      { key: 'amount', type: 'integer', value: amount },
+    ];
+    const call = (amount: number): Promise<JsonObject> =>
+      rest.sign({
+        ...{ type: 104, version: 4, contractId: pointsId, contractVersion: 1 },
+        ...{ ...own, params: params(amount) },
+      });
+    const pay = (): Promise<JsonObject> =>
+      rest.sign({ ...own, type: 4, version: 3, recipient: bob, amount: 7, attachment: '' });
+    const sent = async (...amounts: [number, number]): Promise<JsonObject> => {
+      const transactions = [await call(amounts[0]), await pay(), await call(amounts[1])];
+      return rest.broadcast(
+        await rest.sign({ type: 120, version: 1, sender: alice, transactions }),
+      );
+    };
+    const before = (await rest.get(`/addresses/balance/${bob}`)).body as { balance: number };
+    const bad = (await sent(50, 500))['transactions'] as JsonObject[];
+    await everywhere(t, `/contracts/status/${bad[2]!['id']}`, [
+      { status: 'Error', message: new RegExp(`${alice} has only 150 points`) },
+    ]);
+    const good = await sent(50, 60);
+    await rest.mined(good['id']);
+    const [first105, , second105] = good['transactions'] as JsonObject[];
+    for (const member of [first105!, second105!]) {
+      const path = `/contracts/executed-tx-for/${member['id']}`;
+      await everywhere(t, path, { type: 105, tx: { id: member['id'] } });
+    }
+    await everywhere(t, `/contracts/${pointsId}/balance-${bob}`, { value: 310 });
+    await everywhere(t, `/contracts/${pointsId}/balance-${alice}`, { value: 90 });
+    await everywhere(t, `/addresses/balance/${bob}`, { balance: BigInt(before.balance) + 7n });
+  });
+
   await t.test('an image that no miner has, and one with another hash', async (t) => {
     for (const [image, why] of [
       ['lost:1', "Image 'lost:1' is not found"],

@@ -91,6 +91,45 @@ t.test('a client that takes nothing is ended, and its place comes back', async (
   t.match(good.end, /"reason":"stopping"/);
 });
 
+t.test('a hundred that never read cost nothing after ten seconds', async (t) => {
+  const clock = fakeClock(0);
+  const ended: string[] = [];
+  let turns = 0;
+  const streams = createStreams<true>(
+    { readersMax: 200, readersOfClientMax: 200 },
+    {
+      clock,
+      async begin() {
+        turns++;
+        return true;
+      },
+      pollMs: () => 4000,
+      failed(cause) {
+        throw cause;
+      },
+      ended: (reason) => ended.push(reason),
+    },
+  );
+  const idle = Array.from({ length: 100 }, () => client(streams, 'a', 1000, false));
+  for (let i = 0; i < 10; i++) {
+    streams.ring();
+    await settled();
+    await clock.advance(1000);
+  }
+  await settled();
+  t.equal(streams.count(), 0);
+  t.ok(idle.every(({ texts, end }) => texts.length === 1 && end !== undefined));
+  t.strictSame(ended, new Array(100).fill('slow'), 'and it is told');
+  const before = turns;
+  for (let i = 0; i < 10; i++) {
+    streams.ring();
+    await clock.advance(1000);
+    await settled();
+  }
+  t.equal(turns, before, 'nobody asks any more');
+  await streams.stop();
+});
+
 t.test('what waits for all clients is limited: the slowest end after a second', async (t) => {
   const clock = fakeClock(0);
   const streams = opened(clock, { readersMax: 100, readersOfClientMax: 100 });

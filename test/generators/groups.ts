@@ -4,6 +4,7 @@
  * earlier group, and some members are sent without their group.
  */
 import { equal, latin1 } from '../../src/base/bytes.ts';
+import { asSent } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { atomic } from '../../src/tx/types/120-atomic.ts';
 import { type Account, miners, signed, users } from '../chain/chain-harness.ts';
@@ -11,7 +12,9 @@ import { type Attempt, actions, type Scene, sign } from './actions.ts';
 
 const everybody: readonly Account[] = [...miners, ...users];
 /** A transfer is the likeliest, since it is the likeliest to be accepted. */
-const TYPES = [3, 4, 4, 4, 5, 6, 8, 9, 10, 11, 12, 12, 14, 102, 106, 112, 113, 114];
+const PLAIN = [3, 4, 4, 4, 5, 6, 8, 9, 10, 11, 12, 12, 14, 102, 106, 112, 113, 114];
+const CONTRACTS = [103, 104, 104, 104, 104, 104, 107];
+const CONTRACTS_ONE_IN = 3;
 const MEMBERS_MAX = 5;
 const SHARED_ONE_IN = 8;
 const ALONE_ONE_IN = 12;
@@ -27,8 +30,9 @@ export function groupOf(scene: Scene, earlier: EarlierMembers): Attempt | undefi
   const members: Tx[] = [];
   const count = rng.between(2, MEMBERS_MAX);
   for (let tries = 0; members.length < count && tries < 20; tries++) {
-    const made = actions[rng.pick(TYPES)]?.(scene)?.tx;
-    const member = made && withBadge(made, sender, scene);
+    const type = rng.pick(rng.chance(CONTRACTS_ONE_IN) ? CONTRACTS : PLAIN);
+    const made = actions[type]?.(scene)?.tx;
+    const member = made && withBadge(asSent(made), sender, scene);
     if (member !== undefined) members.push(member);
   }
   const shared = earlier.get(key);
@@ -48,7 +52,7 @@ export function groupOf(scene: Scene, earlier: EarlierMembers): Attempt | undefi
 function withBadge({ def, senderPublicKey, fields }: Tx, by: Account, { rng }: Scene) {
   const layout = def.layouts.find((one) => one.fields.includes('atomicBadge'));
   const from = everybody.find(({ publicKey }) => equal(publicKey, senderPublicKey));
-  if (layout === undefined || from === undefined || def.executable === true) return undefined;
+  if (layout === undefined || from === undefined) return undefined;
   const isOwn = equal(from.publicKey, by.publicKey);
   // An id that is no hash of the body (type 10) is for a group of its sender alone.
   if (def.id !== undefined && !isOwn) return undefined;

@@ -9,9 +9,12 @@ import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
+import { runsContract } from '../../src/tx/members.ts';
 import { types } from '../../src/tx/registry.ts';
 import { featureName } from '../../src/tx/rules/features.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { sealedForBlock } from '../../src/tx/types/120-atomic.ts';
+import { seededRandom } from '../crypto/random.ts';
 import { restOf } from '../e2e/rest.ts';
 import { ROUND_MS, wholeNode } from './in-process.ts';
 
@@ -90,16 +93,28 @@ async function prepare(): Promise<void> {
 /** Sends it, mines it, and executes it where it is for a contract. Returns its id. */
 async function sent(send: () => Promise<JsonObject>): Promise<string> {
   const { id } = await send();
-  const entry = whole.node.pool.inOrder().find(({ def }) => def.executable === true);
-  const tx = entry && whole.node.pool.decode(entry);
-  const results: JsonObject[] = [];
-  const around = tx && { type: 105, tx: txToJson(tx, whole.scheme), results, fee: 0 };
-  await mine(...(around === undefined ? [] : [whole.make(owner, around)]));
+  const tx = [...whole.node.pool.list()].find(runsContract);
+  await mine(...(tx === undefined ? [] : [executed(tx)]));
   const { body } = await rest.get(`/transactions/info/${id}`);
-  if ((body as JsonObject)['id'] !== id && around === undefined)
+  if ((body as JsonObject)['id'] !== id && tx?.def.executable !== true)
     throw new Error(JSON.stringify(body));
   return String(id);
 }
+
+/** What the block holds for it. */
+function executed(tx: Tx): Tx {
+  if (tx.def.members !== undefined) return sealedForBlock(tx, ownerSigner, resultIn);
+  const results: JsonObject[] = [];
+  return whole.make(owner, { type: 105, tx: txToJson(tx, whole.scheme), results, fee: 0 });
+}
+
+const resultIn = (member: Tx): Tx => (member.def.executable === true ? executed(member) : member);
+
+const ownerSigner = {
+  publicKey: owner.publicKey,
+  sign: (message: Uint8Array) =>
+    whole.family.sign(owner.privateKey, message, seededRandom('seals')),
+};
 
 const common = () => ({
   ...{ timestamp: whole.clock.now() + serial++, fee: 200_000_000, chainId: 84 },
@@ -247,6 +262,9 @@ async function atomics(): Promise<string[]> {
       part('CallContract', 'V4', { ...(await needs['CallContract']!()) }),
     ),
   );
+  const named = await outcome(() =>
+    group(part('Transfer', 'V3', pay), part('CreateAlias', 'V3', { alias: 'in_a_group' })),
+  );
   const alone = await outcome(() =>
     sent(() => part('Transfer', 'V3', pay).broadcast(seed.keyPair)),
   );
@@ -266,7 +284,8 @@ async function atomics(): Promise<string[]> {
   return [
     `| \`Atomic.V1\` of transfers | ${of} | ${two} |`,
     `| \`Atomic.V1\` of transfers and a \`PolicyDataHash.V3\` | ${of} | ${sale} |`,
-    `| \`Atomic.V1\` with a contract | ${of} | ${call.replace(/'\w{40,}'/, '…')} |`,
+    `| \`Atomic.V1\` with a contract | ${of}, 1005 (${featureName(1005)}) | ${call} |`,
+    `| \`Atomic.V1\` with a \`CreateAlias.V3\` | ${of} | ${named.replace(/'\w{40,}'/, '…')} |`,
     `| a member alone | ${of} | ${alone} |`,
   ];
 }

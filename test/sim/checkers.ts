@@ -20,6 +20,7 @@ import { brokenInvariants } from '../../src/ledger/invariants.ts';
 import { isParticipant } from '../../src/ledger/participants.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { consensusOf } from '../../src/node/open-consensus.ts';
+import { membersOf, withMembers } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { quiet, scheme } from '../chain/chain-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
@@ -35,6 +36,7 @@ const FULL_CHECK_EVERY = 50;
 /** A block is checked against the clock so long before it is on disk: it may wait for a block made here. */
 const COMMIT_MS_MAX = LENGTH_MS;
 const CANDIDATES_MAX = 100;
+const isResult = ({ def }: Tx): boolean => def.inner !== undefined;
 
 export class Checkers {
   /** Block id → state hash after it, whoever computed it. */
@@ -52,6 +54,8 @@ export class Checkers {
   executed = 0;
   /** Atomic transactions in blocks, counted likewise. */
   groups = 0;
+  /** Those of them that run contracts. */
+  contractGroups = 0;
 
   /** The sums of each block are the audit's, which every node runs itself. */
   watch(node: SimNode): void {
@@ -76,8 +80,9 @@ export class Checkers {
           equal(tip.id, blockchain.tip().id) ? blockchain.view : undefined,
         );
         if (wrong !== undefined) this.fail(node, wrong);
-        this.executed += block.txs.filter(({ def }) => def.inner !== undefined).length;
+        this.executed += [...withMembers(block.txs)].filter(isResult).length;
         this.groups += block.txs.filter(({ def }) => def.members !== undefined).length;
+        this.contractGroups += block.txs.filter((tx) => membersOf(tx).some(isResult)).length;
         this.sameHashOf(node, tip.id, tip.height);
         this.notFromFuture(node);
         this.finalStays(node);

@@ -10,6 +10,7 @@ import type { ContractExecution, ContractOutcome, DataEntry } from '../../src/ba
 import { ApiError } from '../../src/base/errors.ts';
 import { contractEntry } from '../../src/ledger/contracts.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
+import { withMembers } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { callContract } from '../../src/tx/types/104-call-contract.ts';
@@ -90,7 +91,7 @@ function sumOf({ reads }: ContractExecution, contractId: string): bigint {
  * the head is further already.
  */
 export function wrongResults(txs: readonly Tx[], view: LedgerView | undefined): string | undefined {
-  const runs = txs.flatMap((tx) => {
+  const runs = [...withMembers(txs)].flatMap((tx) => {
     const run = runOf(tx);
     return run === undefined ? [] : [run];
   });
@@ -135,6 +136,3 @@ function runOf(tx: Tx) {
     seen: results.get('seen') as bigint | undefined,
   };
 }
-
-/** The transaction that users send for one that a miner would make. */
-export const asSent = (tx: Tx): Tx => tx.def.inner?.(tx) ?? tx;

@@ -55,9 +55,12 @@ export const liarMember: Member = {
 
 /**
  * The network is an old one, but that bans and roles cannot end it, turns of lost blocks count, and
- * there are atomic transactions.
+ * there are atomic transactions, also with contracts.
  */
-const FEATURES = [...presetFeatures, feature.liveness, feature.lostBlocks, feature.atomic];
+const FEATURES = [
+  ...presetFeatures,
+  ...[feature.liveness, feature.lostBlocks, feature.atomic, feature.contractsInAtomics],
+];
 
 const MINER_ROLES = ['permissioner', 'connection_manager', 'issuer', 'miner'];
 

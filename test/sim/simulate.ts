@@ -4,11 +4,11 @@
  */
 import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { isParticipant } from '../../src/ledger/participants.ts';
+import { asSent } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';
 import { Broken, disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
-import { asSent } from './contracts.ts';
 import { startLiar } from './liar.ts';
 import type { SimNode } from './node.ts';
 import { Dice } from './random.ts';
@@ -47,6 +47,7 @@ export interface SimResult {
   /** Results of contracts, counted by every node. */
   readonly executed: number;
   readonly groups: number;
+  readonly contractGroups: number;
   readonly crashes: number;
   /** Scripts of accounts set and removed, by transactions in the chain. */
   readonly scripts: number;
@@ -190,6 +191,7 @@ class Simulation {
       depthMax,
       executed,
       groups,
+      contractGroups,
       acceptedCount: accepted,
     } = cluster.checkers;
     const { crashes, cold } = cluster;
@@ -203,7 +205,16 @@ class Simulation {
     await cluster.checkers.undoIsIdentity(first, cluster.ground, 10 + dice.below(40));
     const kind = `${members.length} nodes, ${cluster.options.consensus}, last ${this.last}`;
     const final = cluster.checkers.finalHeight;
-    const counts = { accepted, reorganisations, final, depthMax, executed, groups, crashes };
+    const counts = {
+      accepted,
+      reorganisations,
+      final,
+      depthMax,
+      executed,
+      groups,
+      contractGroups,
+      crashes,
+    };
     const { unaware } = this;
     const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts, ...about };

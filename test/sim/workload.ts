@@ -1,4 +1,5 @@
 /** Random valid and invalid transactions of all types, as users might send them. */
+import { asSent } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { registerNode } from '../../src/tx/types/111-register-node.ts';
@@ -15,7 +16,6 @@ import { faults } from '../generators/faults.ts';
 import { type EarlierMembers, groupOf } from '../generators/groups.ts';
 import { type ExtremesOf, outsized } from '../generators/outsized.ts';
 import { Rng } from '../generators/random.ts';
-import { asSent } from './contracts.ts';
 import { ScriptLoad } from './script-load.ts';
 import { LENGTH_MS, type Member } from './settings.ts';
 

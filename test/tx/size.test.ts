@@ -120,11 +120,9 @@ t.test('every type has its limit', (t) => {
   for (const { type, bytesMax = TX_BYTES_MAX } of allTypes) {
     const expected = [103, 104, 107].includes(type)
       ? CONTRACT_TX_BYTES_MAX
-      : type === 105
+      : [105, 120].includes(type)
         ? EXECUTED_TX_BYTES_MAX
-        : type === 120
-          ? TX_BYTES_MAX + 256
-          : TX_BYTES_MAX;
+        : TX_BYTES_MAX;
     t.equal(bytesMax, expected, `type ${type}`);
   }
   t.end();

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
+import { eventLimits } from '../../base/event-limits.ts';
 import type { PlainMessage, SubscribeOn, TransactionFilter } from '../../base/event-service.ts';
 import { GrpcRefusal } from '../containers/grpc/status.ts';
 
@@ -16,8 +17,8 @@ export interface EventMessages {
 }
 
 /** Filters of a request, and types and contracts of a filter. */
-const FILTERS_MAX = 16;
-const VALUES_MAX = 100;
+const FILTERS_MAX = eventLimits.filters.value;
+const VALUES_MAX = eventLimits.values.value;
 const FILES = ['transaction.proto', 'blockchain_events_service.proto'];
 
 export function readEventProtos(): protobuf.Root {

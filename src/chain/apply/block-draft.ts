@@ -29,6 +29,7 @@ import { ID_PREFIX_BYTES } from '../store/block-index.ts';
 import { candidateUnder, confirmedHeight } from '../store/stored-blocks.ts';
 import { BlockScripts, type ScriptsTaken } from './block-scripts.ts';
 import { consensusView } from './consensus-view.ts';
+import { type GroupInWork, groupOn } from './group-in-work.ts';
 import type { ScriptTime } from './script-time.ts';
 import { TxsById } from './txs-by-id.ts';
 
@@ -63,6 +64,8 @@ export interface BlockDraft {
    * known; changes nothing.
    */
   check(executable: Tx, verdicts: ProofVerdicts): void;
+  /** Nothing else may change the draft before the end of the group. */
+  group(): GroupInWork;
   /** Grows also by what the draft refuses. */
   readonly scriptsTried: () => ScriptsTaken;
   /** True for a transaction of the draft or of a block before it. */
@@ -126,6 +129,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
       }
       overlay.revert(mark);
     },
+    group: () => groupOn(overlay, context, known),
     scriptsTried: () => scripts.tried,
     has: (id) => known.heightOf(id) !== undefined,
     async finish(header) {

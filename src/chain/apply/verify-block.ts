@@ -16,6 +16,7 @@ import {
   carrying,
   ProofChecks,
   type ProofVerdicts,
+  placesBefore,
   sealing,
 } from '../../tx/proof-verdicts.ts';
 import { CheckPlanner, hasScripts } from '../../tx/scripts/plan-checks.ts';
@@ -181,15 +182,15 @@ function knownBefore(tx: Tx, known: KnownVerdicts, view: LedgerView): ProofVerdi
 /** Checks of the sender's own proofs, and of none of what the transaction carries. */
 const ONLY_OWN: CheckPlan = [undefined, []];
 
-/** An atomic transaction has waited in the pool without the signature of the generator. */
+/** An atomic transaction has waited in the pool without the signatures of the generator. */
 function knownUnsealed(tx: Tx, known: KnownVerdicts, view: LedgerView): Unsealed | undefined {
   const waiting = tx.def.waiting?.(tx);
   if (waiting === undefined || waiting === tx) return undefined;
   const verdicts = knownBefore(waiting, known, view);
-  const count = tx.def.carried?.(tx).length ?? 0;
-  // No check of the sender or of a member; all of the last signature.
-  const onlySeal = Array.from({ length: count + 1 }, (_, i) => (i === count ? undefined : []));
-  return verdicts && { waiting, verdicts, onlySeal };
+  if (verdicts === undefined) return undefined;
+  // No check of the sender or of a member; all of what the generator has signed.
+  const ofCarried = [...placesBefore(tx)].map((at) => (at === undefined ? undefined : []));
+  return { waiting, verdicts, onlySeal: [[], ...ofCarried] };
 }
 
 interface Unsealed {

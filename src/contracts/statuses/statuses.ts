@@ -19,6 +19,7 @@ import { isParticipant } from '../../ledger/participants.ts';
 import { hasRole } from '../../ledger/permissions.ts';
 import { MINER } from '../../ledger/roles.ts';
 import type { Pool } from '../../mempool/pool.ts';
+import { memberUnder } from '../../tx/members.ts';
 import { isRefusal, type ReportStatus, type StatusReport } from '../status-report.ts';
 import { watchErrors } from './error-quorum.ts';
 import { IncomingStatuses, type Judgement } from './incoming-statuses.ts';
@@ -150,7 +151,7 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
   /** The contract of a transaction in the pool. */
   function contractWaiting(txId: Uint8Array): Uint8Array | undefined {
     const entry = pool.entry(txId);
-    const tx = entry && pool.decode(entry);
+    const tx = entry && memberUnder(pool.decode(entry), txId);
     return tx?.def.contract?.(tx);
   }
 

@@ -106,6 +106,7 @@ export const api = {
       'max-connections': setting(int(1, 1000), 5, 'Subscriptions at a time.', {
         aliases: ['api.grpc.services.blockchain-events.max-connections'],
       }),
+      'max-connections-per-client': setting(int(1, 1000), 5, 'The same of one address.'),
     },
   },
   auth: {

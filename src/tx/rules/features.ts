@@ -55,6 +55,8 @@ const FEATURES = {
   lostBlocks: { id: 1003, name: 'Turns of lost blocks', support: 'own' },
   /** Blocks bind their bodies and their parents, and may carry votes (finality.md). */
   finality: { id: 1004, name: 'Finality', support: 'request' },
+  /** Contract transactions inside atomic ones, which carry their results in blocks. */
+  contractsInAtomics: { id: 1005, name: 'Contracts in atomic transactions', support: 'own' },
 } as const satisfies Readonly<Record<string, Feature>>;
 
 type FeatureIds = { readonly [Key in keyof typeof FEATURES]: (typeof FEATURES)[Key]['id'] };

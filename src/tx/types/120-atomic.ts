@@ -5,7 +5,8 @@
  *       | count 2, (length 4 | full bytes of a member)* | timestamp 8
  *
  * Signed are the ids of the members in place of their bytes, without `miner`, so that the block's
- * generator can add its own signature.
+ * generator can add its own signature. In a block, a contract transaction stands inside its result
+ * (105). The sender has signed its id all the same, and the generator signs the ids of the results, too.
  */
 import { concat, equal, latin1 } from '../../base/bytes.ts';
 import { apiError, Refusal, refused } from '../../base/errors.ts';
@@ -21,10 +22,11 @@ import { signature } from '../fields/proofs.ts';
 import { publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { txToJson } from '../json/described.ts';
 import { readRequest, readTransaction } from '../json/request.ts';
+import { asSent } from '../members.ts';
 import { provenOf } from '../proof-verdicts.ts';
 import { feature } from '../rules/features.ts';
-import { requireSize, TX_BYTES_MAX } from '../size.ts';
-import { type Tx, type TxType, transaction } from '../transaction.ts';
+import { EXECUTED_TX_BYTES_MAX, requireSize } from '../size.ts';
+import { type Proven, type Tx, type TxType, transaction } from '../transaction.ts';
 import { issue } from './003-issue.ts';
 import { transfer } from './004-transfer.ts';
 import { reissue } from './005-reissue.ts';
@@ -38,6 +40,7 @@ import { sponsorFee } from './014-sponsor-fee.ts';
 import { permit } from './102-permit.ts';
 import { createContract } from './103-create-contract.ts';
 import { callContract } from './104-call-contract.ts';
+import { executedContract } from './105-executed-contract.ts';
 import { disableContract } from './106-disable-contract.ts';
 import { updateContract } from './107-update-contract.ts';
 import { registerNode } from './111-register-node.ts';
@@ -45,26 +48,26 @@ import { createPolicy } from './112-create-policy.ts';
 import { updatePolicy } from './113-update-policy.ts';
 import { policyDataHash } from './114-policy-data-hash.ts';
 
-/** A verdict of a thread has one byte for each account, that of the miner included. */
+/** A verdict of a thread has one byte for each account, those of results and the miner included. */
 export const MEMBERS_MAX = 100;
 const MEMBERS_MIN = 2;
 const TYPE = 120;
 const BADGE = 'atomicBadge';
 
-/** Every type with a layout that has a badge; contract types are among them for a clear answer. */
+/** Every type with a layout that has a badge, and the results of contracts. */
 const memberTypes: ReadonlyMap<number, TxType> = new Map(
   (
     [
       ...[issue, transfer, reissue, burn, lease, leaseCancel, createAlias, massTransfer, data],
       ...[sponsorFee, permit, createContract, callContract, disableContract, updateContract],
-      ...[registerNode, createPolicy, updatePolicy, policyDataHash],
+      ...[registerNode, createPolicy, updatePolicy, policyDataHash, executedContract],
     ] as readonly unknown[] as readonly TxType[]
   ).map((def) => [def.type, def]),
 );
 
 /** New scripts among the members are read where that of a transaction alone would be. */
 const decode = createUnreadDecoder(layoutTable([...memberTypes.values()]));
-const fullBytes = bytes32(TX_BYTES_MAX, base58);
+const fullBytes = bytes32(EXECUTED_TX_BYTES_MAX, base58);
 const noMember = (reason: string): Refusal => apiError('Invalid', reason);
 
 const member: Codec<Tx> = {
@@ -135,8 +138,13 @@ export const atomic = transaction({
     },
   ],
   fee: undefined,
-  /** What the generator adds is no part of what the sender may send. */
-  bytesMax: TX_BYTES_MAX + 256,
+  /** With what the generator adds, which is no part of what the sender may send. */
+  bytesMax: EXECUTED_TX_BYTES_MAX,
+  guardFeatures({ fields }, { features }) {
+    if (features.has(feature.contractsInAtomics)) return;
+    const contract = fields.transactions.map(asSent).find(({ def }) => def.executable === true);
+    if (contract !== undefined) throw apiError('ContractInAtomic', base58.encode(contract.id));
+  },
   normalize: withSeal,
   derived: ({ fields, proofs }) =>
     fields.miner === undefined
@@ -145,33 +153,40 @@ export const atomic = transaction({
   writeBody(out, values) {
     out.bytes(values.senderPublicKey);
     out.u16(values.transactions.length);
-    for (const { id } of values.transactions) out.bytes(id);
+    for (const tx of values.transactions) out.bytes(asSent(tx).id);
     timestamp.write(out, values.timestamp);
   },
   members: ({ fields }) => fields.transactions,
   carried: (tx) => {
     const { transactions, miner: by } = tx.fields;
-    const carried = transactions.map(provenOf);
-    // The generator signs what the sender has signed: there are no results whose ids to add.
+    // What a member carries stands behind it (proof-verdicts.ts).
+    const carried = transactions.flatMap((member): readonly Proven[] => [
+      provenOf(member),
+      ...(member.def.carried?.(member) ?? []),
+    ]);
     if (by !== undefined) {
-      carried.push({ publicKey: by.publicKey, message: tx.body, proofs: [by.signature] });
+      const message = sealMessage(tx.body, transactions);
+      carried.push({ publicKey: by.publicKey, message, proofs: [by.signature] });
     }
     return carried;
   },
   waiting: (tx): Tx => {
     const of = tx as unknown as Tx;
-    return tx.fields.miner === undefined ? of : sealedBy(of, undefined);
+    return tx.fields.miner === undefined ? of : formOf(of, undefined, asSent);
   },
   check({ fields, sender, bytes }, scheme) {
     const { transactions, miner: by } = fields;
-    requireSize({}, bytes.length - sealSize(by));
+    const sent = transactions.map(asSent);
+    const results = sum(transactions) - sum(sent);
+    requireSize({}, bytes.length - sealSize(by) - results);
     if (transactions.length < MEMBERS_MIN) {
       throw noMember('Atomic transaction must contain more than 1 transaction');
     }
-    if (new Set(transactions.map(({ id }) => latin1(id))).size < transactions.length) {
+    if (new Set(sent.map(({ id }) => latin1(id))).size < transactions.length) {
       throw noMember('Atomic transaction cannot contain duplicated transactions');
     }
-    for (const tx of transactions) requireMember(tx, sender, scheme);
+    for (const tx of transactions) requireForm(tx, by !== undefined);
+    for (const tx of sent) requireMember(tx, sender, scheme);
   },
   apply({ fields }, ledger, { generator }) {
     const by = fields.miner && ledger.scheme.addressOf(fields.miner.publicKey);
@@ -195,10 +210,19 @@ export const atomic = transaction({
   },
 });
 
+/** What runs a contract stands in blocks with its results, and nowhere else. */
+function requireForm({ type, def }: Tx, isMined: boolean): void {
+  if (isMined && def.executable === true) {
+    throw noMember('Mined atomic transaction cannot contain executable transactions');
+  }
+  if (!isMined && type === executedContract.type) {
+    throw noMember('Atomic transaction cannot contain executed transactions');
+  }
+}
+
 /** Who puts the transaction into a group: whom its badge trusts, else its own sender. */
 function requireMember(tx: Tx, atomicSender: Uint8Array, scheme: ChainScheme): void {
   const id = base58.encode(tx.id);
-  if (tx.def.executable === true) throw apiError('ContractInAtomic', id);
   const badge = tx.fields[BADGE] as AtomicBadge | undefined;
   if (badge === undefined) {
     throw noMember(`Transaction '${id}' inside an atomic container must have an atomic badge`);
@@ -232,22 +256,44 @@ const sealSize = (by: Seal | undefined): number =>
 
 /** 00 | type | version */
 const HEAD_BYTES = 3;
+const COUNT_BYTES = 2;
+const LENGTH_BYTES = 4;
+
+const sum = (txs: readonly Tx[]): number => txs.reduce((all, { bytes }) => all + bytes.length, 0);
+
+/** What the generator signs. */
+const sealMessage = (body: Uint8Array, members: readonly Tx[]): Uint8Array =>
+  concat(body, ...members.filter(({ def }) => def.inner !== undefined).map(({ id }) => id));
 
 /**
- * The same with another field `miner`. The bytes are cut, and no rule is checked again: a block asks
- * for it before anybody knows who has signed that block, and reading scripts would take long.
+ * The same with another field `miner`, and with other forms of its members. The bytes are cut, and no
+ * rule is checked again: a block asks for it before anybody knows who has signed that block, and
+ * reading scripts would take long.
  */
-function sealedBy(tx: Tx, by: Seal | undefined): Tx {
+function formOf(tx: Tx, by: Seal | undefined, change: (member: Tx) => Tx): Tx {
   const { bytes, fields, senderPublicKey: key } = tx;
+  const before = fields['transactions'] as readonly Tx[];
+  const members = before.map(change);
   const at = HEAD_BYTES + key.length;
-  const behind = at + 1 + sealSize(fields['miner'] as Seal | undefined);
-  const parts =
+  const start = at + 1 + sealSize(fields['miner'] as Seal | undefined) + COUNT_BYTES;
+  const end = start + before.length * LENGTH_BYTES + sum(before);
+  const seal =
     by === undefined ? [Uint8Array.of(0)] : [Uint8Array.of(1), by.publicKey, by.signature];
   return {
     ...tx,
-    fields: { ...fields, miner: by },
-    bytes: concat(bytes.subarray(0, at), ...parts, bytes.subarray(behind)),
+    fields: { ...fields, miner: by, transactions: members },
+    bytes: concat(
+      ...[bytes.subarray(0, at), ...seal, bytes.subarray(start - COUNT_BYTES, start)],
+      ...members.flatMap((member) => [lengthOf(member), member.bytes]),
+      bytes.subarray(end),
+    ),
   };
+}
+
+function lengthOf({ bytes }: Tx): Uint8Array {
+  const length = new Uint8Array(LENGTH_BYTES);
+  new DataView(length.buffer).setUint32(0, bytes.length);
+  return length;
 }
 
 /** What the generator of a block signs with its key. */
@@ -256,6 +302,12 @@ export interface Signer {
   readonly sign: (message: Uint8Array) => Uint8Array;
 }
 
-/** The form that the generator's block holds. */
-export const sealedForBlock = (tx: Tx, { publicKey: key, sign }: Signer): Tx =>
-  sealedBy(tx, { publicKey: key, signature: sign(tx.body) });
+/** The form that the generator's block holds; `result` is that of a member that runs a contract. */
+export function sealedForBlock(
+  tx: Tx,
+  { publicKey: key, sign }: Signer,
+  result: (member: Tx) => Tx = (member) => member,
+): Tx {
+  const message = sealMessage(tx.body, (tx.fields['transactions'] as readonly Tx[]).map(result));
+  return formOf(tx, { publicKey: key, signature: sign(message) }, result);
+}

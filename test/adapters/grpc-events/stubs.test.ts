@@ -24,8 +24,8 @@ import { type Populated, populated } from '../../node/populated.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-async function served(t: Test, subscriptionsMax = 10) {
-  const options = { host: '127.0.0.1', port: 0, subscriptionsMax };
+async function served(t: Test, subscriptionsMax = 10, subscriptionsOfClientMax = 10) {
+  const options = { host: '127.0.0.1', port: 0, subscriptionsMax, subscriptionsOfClientMax };
   let port = 0;
   const listenEvents: ListenEvents = async (service) => {
     const listener = await listenForSubscribers(options, service, systemClock(undefined));
@@ -254,6 +254,13 @@ t.test('refusals', async (t) => {
     ]);
   }
   t.pass('a place came back');
+});
+
+t.test('one client has its share of the subscriptions', async (t) => {
+  const { client } = await served(t, 10, 2);
+  const two = [1, 2].map(() => subscribed(t, client, { genesisBlock: {} }));
+  for (const one of two) await one.until((events) => events.length > 0);
+  t.match(await subscribed(t, client, { genesisBlock: {} }).ended, /UNAVAILABLE/);
 });
 
 t.test('the .proto files say what the stubs encode', (t) => {

@@ -52,6 +52,20 @@ t.test('each behind its group', async (t) => {
   );
 });
 
+t.test('the result of a contract is a row of its own, found by who called', async (t) => {
+  const call = { type: 104, id: 'c', sender: 'C', contractId: 'k', fee: 1, timestamp: 7 };
+  const results = [{ key: 'sum', type: 'integer', value: 5 }];
+  const result = { type: 105, version: 1, id: 'r', sender: 'G', fee: 0, timestamp: 8 };
+  const block = withMemberRows(
+    blockWith([{ ...result, tx: call, results, proofs: ['p'] }, transfer('n', 'D', 'E')]),
+  );
+  const { lines, unknown } = rowsOf([block], 11, new Map(), new Map());
+  t.equal(unknown, 0);
+  t.match(lines.txs[2], /^13\tr\t105\t.*"atomicId":"g"/);
+  const parties = lines.tx_addresses.map((line) => line.split('\t').slice(0, 2).join(' '));
+  t.ok(parties.includes('C 13'), stringify(parties));
+});
+
 t.test('what is no member', async (t) => {
   const plain = blockWith([]);
   t.same(withMemberRows(plain).transactions, plain.transactions);

@@ -1,0 +1,25 @@
+/**
+ * The limits of those who listen to events, over `/events`, over the stream of the data service and
+ * over gRPC, each once, with the words in which docs/protocol/rest.md states it. The numbers of clients
+ * are settings.
+ */
+import { MIB } from './budget.ts';
+import { limit } from './contract-limits.ts';
+
+export const eventLimits = {
+  apart: limit(2, '', 'clients at a time for whom the past is read, or whose turns take long'),
+  turn: limit(250, 'ms', 'the longest turn of one beside others'),
+  waiting: limit(16 * MIB, 'bytes', 'what waits for all clients together'),
+  take: limit(5_000, 'ms', 'time for a client to take what is sent'),
+  takeCrowded: limit(1_000, 'ms', 'the same while nothing more may wait'),
+  takeGrpc: limit(10_000, 'ms', 'the same for a subscriber over gRPC'),
+  filters: limit(16, '', 'filters of a subscription over gRPC'),
+  values: limit(
+    100,
+    '',
+    'types and contracts of such a filter, and values of a parameter of `/events`',
+  ),
+  request: limit(16 * 1024, 'bytes', 'request for a subscription over gRPC'),
+  idleConnections: limit(32, '', 'connections over gRPC without a subscription'),
+  idle: limit(30_000, 'ms', 'for which such a connection stays open'),
+} as const;

@@ -1,0 +1,98 @@
+/**
+ * The end of an atomic transaction with contracts that does not get into the block: it stays for a
+ * later round, or leaves the pool with all its members (contracts.md#inside-atomic-transactions).
+ */
+import { fromLatin1 } from '../base/bytes.ts';
+import type { ContractFailure, ContractOutcome } from '../base/containers.ts';
+import { apiError } from '../base/errors.ts';
+import { refusalFrom } from '../codec/refusal.ts';
+import { base58 } from '../codec/text.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
+import { membersOf } from '../tx/members.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { type ConcludePorts, isOutage, lastAttempt, outageOf } from './conclude.ts';
+import type { GroupCall } from './group-calls.ts';
+import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
+
+export interface GroupOutcomes {
+  /** A rule refuses the group, or results in it. */
+  refused(entry: PoolEntry, tx: Tx, cause: unknown): void;
+  /** A member has had too many failures. */
+  givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void;
+  /** The container of a call did not start. */
+  unready(entry: PoolEntry, tx: Tx, call: GroupCall, why: ContractFailure): void;
+  /** A call has not succeeded, or the image of an update is not good. */
+  failed(
+    entry: PoolEntry,
+    tx: Tx,
+    call: GroupCall,
+    outcome: Exclude<ContractOutcome, { readonly kind: 'success' }>,
+  ): void;
+}
+
+/** Failures count for the sender of the group, who has put it together. */
+export function createGroupOutcomes(ports: ConcludePorts): GroupOutcomes {
+  const { pool, breakers, repetitions, report, failed } = ports;
+
+  function judged(entry: PoolEntry, tx: Tx, found: Judgement, call?: GroupCall): void {
+    conclude(entry, tx, found, !found.leaves && !repetitions.failed(entry.key), call);
+  }
+
+  function broken(entry: PoolEntry, tx: Tx, call: GroupCall, why: ContractFailure): void {
+    const found = judgeFailure(why);
+    if (!isOutage(why)) judged(entry, tx, found, call);
+    else conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
+  }
+
+  function conclude(
+    entry: PoolEntry,
+    tx: Tx,
+    found: Judgement,
+    isLast: boolean,
+    by: GroupCall | undefined,
+  ): void {
+    failed.add(entry.key);
+    const { leaves, report: said } = isLast ? lastAttempt(found) : found;
+    if (leaves) {
+      pool.drop(
+        entry,
+        apiError('Invalid', by === undefined ? said.message : blame(by, said.message)),
+      );
+      // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
+      if (!entry.removed) return;
+    }
+    for (const member of membersOf(tx)) {
+      const contractId = member.def.executable === true ? member.def.contract?.(member) : undefined;
+      if (contractId === undefined) continue;
+      const isOwn = by === undefined || by.tx === member;
+      const message = isOwn ? said.message : blame(by, said.message);
+      report({ txId: member.id, contractId, ...said, message });
+    }
+  }
+
+  return {
+    refused: (entry, tx, cause) => judged(entry, tx, judgeRefusal(refusalFrom(cause).message)),
+    givenUp: (entry, tx, call) =>
+      judged(entry, tx, judgeRefusal('The contract has failed too often'), call),
+    unready(entry, tx, call, why) {
+      breakers.failed(call.key, { sender: undefined, outage: outageOf(call, call.image, why) });
+      broken(entry, tx, call, why);
+    },
+    failed(entry, tx, call, outcome) {
+      const { sender } = entry;
+      if (outcome.kind === 'failure') {
+        breakers.failed(call.key, { sender, outage: outageOf(call, call.image, outcome) });
+        broken(entry, tx, call, outcome);
+        return;
+      }
+      const judgement = judgeError(outcome);
+      if (judgement.leaves) breakers.refused(call.key, sender);
+      else breakers.failed(call.key, { sender, outage: undefined });
+      judged(entry, tx, judgement, call);
+    },
+  };
+}
+
+const blame = ({ tx, key }: GroupCall, message: string): string =>
+  `The transaction '${base58.encode(tx.id)}' of the same atomic one has failed in the contract ` +
+  `'${base58.encode(fromLatin1(key))}': ${message}`;

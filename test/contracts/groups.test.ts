@@ -1,0 +1,245 @@
+/** Contracts inside atomic transactions, on a whole node whose contracts are functions. */
+import t from 'tap';
+import { base58 } from '../../src/base/base58.ts';
+import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
+import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
+import { executedBy } from '../../src/ledger/contracts.ts';
+import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
+import { membersOf } from '../../src/tx/members.ts';
+import { feature, presetFeatures } from '../../src/tx/rules/features.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import type { Account } from '../node/in-process.ts';
+import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
+import { add, type ContractNode, contractNode, sum } from './contract-node.ts';
+
+const SUCCESS = 'Success null Contract transaction successfully mined';
+const FEE = 1_000_000n;
+
+const badge = { atomicBadge: { trustedSender: null } };
+const extra = { feeAssetId: null, ...badge };
+
+const callOf = (node: ContractNode, contract: Tx, more: object = {}, by = node.owner): Tx =>
+  node.at.make(by, {
+    ...{ type: 104, version: 4, contractId: base58.encode(contract.id), params: [] },
+    ...{ contractVersion: 1, ...extra },
+    ...more,
+  });
+
+const creationOf = (node: ContractNode, image: string, more: object = {}): Tx =>
+  node.at.make(node.owner, {
+    ...{ type: 103, version: 3, image, imageHash: hashOfImage(image), contractName: image },
+    ...{ params: [], ...extra },
+    ...more,
+  });
+
+const transferOf = (node: ContractNode, to: Account, amount: bigint): Tx =>
+  node.at.make(node.owner, {
+    ...{ type: 4, version: 3, recipient: to.text, amount, attachment: '', ...badge },
+  });
+
+const groupOf = ({ at, owner }: ContractNode, members: readonly Tx[], more: object = {}): Tx =>
+  at.make(owner, {
+    type: 120,
+    transactions: members.map((tx) => parse(stringify(txToJson(tx, at.scheme))) as JsonObject),
+    ...more,
+  });
+
+const inPool = ({ at }: ContractNode, tx: Tx): boolean => at.node.pool.get(tx.id) !== undefined;
+
+const types = (block: readonly Tx[]): readonly number[] => block.map(({ type }) => type);
+
+/** Says what the balance of an account is. */
+const balanceProgram =
+  (of: () => string): Program =>
+  ({ transaction, reads }) =>
+    transaction.data.kind === 'create'
+      ? success()
+      : success(integer('balance', reads.balance(of(), undefined).amount));
+
+t.test('each contract runs on what those before it leave', async (t) => {
+  let poor = '';
+  const node = await contractNode(t, { sum, balance: balanceProgram(() => poor) });
+  const { at, owner } = node;
+  const somebody = at.newAccount('somebody without funds');
+  poor = somebody.text;
+  const counter = await node.created('sum');
+  const balances = await node.created('balance');
+  const before = at.balance(owner);
+  const members = [
+    callOf(node, counter, add(5)),
+    transferOf(node, somebody, 7n * FEE),
+    callOf(node, balances),
+    callOf(node, counter, add(6)),
+  ];
+  const group = groupOf(node, members);
+  await at.node.pool.submit(group);
+  const block = await at.mine();
+  t.strictSame(types(block), [120]);
+  const [mined] = block;
+  t.strictSame(mined!.id, group.id, 'the results do not change the id');
+  t.strictSame(
+    membersOf(mined!).map(({ type }) => type),
+    [105, 4, 105, 105],
+  );
+  t.strictSame(node.state(counter), { sum: 11n });
+  t.strictSame(node.state(balances), { balance: 7n * FEE });
+  t.equal(at.balance(owner), before - 7n * FEE, 'it gets back what it pays as the generator');
+  t.equal(inPool(node, group), false);
+  const { view } = at.node.blockchain;
+  for (const [i, member] of members.entries()) {
+    const inBlock = membersOf(mined!)[i]!;
+    t.strictSame(findTransaction(view, inBlock.id)?.tx.id, inBlock.id);
+    if (member.type !== 104) continue;
+    t.strictSame(executedBy(view, member.id), inBlock.id);
+    t.strictSame(node.statuses(member), [SUCCESS]);
+  }
+  const json = txToJson(mined!, at.scheme);
+  t.strictSame(
+    txFromJson(json, at.scheme).bytes,
+    mined!.bytes,
+    'JSON says all that the block says',
+  );
+  t.match(await at.refusal(group), { code: 112 });
+  t.match(await at.refusal(groupOf(node, [members[0]!, transferOf(node, somebody, 1n)])), {
+    message: /already executed/,
+  });
+});
+
+t.test('a contract that the same group creates, calls, changes and ends', async (t) => {
+  const node = await contractNode(t, { sum, other: sum });
+  const { at, owner } = node;
+  await node.created('other');
+  await node.created('sum');
+  const made = creationOf(node, 'sum', add(2));
+  const contractId = base58.encode(made.id);
+  const group = groupOf(node, [
+    made,
+    callOf(node, made, add(3)),
+    at.make(owner, {
+      ...{ type: 107, version: 3, contractId, image: 'other', imageHash: hashOfImage('other') },
+      ...extra,
+    }),
+    callOf(node, made, { ...add(4), contractVersion: 2 }),
+    at.make(owner, { type: 106, version: 3, contractId, ...extra }),
+  ]);
+  await at.node.pool.submit(group);
+  const block = await at.mine();
+  t.strictSame(types(block), [120]);
+  t.strictSame(
+    membersOf(block[0]!).map(({ type }) => type),
+    [105, 105, 105, 105, 106],
+  );
+  t.strictSame(node.state(made), { sum: 9n });
+  t.equal(node.isActive(made), false);
+});
+
+t.test('a contract that fails takes the whole group with it', async (t) => {
+  const refusing: Program = ({ transaction }) =>
+    transaction.data.kind === 'create'
+      ? success()
+      : { kind: 'error', code: Number(transaction.params[0]!.value), message: 'no' };
+  const node = await contractNode(t, { sum, refusing });
+  const { at } = node;
+  const [, , somebody] = at.accounts;
+  const counter = await node.created('sum');
+  const bad = await node.created('refusing');
+  const before = at.balance(somebody);
+  const first = callOf(node, counter, add(5));
+  const failing = callOf(node, bad, add(2));
+  const group = groupOf(node, [first, transferOf(node, somebody, FEE), failing]);
+  await at.node.pool.submit(group);
+  const alone = await node.call(counter, add(1));
+  t.strictSame(node.executed(await at.mine()), [base58.encode(alone.id)], 'others are executed');
+  t.strictSame(node.state(counter), { sum: 1n });
+  t.equal(at.balance(somebody), before);
+  t.equal(inPool(node, group), false);
+  t.strictSame(node.statuses(failing), ['Error 2 no']);
+  t.match(node.statuses(first), [
+    /^Error 2 The transaction '.*' of the same atomic one has failed/,
+  ]);
+
+  const later = groupOf(node, [callOf(node, counter, add(5)), callOf(node, bad, add(1))]);
+  await at.node.pool.submit(later);
+  t.strictSame(types(await at.mine()), []);
+  t.equal(inPool(node, later), true, 'code 1 means that it may succeed later');
+  for (let i = 0; i < 40 && inPool(node, later); i++) await at.mine();
+  t.equal(inPool(node, later), false, 'but not for ever');
+  t.strictSame(node.state(counter), { sum: 1n });
+});
+
+t.test('a member that a rule refuses after a contract has run', async (t) => {
+  const node = await contractNode(t, { sum });
+  const { at, owner } = node;
+  const counter = await node.created('sum');
+  const rich = transferOf(node, at.accounts[1], at.balance(owner) - 1n);
+  const group = groupOf(node, [callOf(node, counter, add(5)), rich]);
+  t.match(await at.refusal(group), { message: /unavailable funds/ });
+});
+
+t.test('a slow contract: the block is made without the group', async (t) => {
+  let isSlow = true;
+  const slow: Program = (execution, wait) =>
+    execution.transaction.data.kind === 'create' || !isSlow
+      ? sum(execution, wait)
+      : new Promise(() => {});
+  const node = await contractNode(t, { sum, slow });
+  const { at } = node;
+  const counter = await node.created('sum');
+  const late = await node.created('slow');
+  const group = groupOf(node, [callOf(node, counter, add(5)), callOf(node, late, add(1))]);
+  await at.node.pool.submit(group);
+  const alone = await node.call(counter, add(1));
+  t.strictSame(node.executed(await at.mine()), [base58.encode(alone.id)]);
+  t.strictSame(node.state(counter), { sum: 1n });
+  t.equal(inPool(node, group), true);
+  t.match(node.statuses(membersOf(group)[1]!), [/^Failure 1 .*execution timeout/]);
+  isSlow = false;
+  for (let i = 0; i < 20 && inPool(node, group); i++) await at.mine();
+  t.strictSame(node.state(counter), { sum: 6n }, 'it is executed later');
+});
+
+t.test('a container that is not ready holds up nothing', async (t) => {
+  const node = await contractNode(t, { sum, cold: sum });
+  const { at } = node;
+  const counter = await node.created('sum');
+  const made = creationOf(node, 'cold', add(2));
+  const group = groupOf(node, [callOf(node, counter, add(5)), made, callOf(node, made, add(3))]);
+  await at.node.pool.submit(group);
+  t.strictSame(types(await at.mine()), []);
+  for (let i = 0; i < 3 && inPool(node, group); i++) await at.mine();
+  t.strictSame(node.state(made), { sum: 5n });
+  t.strictSame(node.state(counter), { sum: 5n });
+});
+
+t.test('a block that is taken back returns the group as it was sent', async (t) => {
+  const node = await contractNode(t, { sum });
+  const { at } = node;
+  const counter = await node.created('sum');
+  const group = groupOf(node, [callOf(node, counter, add(5)), callOf(node, counter, add(6))]);
+  await at.node.pool.submit(group);
+  const [mined] = await at.mine();
+  const { blockchain, pool } = at.node;
+  await blockchain.rollback(blockchain.tip().height - 1);
+  await pool.readmitted();
+  t.strictSame(node.state(counter), { sum: 0n });
+  t.strictSame(pool.get(group.id)?.bytes, group.bytes);
+  t.equal(findTransaction(blockchain.view, membersOf(mined!)[0]!.id), undefined);
+  await at.mine();
+  t.strictSame(node.state(counter), { sum: 11n });
+});
+
+t.test('without the feature nothing has changed', async (t) => {
+  const node = await contractNode(
+    t,
+    { sum },
+    {
+      features: [...presetFeatures, feature.sponsoredFees, feature.atomic],
+    },
+  );
+  const counter = await node.created('sum');
+  const group = groupOf(node, [callOf(node, counter, add(5)), callOf(node, counter, add(6))]);
+  t.match(await node.at.refusal(group), {
+    code: 199,
+    message: /runs no contracts inside atomic transactions/,
+  });
+});
