@@ -7,7 +7,8 @@ const layers = [
   ['tx', 'block', 'finality'],
   ['chain', 'consensus', 'mempool'],
   ['network', 'keystore', 'contracts', 'privacy', 'miner', 'events'],
-  ['api'],
+  ['rest-framework'],
+  ['rest'],
   ['node'],
   ['cli', 'data-service', 'adapters'],
 ];
@@ -109,11 +110,17 @@ module.exports = {
       { path: '^src/(?!adapters/|base/|concurrency/|crypto/)' },
     ),
     ban(
+      'framework-knows-no-program',
+      'the node and the data service declare their routes with it, and it knows neither',
+      { path: '^src/rest-framework/' },
+      { path: '^src/(?!rest-framework/|base/|concurrency/|codec/|crypto/)' },
+    ),
+    ban(
       'data-service-is-a-client',
-      'the data service sees the node from outside, and knows the rules of bans',
+      'the data service sees the node from outside: as a client of its routes, with the rules of bans',
       { path: '^src/data-service/' },
       {
-        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|api/|adapters/|events/(event-text|streams)|consensus/(ban-history|poa-bans|miner-rotation))',
+        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|rest-framework/|rest/routes/|adapters/|events/(event-text|streams)|consensus/(ban-history|poa-bans|miner-rotation))',
       },
     ),
     ban(
@@ -124,14 +131,14 @@ module.exports = {
     ),
     ban(
       'few-packages',
-      'packages belong behind a port; crypto and cli may use them, api, node, data-service typebox',
-      { path: '^src/(?!adapters/|crypto/|cli/|api/|node/|data-service/)' },
+      'packages belong behind a port; crypto and cli may use them, rest, node, data-service typebox',
+      { path: '^src/(?!adapters/|crypto/|cli/|rest-framework/|rest/|node/|data-service/)' },
       { dependencyTypes: npm },
     ),
     ban(
       'schemas-only',
       'here the only packages are typebox and re2js, which are functions of their arguments',
-      { path: '^src/(api|node|data-service)/' },
+      { path: '^src/(rest-framework|rest|node|data-service)/' },
       { dependencyTypes: npm, pathNot: 'node_modules/(typebox|re2js)/' },
     ),
   ],

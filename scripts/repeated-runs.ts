@@ -41,7 +41,7 @@ const national: Files = {
 const threaded: Files = {
   // A limit of one server is not divided between threads where there is only one.
   'test/adapters/http/server.test.ts': { TEST_HTTP_THREADS: '1' },
-  'test/api/conformity.test.ts': { CONFORMITY_CASES: '2' },
+  'test/rest/conformity.test.ts': { CONFORMITY_CASES: '2' },
   'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
   'test/e2e/connections.test.ts': {},
   'test/load/malformed.test.ts': { MALFORMED_SECONDS: '3' },

@@ -2,11 +2,6 @@
  * docs/limits.md: the budgets of requests, printed from the declarations that the server enforces.
  */
 
-import { internalRoutes } from '../../src/api/internal-contracts.ts';
-import { limits } from '../../src/api/limits.ts';
-import type { AnyRoute } from '../../src/api/route.ts';
-import { budgetOf, mayWait } from '../../src/api/route-budget.ts';
-import { routes } from '../../src/api/routes/index.ts';
 import { KIB, MIB, type PeerBudget } from '../../src/base/budget.ts';
 import { apiError } from '../../src/base/errors.ts';
 import { DEPTH_MAX } from '../../src/base/json.ts';
@@ -14,6 +9,11 @@ import { contractBudgets } from '../../src/contracts/statuses/status-messages.ts
 import { networkBudgets } from '../../src/network/messages/message-budgets.ts';
 import { settings } from '../../src/node/config/settings.ts';
 import { privacyBudgets } from '../../src/privacy/privacy-budgets.ts';
+import { internalRoutes } from '../../src/rest/internal-contracts.ts';
+import { limits } from '../../src/rest/limits.ts';
+import { routes } from '../../src/rest/routes/index.ts';
+import type { AnyRoute } from '../../src/rest-framework/route.ts';
+import { budgetOf, mayWait } from '../../src/rest-framework/route-budget.ts';
 
 const number = (value: number): string => value.toLocaleString('en-US');
 
@@ -67,7 +67,7 @@ export function limitsPage(): string {
   const rows = [...routes, ...internalRoutes(noExecution)].map(routeRow);
   return `# What requests may cost
 
-This page is generated from the declarations in \`src/api/routes\`,
+This page is generated from the declarations in \`src/rest/routes\`,
 \`src/network/messages/message-budgets.ts\`, \`src/contracts/statuses/status-messages.ts\` and
 \`src/privacy/privacy-budgets.ts\`; do not edit it. The node refuses what is over a budget before it
 works on it. \`npm run test:cost\` sends to each route and each protocol the costliest input that its

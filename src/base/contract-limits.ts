@@ -39,7 +39,11 @@ export const contractLimits = {
     '',
     'characters of keys, times the size of `matches`, of a request',
   ),
-  clientWork: limit(800_000_000, '', 'the same of one execution or client in a minute'),
+  clientWork: limit(
+    10_000_000,
+    '',
+    'the same of one execution or client in a second, and 500 for each key; at once, that of a request',
+  ),
   patternTime: limit(2000, 'ms', 'for a hundred keys to be matched'),
   patternsWaiting: limit(64, '', 'requests with `matches` that wait, and such lists of keys'),
   patternsWaitingOfOne: limit(8, '', 'of them those of one execution or client'),

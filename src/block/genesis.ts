@@ -12,7 +12,6 @@
  */
 
 import { assert } from '../base/assert.ts';
-import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck } from '../base/ports.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
@@ -23,7 +22,7 @@ import { buildTx } from '../tx/tx-bytes.ts';
 import { genesis } from '../tx/types/001-genesis.ts';
 import { genesisPermit } from '../tx/types/101-genesis-permit.ts';
 import { genesisRegisterNode } from '../tx/types/110-genesis-register-node.ts';
-import { type Block, blockId, GENESIS_TRANSACTIONS_MAX, sealBlock } from './block.ts';
+import { type Block, GENESIS_TRANSACTIONS_MAX, sealBlock } from './block.ts';
 import {
   type ConsensusData,
   GENERATION_SIGNATURE_BYTES,
@@ -145,12 +144,5 @@ export function verifyGenesis(genesis: Block, verify: (check: SignatureCheck) =>
   const unsigned = genesis.bytes.subarray(0, genesis.bytes.length - SIGNATURE_BYTES);
   if (!verify({ publicKey, message: unsigned, signature })) {
     throw apiError('Invalid', 'Passed genesis signature is not valid');
-  }
-}
-
-/** Refuses data that belong to another network. Throws ApiError. */
-export function matchGenesis(genesis: Block, storedId: Uint8Array): void {
-  if (!equal(blockId(genesis), storedId)) {
-    throw apiError('Invalid', 'Mismatched genesis blocks in configuration and blockchain');
   }
 }

@@ -3,8 +3,6 @@
  * phrase.
  */
 import { systemRandom } from '../adapters/system.ts';
-import type { Client } from '../api/client.ts';
-import { crypto } from '../api/routes/crypto.ts';
 import { base58 } from '../base/base58.ts';
 import { fromUtf8, utf8 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
@@ -18,6 +16,8 @@ import {
 } from '../crypto/envelope.ts';
 import { configuredFamily } from '../crypto/families.ts';
 import { CryptoError, type CryptoFamily } from '../crypto/family.ts';
+import { crypto } from '../rest/routes/crypto.ts';
+import type { Client } from '../rest-framework/client.ts';
 import { fromVariable } from './commands/keystore/account-passwords.ts';
 import { keyOfSeedFile } from './commands/keystore/seed-phrase.ts';
 import type { NodeFlags } from './node-options.ts';
@@ -76,7 +76,7 @@ async function encryptByNode(source: string, flags: EncryptFlags): Promise<reado
     recipientsPublicKeys: [...flags.to],
   };
   return answerOf(flags, async ({ call }) => {
-    const { addresses } = await import('../api/routes/addresses.ts');
+    const { addresses } = await import('../rest/routes/addresses.ts');
     const { publicKey: senderPublicKey } = await call(addresses.info, {
       params: { address: sender },
     });

@@ -4,8 +4,8 @@ import { giveWay } from '../adapters/background-thread.ts';
 import { httpListener, nativeProblem } from '../adapters/http/listener.ts';
 import { offloadHttp } from '../adapters/http/offload-http.ts';
 import { threadedHttp } from '../adapters/http/threaded.ts';
-import { BROADCAST } from '../api/broadcast-offload.ts';
 import type { Http } from '../base/http.ts';
+import { BROADCAST } from '../rest/broadcast-offload.ts';
 import { CliError } from './terminal/exit.ts';
 
 /** Works from sources and from the published build. */

@@ -4,12 +4,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ConnectionThread } from '../adapters/http/connection-thread.ts';
 import { OffloadThreads } from '../adapters/http/offload-threads.ts';
 import type { HttpThreadData } from '../adapters/http/thread-messages.ts';
-import { createGuards } from '../api/auth.ts';
-import { BROADCAST } from '../api/broadcast-offload.ts';
-import type { Access } from '../api/route.ts';
-import { admission } from '../api/server.ts';
 import { createFamily } from '../crypto/families.ts';
 import type { ForThreads } from '../node/listen-rest.ts';
+import { BROADCAST } from '../rest/broadcast-offload.ts';
+import { createGuards } from '../rest/guards.ts';
+import { admission } from '../rest-framework/server.ts';
 
 /** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -29,7 +28,7 @@ const broadcasts = new OffloadThreads({
 
 new ConnectionThread(parentPort!, data, {
   admit(access) {
-    const guard = guards(access as Access);
+    const guard = guards(access);
     return guard && admission(guard);
   },
   works: { [BROADCAST]: (body) => broadcasts.run(body) },

@@ -1,17 +1,17 @@
 /** Reads the files of the pages, both from the sources and from the published build. */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { PageFiles, Pages } from '../api/pages.ts';
+import type { PageFiles, Pages } from '../rest-framework/pages.ts';
 
 /** The pages of a node. */
 export const readPages = (): Required<Pages> => ({
   explorer: new Map([...explorerFiles()].filter(([name]) => !OF_SEARCH.test(name))),
-  docs: filesIn(new URL('../api/docs/page/', import.meta.url)),
+  docs: filesIn(new URL('../rest-framework/docs/page/', import.meta.url)),
 });
 
 /** Files of the explorer that only a data service serves. */
 const OF_SEARCH = /^data[-.]/;
 
-const explorerFiles = (): PageFiles => filesIn(new URL('../api/explorer/page/', import.meta.url));
+const explorerFiles = (): PageFiles => filesIn(new URL('../rest/explorer/page/', import.meta.url));
 
 /** The explorer of the data service: the same page, which then loads further files of its folder. */
 export function readDataPages(): Required<Pages> {

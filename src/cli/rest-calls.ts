@@ -4,8 +4,8 @@
  * long, for each call in a pipeline.
  */
 import { undiciClient } from '../adapters/http/undici.ts';
-import { type Client, client, RefusedError } from '../api/client.ts';
 import { isObject } from '../base/json.ts';
+import { type Client, client, RefusedError } from '../rest-framework/client.ts';
 import type { NodeFlags } from './node-options.ts';
 import { CliError } from './terminal/exit.ts';
 import { printJson } from './terminal/output.ts';

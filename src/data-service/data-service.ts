@@ -4,15 +4,14 @@
  * start is waited for.
  */
 
-import type { Pages } from '../api/pages.ts';
-import type { AnyRoute } from '../api/route.ts';
-import { routes as nodeRoutes } from '../api/routes/index.ts';
 import { type Database, DatabaseError } from '../base/database.ts';
 import { Disposal } from '../base/disposal.ts';
 import type { Http, HttpClient, HttpServer, HttpServerOptions } from '../base/http.ts';
 import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
+import { routes as nodeRoutes } from '../rest/routes/index.ts';
+import type { Pages } from '../rest-framework/pages.ts';
 import { type AccessOptions, accessGuard, type Clients } from './api/access.ts';
-import { createDataApi, guardReply } from './api/data-api.ts';
+import { createDataApi } from './api/data-api.ts';
 import { forwarded } from './api/forward.ts';
 import { createHeavyQueries, heavyPlaces } from './api/heavy-queries.ts';
 import type { DataServices } from './api/services.ts';
@@ -254,13 +253,13 @@ async function listen(
   const nodeUrl = (nodeUrls[0] ?? '').replace(/\/+$/, '');
   const routes = [
     ...createDataApi(services, { log, guard, clients, pages }),
-    ...forwarded(nodeRoutes as readonly AnyRoute[], {
+    ...forwarded(nodeRoutes, {
       http: forwarding,
       clock,
       clients,
       answerMsMax: nodeAnswerMsMax,
       nodeUrl,
-      guard: guardReply(guard),
+      guard,
     }),
   ];
   return http.listen(measuredRoutes(routes, metrics), where);

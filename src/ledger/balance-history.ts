@@ -41,12 +41,6 @@ export async function recordHistory(
   }
 }
 
-/** The account after the block at `height`. */
-export function accountAt(view: LedgerView, address: Uint8Array, height: number): Account {
-  for (const [, account] of newestFirst(view, address, height, 1)) return account;
-  return EMPTY_ACCOUNT;
-}
-
 /** Rows read before other work in the event loop may run. */
 const STEP_ROWS = 256;
 

@@ -60,19 +60,13 @@ export function createOverlay(
     written.add(table, key, text, isBlind ? undefined : below.lookup(table, key, text), value);
   }
 
-  function entries<V>(
-    table: Table<unknown, V>,
-    from: Uint8Array,
-    to: Uint8Array,
-    limit: number,
-    reverse = false,
-  ): Iterable<readonly [Uint8Array, V]> {
+  const entries: KeyedView['entries'] = (table, from, to, limit, reverse = false) => {
     const own = written.of(table.id)?.between(from, to, reverse);
     if (own === undefined || own.size === 0) return below.entries(table, from, to, limit, reverse);
     // Every row of the overlay hides at most one row below.
     const stored = below.entries(table, from, to, limit + own.size, reverse);
     return merged(own.rows, stored, limit, reverse);
-  }
+  };
 
   return {
     scheme: base.scheme,

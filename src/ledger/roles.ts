@@ -25,7 +25,6 @@ export const BANNED = 6;
 export const CONTRACT_DEVELOPER = 7;
 export const CONNECTION_MANAGER = 8;
 export const SENDER = 9;
-export const CONTRACT_VALIDATOR = 10;
 
 const numbers = new Map<string, number>(ROLES.map((name, i) => [name, i + 1]));
 

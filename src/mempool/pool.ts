@@ -30,9 +30,9 @@ import { watchJournalSize } from './journal/journal-size.ts';
 import { Recovery } from './journal/recovery.ts';
 import type { PoolChain } from './pool-chain.ts';
 import { OtherProofs } from './reorg/other-proofs.ts';
-import { createReadmission } from './reorg/readmission.ts';
+import { Readmission } from './reorg/readmission.ts';
 import { ReorgCandidates } from './reorg/reorg-candidates.ts';
-import { createRevalidator } from './reorg/revalidator.ts';
+import { Revalidator } from './reorg/revalidator.ts';
 
 export interface PoolOptions extends SenderLimits, CleanupOptions, AdmissionOptions {}
 
@@ -110,15 +110,15 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   entries.listen({ removed: (entry) => candidates.forget(entry) });
   const trial = createEntryTrial(scheme, state);
   const evictions = new Evictions(entries, candidates, log);
-  const revalidator = createRevalidator({ clock, log, entries, candidates, trial, evictions });
+  const revalidator = new Revalidator({ clock, log, entries, candidates, trial, evictions });
   const recovering = (key: string, sender: string) => recovery.older(key, sender);
   const admission = createAdmission(options, { ...ports, entries, senders, recovering });
   const { acceptAgain } = admission;
   const otherProofs = new OtherProofs();
   const returning = { entries, candidates, otherProofs, decode: trial.decode };
   const shorten = () => size.rewrite();
-  const readmission = createReadmission({ ...ports, ...returning, shorten });
-  const beside = { older: () => recovery.unjudged(), underWay: readmission.underWay };
+  const readmission = new Readmission({ ...ports, ...returning, shorten });
+  const beside = { older: () => recovery.unjudged(), underWay: () => readmission.underWay() };
   const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = async () => void (await size.rewrite());
   const recovery = new Recovery({ ...ports, entries, senders, candidates, acceptAgain, rewrite });
@@ -173,14 +173,14 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       void size.trim();
       void revalidator.revalidate();
     },
-    keep: readmission.keep,
+    keep: (txs) => readmission.keep(txs),
     async readmit(txs) {
       candidates.markSuspect(entries.all());
       await readmission.readmit(txs);
       await readmission.recheck();
       if (!stopped) await revalidator.revalidate();
     },
-    readmitted: readmission.idle,
+    readmitted: () => readmission.idle(),
     async recover() {
       await recovery.run();
       if (!stopped) await revalidator.revalidate();

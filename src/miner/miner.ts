@@ -39,7 +39,7 @@ export interface MinerPorts {
      */
     readonly produceBlock: (timestamp: number, deadline: number) => Promise<void>;
     /** A block that was sealed before and is the next one of this chain (unfinished-block.ts). */
-    readonly unfinished: UnfinishedBlock;
+    readonly unfinished: Pick<UnfinishedBlock, 'waits' | 'finish'>;
     readonly onHead: (listener: () => void) => () => void;
     /** A block of another miner that would take the place of the head; absent: there is none. */
     readonly coming?: () => Coming | undefined;

@@ -18,14 +18,8 @@ import { isFromFuture } from '../consensus/consensus.ts';
 import type { SealedBlock } from './slot-records.ts';
 import type { UsedSlots } from './used-slots.ts';
 
-export interface UnfinishedBlock {
-  /** True where a sealed block is the next one of the chain. */
-  waits(): boolean;
-  /** Commits it. Throws where a block may come later. */
-  finish(): Promise<void>;
-}
-
-interface UnfinishedPorts {
+export interface UnfinishedDeps {
+  readonly slots: Pick<UsedSlots, 'sealed' | 'claim' | 'free' | 'forget' | 'isOfThisLife'>;
   readonly blockchain: Blockchain;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
@@ -33,46 +27,102 @@ interface UnfinishedPorts {
   readonly rollbackMax: number;
 }
 
-export function createUnfinishedBlock(
-  slots: Pick<UsedSlots, 'sealed' | 'claim' | 'free' | 'forget' | 'isOfThisLife'>,
-  { blockchain, clock, log, rollbackMax }: UnfinishedPorts,
-): UnfinishedBlock {
+export class UnfinishedBlock {
+  readonly #deps: UnfinishedDeps;
   /** Each is decoded once; undefined: unreadable. */
-  const decoded = new WeakMap<Uint8Array, Block | undefined>();
-  const refused = new WeakSet<Uint8Array>();
+  readonly #decoded = new WeakMap<Uint8Array, Block | undefined>();
+  readonly #refused = new WeakSet<Uint8Array>();
   /** The newest block, once it was in the chain in this life, so that peers may have it. */
-  let shown: Uint8Array | undefined;
+  #shown: Uint8Array | undefined;
+  #unlisten = (): void => {};
 
-  blockchain.listen({
-    block({ tip }) {
-      const sealed = slots.sealed();
-      const newest = sealed.at(-1);
-      if (newest !== undefined && isAt(tip.id, newest)) shown = newest.bytes;
-      if (sealed.length > 1) forgetPast(sealed);
-    },
-  });
+  constructor(deps: UnfinishedDeps) {
+    this.#deps = deps;
+  }
 
-  const isAt = (id: Uint8Array, sealed: SealedBlock): boolean => {
-    const block = blockOf(sealed);
-    return block !== undefined && equal(blockId(block), id);
-  };
+  start(): void {
+    this.#unlisten = this.#deps.blockchain.listen({
+      block: ({ tip }) => {
+        const sealed = this.#deps.slots.sealed();
+        const newest = sealed.at(-1);
+        const block = newest && this.#blockOf(newest);
+        if (block !== undefined && equal(blockId(block), tip.id)) this.#shown = newest?.bytes;
+        if (sealed.length > 1) this.#forgetPast(sealed);
+      },
+    });
+  }
+
+  stop(): void {
+    this.#unlisten();
+  }
+
+  /** True where a sealed block is the next one of the chain. */
+  waits(): boolean {
+    return this.#next() !== undefined;
+  }
+
+  /** Commits it. Throws where a block may come later. */
+  async finish(): Promise<void> {
+    const { slots, blockchain, log } = this.#deps;
+    const sealed = this.#next();
+    const block = sealed && this.#blockOf(sealed);
+    if (sealed === undefined || block === undefined) return;
+    await slots.claim(sealed.turn, sealed.bytes);
+    try {
+      await blockchain.append(block);
+    } catch (error) {
+      // The block may be valid: this node failed, or its clock is behind.
+      if (!(error instanceof Refusal) || error.entry === 'BlockFromFuture') throw error;
+      // Where the head has moved meanwhile, the block is no longer the next one.
+      if (this.#next()?.bytes !== sealed.bytes) return;
+      return this.#refuse(sealed, error);
+    }
+    const { height } = blockchain.tip();
+    log.warn('miner.block-finished', { turn: sealed.turn, height });
+  }
+
+  #next(): SealedBlock | undefined {
+    return this.#deps.slots.sealed().findLast((sealed) => {
+      const block = this.#refused.has(sealed.bytes) ? undefined : this.#blockOf(sealed);
+      return block !== undefined && this.#isNext(block);
+    });
+  }
+
+  /** Sealed by a clock that was ahead: until its time, free turns before it are used. */
+  #isNext({ header }: Block): boolean {
+    const { blockchain, clock } = this.#deps;
+    const isChild = equal(header.reference, blockchain.tip().id);
+    return isChild && !isFromFuture(header.timestamp, clock.now());
+  }
+
+  /** Throws where the turn is freed, so that another block may come. */
+  async #refuse({ turn, bytes }: SealedBlock, why: Refusal): Promise<void> {
+    const { slots, log } = this.#deps;
+    const isOurs = slots.isOfThisLife(turn) && this.#shown !== bytes;
+    log.error('miner.sealed-refused', { turn, why: why.message, isFreed: isOurs });
+    if (isOurs) await slots.free(turn);
+    this.#refused.add(bytes);
+    if (isOurs) throw why;
+  }
 
   /** The parents of older blocks are below what a reorganisation takes back. */
-  function forgetPast(sealed: readonly SealedBlock[]): void {
+  #forgetPast(sealed: readonly SealedBlock[]): void {
+    const { slots, blockchain, rollbackMax } = this.#deps;
     const height = blockchain.tip().height - rollbackMax;
     const oldest = height < 1 ? undefined : headerRowAt(blockchain.view, height)?.header.timestamp;
     for (const one of sealed) {
-      const time = blockOf(one)?.header.timestamp ?? 0;
+      const time = this.#blockOf(one)?.header.timestamp ?? 0;
       if (oldest !== undefined && time < oldest) slots.forget(one.turn);
     }
   }
 
-  function blockOf({ bytes }: SealedBlock): Block | undefined {
-    if (!decoded.has(bytes)) decoded.set(bytes, read(bytes));
-    return decoded.get(bytes);
+  #blockOf({ bytes }: SealedBlock): Block | undefined {
+    if (!this.#decoded.has(bytes)) this.#decoded.set(bytes, this.#read(bytes));
+    return this.#decoded.get(bytes);
   }
 
-  function read(bytes: Uint8Array): Block | undefined {
+  #read(bytes: Uint8Array): Block | undefined {
+    const { blockchain, log } = this.#deps;
     try {
       return decodeBlock(bytes, blockchain.view.scheme);
     } catch (error) {
@@ -81,46 +131,4 @@ export function createUnfinishedBlock(
       return undefined;
     }
   }
-
-  /** Sealed by a clock that was ahead: until its time, free turns before it are used. */
-  const isNext = ({ header }: Block): boolean =>
-    equal(header.reference, blockchain.tip().id) && !isFromFuture(header.timestamp, clock.now());
-
-  function next(): SealedBlock | undefined {
-    return slots.sealed().findLast((sealed) => {
-      const block = refused.has(sealed.bytes) ? undefined : blockOf(sealed);
-      return block !== undefined && isNext(block);
-    });
-  }
-
-  /** Throws where the turn is freed, so that another block may come. */
-  async function refuse(sealed: SealedBlock, why: Refusal): Promise<void> {
-    const { turn, bytes } = sealed;
-    const isOurs = slots.isOfThisLife(turn) && shown !== bytes;
-    log.error('miner.sealed-refused', { turn, why: why.message, isFreed: isOurs });
-    if (isOurs) await slots.free(turn);
-    refused.add(bytes);
-    if (isOurs) throw why;
-  }
-
-  return {
-    waits: () => next() !== undefined,
-    async finish() {
-      const sealed = next();
-      const block = sealed && blockOf(sealed);
-      if (sealed === undefined || block === undefined) return;
-      await slots.claim(sealed.turn, sealed.bytes);
-      try {
-        await blockchain.append(block);
-      } catch (error) {
-        // The block may be valid: this node failed, or its clock is behind.
-        if (!(error instanceof Refusal) || error.entry === 'BlockFromFuture') throw error;
-        // Where the head has moved meanwhile, the block is no longer the next one.
-        if (next()?.bytes !== sealed.bytes) return;
-        return refuse(sealed, error);
-      }
-      const { height } = blockchain.tip();
-      log.warn('miner.block-finished', { turn: sealed.turn, height });
-    },
-  };
 }

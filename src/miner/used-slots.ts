@@ -13,140 +13,150 @@ import { apiError } from '../base/errors.ts';
 import type { Journal, Log } from '../base/ports.ts';
 import { readRecord, recordOf, type SealedBlock, type SlotEvent } from './slot-records.ts';
 
-export interface UsedSlots {
-  has(turn: string): boolean;
-  /**
-   * Throws ApiError where the turn belongs to another block, or where it cannot be recorded. After a
-   * failure it may be called again with the same block.
-   */
-  claim(turn: string, block: Uint8Array): Promise<void>;
-  /** The blocks that are kept: those that left the chain, then the one that was sealed last. */
-  sealed(): readonly SealedBlock[];
-  /** True where this life of the node has sealed the block, and it is still the newest. */
-  isOfThisLife(turn: string): boolean;
-  /**
-   * Keeps a block of this node that is about to leave the chain. Throws ApiError where it cannot be
-   * recorded: then the block must stay in the chain.
-   */
-  keep(sealed: SealedBlock): Promise<void>;
-  /** The turn stays used, or becomes so, and its block is not kept. Throws ApiError as `keep`. */
-  giveUp(turn: string): Promise<void>;
-  /** The turn may have another block. Only where nobody can have seen the first. Throws ApiError. */
-  free(turn: string): Promise<void>;
-  /** The block that left the chain cannot come back: it needs no memory any more. */
-  forget(turn: string): void;
-}
-
 /** More turns than one node has in a day of one-minute rounds. */
 const SLOTS_MIN = 1_500;
 /** Blocks that are no longer kept take this much of the file at most, before it is written anew. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** `rollbackDepth`: the number of blocks that can leave the chain, whose turns must be known then. */
-export function createUsedSlots(journal: Journal, log: Log, rollbackDepth = 0): UsedSlots {
-  const slotsMax = Math.max(SLOTS_MIN, rollbackDepth);
+export class UsedSlots {
+  readonly #journal: Journal;
+  readonly #log: Log;
+  readonly #slotsMax: number;
   /** The newest last. */
-  const slots = new Set<string>();
+  readonly #slots = new Set<string>();
   /** Blocks that left the chain, by their turns, oldest first. */
-  const lost = new Map<string, SealedBlock>();
-  let newest: SealedBlock | undefined;
-  for (const record of journal.recovered) apply(readRecord(record));
+  readonly #lost = new Map<string, SealedBlock>();
+  #newest: SealedBlock | undefined;
   /** The newest block is on disk. */
-  let isNoted = true;
-  let sealedHere: string | undefined;
-  let records = journal.recovered.length;
-  let bytes = sizeOf(journal.recovered);
+  #isNoted = true;
+  #sealedHere: string | undefined;
+  #records: number;
+  #bytes: number;
+
+  /** `rollbackDepth`: the number of blocks that can leave the chain, whose turns must be known then. */
+  constructor(journal: Journal, log: Log, rollbackDepth = 0) {
+    this.#journal = journal;
+    this.#log = log;
+    this.#slotsMax = Math.max(SLOTS_MIN, rollbackDepth);
+    for (const record of journal.recovered) this.#apply(readRecord(record));
+    this.#records = journal.recovered.length;
+    this.#bytes = sizeOf(journal.recovered);
+  }
+
+  has(turn: string): boolean {
+    return this.#slots.has(turn);
+  }
+
+  /**
+   * Throws ApiError where the turn belongs to another block, or where it cannot be recorded. After a
+   * failure it may be called again with the same block.
+   */
+  async claim(turn: string, block: Uint8Array): Promise<void> {
+    const own = this.#newest?.turn === turn ? this.#newest : this.#lost.get(turn);
+    const isAgain = own !== undefined && equal(own.bytes, block);
+    if (isAgain && (own !== this.#newest || this.#isNoted)) return;
+    if (this.#slots.has(turn) && !isAgain) {
+      throw apiError('Invalid', `This node has used its turn: ${turn}`);
+    }
+    // Whether a record that failed is on disk is unknown, so the turn stays that of this block.
+    const event = { kind: 'sealed' as const, turn, bytes: isAgain ? own.bytes : block.slice() };
+    this.#apply(event);
+    if (!isAgain) this.#sealedHere = turn;
+    this.#isNoted = false;
+    await this.#noteOrRefuse(event);
+    this.#isNoted = true;
+  }
+
+  /** The blocks that are kept: those that left the chain, then the one that was sealed last. */
+  sealed(): readonly SealedBlock[] {
+    return [...this.#lost.values(), ...(this.#newest === undefined ? [] : [this.#newest])];
+  }
+
+  /** True where this life of the node has sealed the block, and it is still the newest. */
+  isOfThisLife(turn: string): boolean {
+    return this.#sealedHere === turn && this.#newest?.turn === turn;
+  }
+
+  /**
+   * Keeps a block of this node that is about to leave the chain. Throws ApiError where it cannot be
+   * recorded: then the block must stay in the chain.
+   */
+  keep({ turn, bytes }: SealedBlock): Promise<void> {
+    return this.#record({ kind: 'lost', turn, bytes });
+  }
+
+  /** The turn stays used, or becomes so, and its block is not kept. Throws ApiError as `keep`. */
+  giveUp(turn: string): Promise<void> {
+    return this.#record({ kind: 'used', turn, bytes: NO_BLOCK });
+  }
+
+  /** The turn may have another block. Only where nobody can have seen the first. Throws ApiError. */
+  free(turn: string): Promise<void> {
+    return this.#record({ kind: 'freed', turn, bytes: NO_BLOCK });
+  }
+
+  /** The block that left the chain cannot come back: it needs no memory any more. */
+  forget(turn: string): void {
+    this.#lost.delete(turn);
+  }
+
+  async #record(event: SlotEvent): Promise<void> {
+    await this.#noteOrRefuse(event);
+    this.#apply(event);
+  }
 
   /** The one place in which a record changes what is known, when it is written or read. */
-  function apply({ kind, turn, bytes: block }: SlotEvent): void {
-    slots.delete(turn);
-    lost.delete(turn);
-    if (newest?.turn === turn) newest = undefined;
-    if (kind !== 'freed') slots.add(turn);
-    const sealed = { turn, bytes: block };
-    if (kind === 'sealed') newest = sealed;
-    if (kind === 'lost') lost.set(turn, sealed);
-    for (const oldest of slots) {
-      if (slots.size <= slotsMax) break;
-      slots.delete(oldest);
-      lost.delete(oldest);
+  #apply({ kind, turn, bytes }: SlotEvent): void {
+    this.#slots.delete(turn);
+    this.#lost.delete(turn);
+    if (this.#newest?.turn === turn) this.#newest = undefined;
+    if (kind !== 'freed') this.#slots.add(turn);
+    if (kind === 'sealed') this.#newest = { turn, bytes };
+    if (kind === 'lost') this.#lost.set(turn, { turn, bytes });
+    for (const oldest of this.#slots) {
+      if (this.#slots.size <= this.#slotsMax) break;
+      this.#slots.delete(oldest);
+      this.#lost.delete(oldest);
     }
-  }
-
-  async function note(event: SlotEvent): Promise<void> {
-    const record = recordOf(event);
-    const kept = [...lost.values()].reduce((sum, one) => sum + one.bytes.length, 0);
-    if (records < 2 * slotsMax && bytes + record.length <= FILE_BYTES_MAX + 2 * kept) {
-      await journal.append(record);
-      records += 1;
-      bytes += record.length;
-      return;
-    }
-    const all = [...stateRecords().filter(({ turn }) => turn !== event.turn), event].map(recordOf);
-    await journal.rewrite(all);
-    records = all.length;
-    bytes = sizeOf(all);
-  }
-
-  function stateRecords(): SlotEvent[] {
-    return [
-      ...Array.from(slots, (turn) => ({ kind: 'used' as const, turn, bytes: NO_BLOCK })),
-      ...Array.from(lost.values(), (one) => ({ kind: 'lost' as const, ...one })),
-      ...(newest === undefined ? [] : [{ kind: 'sealed' as const, ...newest }]),
-    ];
   }
 
   /** Throws ApiError. */
-  async function noteOrRefuse(event: SlotEvent): Promise<void> {
+  async #noteOrRefuse(event: SlotEvent): Promise<void> {
     try {
-      await note(event);
+      await this.#note(event);
     } catch (cause) {
       // What is on disk is unknown, so the claim of its block is written again before it is used.
-      if (newest?.turn === event.turn) isNoted = false;
-      log.error('miner.note-failed', { turn: event.turn, why: String(cause) });
+      if (this.#newest?.turn === event.turn) this.#isNoted = false;
+      this.#log.error('miner.note-failed', { turn: event.turn, why: String(cause) });
       throw apiError('StatusCheckFailed', 'the block of the miner cannot be noted on disk');
     }
   }
 
-  const blockOf = (turn: string): SealedBlock | undefined =>
-    newest?.turn === turn ? newest : lost.get(turn);
+  async #note(event: SlotEvent): Promise<void> {
+    const record = recordOf(event);
+    const kept = sizeOf(Array.from(this.#lost.values(), ({ bytes }) => bytes));
+    const isRoom = this.#bytes + record.length <= FILE_BYTES_MAX + 2 * kept;
+    if (this.#records < 2 * this.#slotsMax && isRoom) {
+      await this.#journal.append(record);
+      this.#records += 1;
+      this.#bytes += record.length;
+      return;
+    }
+    const others = this.#stateRecords().filter(({ turn }) => turn !== event.turn);
+    const all = [...others, event].map(recordOf);
+    await this.#journal.rewrite(all);
+    this.#records = all.length;
+    this.#bytes = sizeOf(all);
+  }
 
-  return {
-    has: (turn) => slots.has(turn),
-    async claim(turn, block) {
-      const own = blockOf(turn);
-      const isAgain = own !== undefined && equal(own.bytes, block);
-      if (isAgain && (own !== newest || isNoted)) return;
-      if (slots.has(turn) && !isAgain) {
-        throw apiError('Invalid', `This node has used its turn: ${turn}`);
-      }
-      // Whether a record that failed is on disk is unknown, so the turn stays that of this block.
-      const event = { kind: 'sealed' as const, turn, bytes: isAgain ? own.bytes : block.slice() };
-      apply(event);
-      if (!isAgain) sealedHere = turn;
-      isNoted = false;
-      await noteOrRefuse(event);
-      isNoted = true;
-    },
-    sealed: () => [...lost.values(), ...(newest === undefined ? [] : [newest])],
-    isOfThisLife: (turn) => sealedHere === turn && newest?.turn === turn,
-    async keep({ turn, bytes: block }) {
-      const event = { kind: 'lost' as const, turn, bytes: block };
-      await noteOrRefuse(event);
-      apply(event);
-    },
-    async giveUp(turn) {
-      const event = { kind: 'used' as const, turn, bytes: NO_BLOCK };
-      await noteOrRefuse(event);
-      apply(event);
-    },
-    async free(turn) {
-      const event = { kind: 'freed' as const, turn, bytes: NO_BLOCK };
-      await noteOrRefuse(event);
-      apply(event);
-    },
-    forget: (turn) => void lost.delete(turn),
-  };
+  #stateRecords(): SlotEvent[] {
+    const newest = this.#newest;
+    return [
+      ...Array.from(this.#slots, (turn) => ({ kind: 'used' as const, turn, bytes: NO_BLOCK })),
+      ...Array.from(this.#lost.values(), (one) => ({ kind: 'lost' as const, ...one })),
+      ...(newest === undefined ? [] : [{ kind: 'sealed' as const, ...newest }]),
+    ];
+  }
 }
 
 const NO_BLOCK = new Uint8Array(0);

@@ -1,8 +1,9 @@
 /** The services that the routes get from a configured node. */
-import type { KeyHolder, Services } from '../api/services.ts';
+
 import type { KeyFilters } from '../base/patterns.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
+import type { KeyHolder, Services } from '../rest/services.ts';
 import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';

@@ -1,6 +1,7 @@
 /** What the REST interface is told of the configuration, in the main thread and in its own threads. */
-import type { ApiSettings } from '../api/services.ts';
+
 import { parseAddress } from '../network/messages/peer-address.ts';
+import type { ApiSettings } from '../rest/services.ts';
 import type { Config } from './config/settings.ts';
 
 const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];

@@ -1,11 +1,12 @@
 /** The listener on which running contracts read the state (docker-engine.rest-listen). */
-import { createInternalApi } from '../api/internal-contracts.ts';
-import type { Services } from '../api/services.ts';
+
 import type { Containers } from '../base/containers.ts';
 import { contractLimits } from '../base/contract-limits.ts';
 import type { Http, HttpServer } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Executions } from '../contracts/executions.ts';
+import { createInternalApi } from '../rest/internal-contracts.ts';
+import type { Services } from '../rest/services.ts';
 import type { Config } from './config/settings.ts';
 
 const CONNECTIONS_OF_ONE = contractLimits.connections.value;

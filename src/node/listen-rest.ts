@@ -1,8 +1,9 @@
 /** The REST interface on the address of the configuration. */
-import type { ApiSettings } from '../api/services.ts';
+
 import { type HttpRoute, type HttpServer, TlsFileError } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
 import type { FamilyName } from '../crypto/family.ts';
+import type { ApiSettings } from '../rest/services.ts';
 import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 import type { NodePorts } from './node-ports.ts';

@@ -1,7 +1,7 @@
 /**
  * What a node receives in addition to its configuration: its ports, and values from its operator.
  */
-import type { Pages } from '../api/pages.ts';
+
 import type { Containers } from '../base/containers.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { ListenEvents } from '../base/event-service.ts';
@@ -25,6 +25,7 @@ import type { Audit } from '../chain/store/audit.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Keystore } from '../keystore/keystore.ts';
+import type { Pages } from '../rest-framework/pages.ts';
 
 export interface NodePorts {
   readonly scheme: ChainScheme;

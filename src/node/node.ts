@@ -7,9 +7,6 @@
  * miner comes last, so no block is made before every other service has started.
  */
 
-import { createApi } from '../api/api.ts';
-import { createKeyFilters } from '../api/key-filters.ts';
-import type { Services } from '../api/services.ts';
 import { AssertionError } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
 import type { HttpServer } from '../base/http.ts';
@@ -24,7 +21,9 @@ import { createEventService } from '../events/event-service.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
-import { transactionSchemas } from '../tx/json/transaction-schemas.ts';
+import { createApi } from '../rest/api.ts';
+import { createKeyFilters } from '../rest/key-filters.ts';
+import type { Services } from '../rest/services.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
 import { watchFreeSpace } from './free-space.ts';
@@ -90,109 +89,22 @@ async function startNode(
   ports: NodePorts,
   started: Disposal,
 ): Promise<Node> {
-  const { log, clock, telemetry } = ports;
-  const metrics = nodeMetrics(telemetry?.metrics);
-  const opened = await openVotingChain(config, genesis, { ...ports, metrics, started });
-  const { blockchain, rules, support, owner, finality } = opened;
-  started.add('features', watchFeatures(blockchain, rules, support, log, ports.requestStop));
-  startAudit(blockchain, ports, started);
-  const measured = telemetry === undefined ? undefined : metrics;
-  const opening = { ...ports, ...opened, metrics: measured, started };
-  const space = await watchFreeSpace({ bytesMin: config.storage.freeSpaceMin }, ports);
-  started.add('free space', space.stop);
-  const { pool, problem, feeOf } = openPool(config, { ...opening, isDiskLow: space.isLow });
-
-  const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
-  warnOfOwner(
-    { address: owner.address, text: config.ownerAddress },
-    { view: blockchain.view, clock, log },
-  );
-  // Confidential data are below the network on the stack, because the network must be closed first.
-  let privacy: Privacy | undefined;
-  started.add('confidential data', () => privacy?.stop());
-  let statuses: Statuses | undefined;
-  started.add('contract statuses', () => statuses?.stop());
-  const peering = openNetwork(config, genesis, {
-    ...ports,
-    ...opened,
-    network: ports.network && measured ? measuredNetwork(ports.network, measured) : ports.network,
-    files: ports.files,
-    pool,
-    owner: identity,
-    miner: owner,
-  });
-  started.add('network', peering.stop);
-  const isWatcher = config.network.mode === 'watcher';
-  privacy = openPrivacy(config, {
-    ...ports,
-    blockchain,
-    owner: identity,
-    pool: isWatcher ? { ...pool, check: refuseAsWatcher } : pool,
-    feeOf: (tx) => feeOf(tx).feeAmount,
-    sessions: peering.sessions,
-    onNoRoom: (limit) => metrics.privateRefused.add(1, { limit }),
-  });
-  statuses = openStatuses(config, {
-    ...ports,
-    blockchain,
-    pool,
-    owner,
-    rules,
-    executes: isExecuting(config, ports),
-    sessions: peering.sessions,
-  });
-  await statuses.start();
-  await peering.start();
-  // Clients are served before the missing items have been fetched.
-  void privacy?.start();
-  const executions = createExecutions(config.dockerEngine.contractAuthExpiresIn.ms, {
-    clock,
-    random: ports.random,
-    hash: sha256,
-  });
-  const { report } = statuses;
-  const keyFilters = createKeyFilters(ports.patterns, clock);
-  const contractKeyFilters = createKeyFilters(ports.contractPatterns, clock);
-  const contracts = openContracts(config, {
-    ...ports,
-    keyFilters: contractKeyFilters,
-    blockchain,
-    rules,
-    pool,
-    owner,
-    report,
-    executions,
-    metrics,
-  });
-  const miner = openMiner(config, { ...ports, ...opened, pool, peering, owner, contracts, space });
-
+  const { clock, telemetry } = ports;
+  const chain = await openChain(config, genesis, ports, started);
+  const exchange = await openExchange(config, genesis, { ...ports, ...chain }, started);
+  const { blockchain, pool, finality, metrics, measured } = chain;
+  const { peering, privacy, statuses } = exchange;
+  const execution = openExecution(config, { ...ports, ...chain, report: statuses.report });
+  const { contracts, executions } = execution;
+  const miner = openMiner(config, { ...ports, ...chain, peering, contracts });
   const events = openEvents(config, { blockchain, privacy, clock });
-  const parts = {
-    ...opened,
-    pool,
-    problem,
-    feeOf,
-    owner,
-    identity,
-    keyFilters,
-    contractKeyFilters,
-    privacy,
-    statuses,
-    contracts,
-    peering,
-    space,
-    events,
-  };
+  const parts = { ...chain, ...exchange, ...execution, events };
   const services = apiServices(config, ports, parts);
   if (telemetry !== undefined) {
     started.add('metrics', watchNode(config, { ...ports, ...parts, telemetry, miner }, metrics));
   }
-  const rest = await serveClients(config, ports, {
-    ...parts,
-    services,
-    metrics: measured,
-    started,
-  });
+  const served = { ...parts, services, metrics: measured, started };
+  const rest = await serveClients(config, ports, served);
   if (rest?.delays !== undefined) watchThreads(rest.delays, metrics);
   const contractRest = await serveContracts(config, { ...ports, started }, services, executions);
   started.add('miner', miner.stop);
@@ -209,6 +121,80 @@ async function startNode(
   };
 }
 
+/** The chain with the votes on its blocks, and the pool on its head. */
+async function openChain(config: Config, genesis: Block, ports: NodePorts, started: Disposal) {
+  const { log, clock, telemetry } = ports;
+  const metrics = nodeMetrics(telemetry?.metrics);
+  const opened = await openVotingChain(config, genesis, { ...ports, metrics, started });
+  const { blockchain, rules, support, owner } = opened;
+  started.add('features', watchFeatures(blockchain, rules, support, log, ports.requestStop));
+  startAudit(blockchain, ports, started);
+  const measured = telemetry === undefined ? undefined : metrics;
+  const opening = { ...ports, ...opened, metrics: measured, started };
+  const space = await watchFreeSpace({ bytesMin: config.storage.freeSpaceMin }, ports);
+  started.add('free space', space.stop);
+  const pooled = openPool(config, { ...opening, isDiskLow: space.isLow });
+  const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
+  warnOfOwner(
+    { address: owner.address, text: config.ownerAddress },
+    { view: blockchain.view, clock, log },
+  );
+  return { ...opened, ...pooled, space, identity, metrics, measured };
+}
+
+type ChainParts = Awaited<ReturnType<typeof openChain>>;
+
+/** What goes on between this node and others. */
+async function openExchange(
+  config: Config,
+  genesis: Block,
+  ports: NodePorts & ChainParts,
+  started: Disposal,
+) {
+  const { blockchain, pool, owner, identity, rules, feeOf, metrics, measured } = ports;
+  // Confidential data are below the network on the stack, because the network must be closed first.
+  let privacy: Privacy | undefined;
+  started.add('confidential data', () => privacy?.stop());
+  let statuses: Statuses | undefined;
+  started.add('contract statuses', () => statuses?.stop());
+  const peering = openNetwork(config, genesis, {
+    ...ports,
+    network: ports.network && measured ? measuredNetwork(ports.network, measured) : ports.network,
+    files: ports.files,
+    owner: identity,
+    miner: owner,
+  });
+  started.add('network', peering.stop);
+  const { sessions } = peering;
+  const isWatcher = config.network.mode === 'watcher';
+  privacy = openPrivacy(config, {
+    ...ports,
+    owner: identity,
+    pool: isWatcher ? { ...pool, check: refuseAsWatcher } : pool,
+    feeOf: (tx) => feeOf(tx).feeAmount,
+    sessions,
+    onNoRoom: (limit) => metrics.privateRefused.add(1, { limit }),
+  });
+  const executes = isExecuting(config, ports);
+  statuses = openStatuses(config, { ...ports, blockchain, rules, executes, sessions });
+  await statuses.start();
+  await peering.start();
+  // Clients are served before the missing items have been fetched.
+  void privacy?.start();
+  return { peering, privacy, statuses };
+}
+
+/** The execution of contracts, and what their reads and those of clients share. */
+function openExecution(config: Config, ports: NodePorts & ChainParts & Pick<Statuses, 'report'>) {
+  const { clock, random } = ports;
+  const lifetimeMs = config.dockerEngine.contractAuthExpiresIn.ms;
+  const executions = createExecutions(lifetimeMs, { clock, random, hash: sha256 });
+  const keyFilters = createKeyFilters(ports.patterns, clock);
+  const contractKeyFilters = createKeyFilters(ports.contractPatterns, clock);
+  const deps = { ...ports, keyFilters: contractKeyFilters, executions };
+  return { executions, keyFilters, contractKeyFilters, contracts: openContracts(config, deps) };
+}
+
 interface ServedParts {
   readonly services: Services;
   readonly events: NodeEvents;
@@ -223,7 +209,7 @@ async function serveClients(
   ports: NodePorts,
   { services, events, metrics, started }: ServedParts,
 ): Promise<HttpServer | undefined> {
-  const routes = createApi(services, { schemas: transactionSchemas() }, ports.pages);
+  const routes = createApi(services, ports.pages);
   const served = metrics === undefined ? routes : measuredRoutes(routes, metrics);
   const rest = await listenRest(config, ports, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());

@@ -1,11 +1,12 @@
 /** The events of the chain: their source, and the streams of clients. */
-import { print } from '../api/answer.ts';
-import { headerJson } from '../api/block-json.ts';
+
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { type ChainFeed, createChainFeed } from '../events/chain-feed.ts';
 import { createEventStreams, type EventStreams } from '../events/event-streams.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
+import { headerJson } from '../rest/block-json.ts';
+import { print } from '../rest-framework/answer.ts';
 import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 

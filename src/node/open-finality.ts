@@ -6,7 +6,6 @@
  * on disk; a final block is on disk before it is shown.
  */
 
-import type { FinalityReport } from '../api/services.ts';
 import { unlessOurs } from '../base/assert.ts';
 import { limitsOf } from '../base/budget.ts';
 import { equal, latin1 } from '../base/bytes.ts';
@@ -37,6 +36,7 @@ import type { VoterSet } from '../finality/voter-set.ts';
 import { votesBudget } from '../network/messages/message-budgets.ts';
 import { VOTES } from '../network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../network/sessions/session.ts';
+import type { FinalityReport } from '../rest/services.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
 import type { Config } from './config/settings.ts';

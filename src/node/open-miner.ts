@@ -10,8 +10,8 @@ import { applying, pack, sealingBy } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { type Miner, SlotMiner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
-import { createUnfinishedBlock } from '../miner/unfinished-block.ts';
-import { createUsedSlots, type UsedSlots } from '../miner/used-slots.ts';
+import { UnfinishedBlock } from '../miner/unfinished-block.ts';
+import { UsedSlots } from '../miner/used-slots.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
@@ -41,9 +41,15 @@ export interface MinerPortsOfNode
 export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
-  const usedSlots = createUsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
+  const usedSlots = new UsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
   const rollbackMax = config.synchronization.maxRollback;
-  const unfinished = createUnfinishedBlock(usedSlots, { blockchain, clock, log, rollbackMax });
+  const unfinished = new UnfinishedBlock({
+    slots: usedSlots,
+    blockchain,
+    clock,
+    log,
+    rollbackMax,
+  });
   blockchain.listen({
     async rollingBack(_txs, above) {
       const { address } = owner;
@@ -90,11 +96,15 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   );
   return {
     state: () => made.state(),
-    start: () => made.start(),
-    stop() {
+    start() {
+      unfinished.start();
+      made.start();
+    },
+    async stop() {
       // A block that is being made waits for no contract any more.
       ports.contracts?.packer.stop();
-      return made.stop();
+      await made.stop();
+      unfinished.stop();
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Connects a configured node to its peers: connections (peering.ts) and the services that use them.
  */
-import type { PeersPort } from '../api/services.ts';
+
 import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { lacksFeatures } from '../chain/features/feature-activation.ts';
@@ -9,7 +9,7 @@ import { createEquivocations } from '../chain/fork/equivocation.ts';
 import { ForkChoice } from '../chain/fork/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/fork/invalid-blocks.ts';
 import type { LostBlocks } from '../chain/fork/lost-blocks.ts';
-import { createScriptHistory, type ScriptHistory } from '../chain/store/script-history.ts';
+import { ScriptHistory } from '../chain/store/script-history.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { isParticipant } from '../ledger/participants.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -24,6 +24,7 @@ import { notInChain } from '../network/peers/own-membership.ts';
 import type { Penalties } from '../network/sessions/penalties.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { Sync } from '../network/sync/sync.ts';
+import type { PeersPort } from '../rest/services.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeFinality } from './open-finality.ts';
@@ -79,7 +80,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     ...ports,
     sessions: peering.sessions,
     forkChoice: openForkChoice(config, ports),
-    scripts: openScriptHistory(config, ports),
+    scripts: startScriptHistory(config, ports),
     isOutdated: (height) => lacksFeatures(ports.blockchain.view, height, ports.rules),
   });
   return {
@@ -119,12 +120,13 @@ const CLEANUPS = 2;
 
 const keptMs = ({ utx }: Config): number => CLEANUPS * utx.cleanupInterval.ms;
 
-const openScriptHistory = (config: Config, { blockchain, clock }: NetworkPorts): ScriptHistory =>
-  createScriptHistory(
-    { blocks: config.synchronization.maxRollback, ms: keptMs(config) },
-    blockchain,
-    clock,
-  );
+/** Until the network stops. */
+function startScriptHistory(config: Config, { blockchain, clock }: NetworkPorts): ScriptHistory {
+  const options = { blocks: config.synchronization.maxRollback, ms: keptMs(config) };
+  const history = new ScriptHistory(options, blockchain, clock);
+  history.start();
+  return history;
+}
 
 function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkChoice {
   const { consensus, pool, clock, log } = ports;

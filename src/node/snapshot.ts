@@ -1,11 +1,12 @@
 /**
  * The state of the chain for an answer that takes several turns: frozen, and read within a budget.
  */
-import type { Snapshot } from '../api/services.ts';
+
 import { apiError } from '../base/errors.ts';
 import type { Store, StoreView } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { viewOf } from '../ledger/committed-view.ts';
+import type { Snapshot } from '../rest/services.ts';
 
 /** The current head; reading more than `rowsMax` of its rows throws ApiError AnswerTooBig. */
 export function snapshotOf(

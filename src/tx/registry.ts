@@ -12,10 +12,6 @@ export const allTypes: readonly TxType[] = (
 
 export const types: ReadonlyMap<number, TxType> = new Map(allTypes.map((def) => [def.type, def]));
 
-export function defOf(type: number): TxType | undefined {
-  return types.get(type);
-}
-
 /**
  * The type of a transaction, read from its bytes without decoding them; undefined where there is no
  * such type.

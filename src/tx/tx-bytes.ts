@@ -2,23 +2,12 @@
  * Transactions as bytes: alone, and inside blocks and journals, where a length stands before each
  * one: length 4 | full bytes (blocks.md#block-bytes).
  */
-import { CodecError, type Reader, type Writer } from '../codec/codec.ts';
-import { decodeTx, defOfBytes } from './registry.ts';
+import { CodecError, type Reader } from '../codec/codec.ts';
+import { defOfBytes } from './registry.ts';
 import { EXECUTED_TX_BYTES_MAX, TX_BYTES_MAX } from './size.ts';
-import type { Tx } from './transaction.ts';
 
 export { buildTx, signedBytes } from './assemble.ts';
 export { decodeStoredTx, decodeTx, decodeUnreadTx } from './registry.ts';
-
-/** Reads a length and a transaction. Throws CodecError. */
-export function readTx(src: Reader): Tx {
-  return decodeTx(readTxBytes(src, src.i32()), src.scheme);
-}
-
-export function writeTx(out: Writer, tx: Tx): void {
-  out.i32(tx.bytes.length);
-  out.bytes(tx.bytes);
-}
 
 /**
  * Reads the full bytes of a transaction of `length` bytes without decoding them. Throws CodecError

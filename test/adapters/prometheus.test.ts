@@ -1,7 +1,7 @@
 // The listener of metrics as an HTTP server.
 import t from 'tap';
 import { servePrometheus } from '../../src/adapters/prometheus.ts';
-import { headProblems } from '../api/fixtures/head.ts';
+import { headProblems } from '../rest/fixtures/head.ts';
 import { call } from '../rest-cases/runner.ts';
 import { refusesTwoLengths } from './http/two-lengths.ts';
 

@@ -13,7 +13,6 @@ import { Writer } from '../../src/codec/codec.ts';
 import { inOneGo } from '../../src/concurrency/steps.ts';
 import { effective } from '../../src/ledger/accounts.ts';
 import {
-  accountAt,
   everHolders,
   GENERATING_DEPTH,
   generatingBalance,
@@ -129,7 +128,6 @@ const questions: Readonly<Record<string, (view: KeyedView, of: History) => unkno
     minimumOver(view, alice.address, height, 6, effective),
   'the generating balance of an account that rests': (view, { height }) =>
     generatingBalance(view, carol.address, height),
-  'an account at a past height': (view) => accountAt(view, alice.address, 7),
   'roles at a past time': (view) =>
     rolesAt(view, carol.address, headerRowAt(view, 7)!.header.timestamp),
   'miners at a past height': (view) => minersAt(view, headerRowAt(view, 7)!.header.timestamp),

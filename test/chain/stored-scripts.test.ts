@@ -1,11 +1,9 @@
 // A transaction that the node has accepted is read again without the estimate of the script in it:
 // a script of another author may ask for many of them, and pays for their bytes alone.
 import t from 'tap';
-import { blockChunks } from '../../src/api/block-json.ts';
-import { extendedText } from '../../src/api/shapes.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { Verifier } from '../../src/base/ports.ts';
-import { createScriptHistory } from '../../src/chain/store/script-history.ts';
+import { ScriptHistory } from '../../src/chain/store/script-history.ts';
 import {
   bytesUnder,
   candidateUnder,
@@ -17,6 +15,8 @@ import {
 } from '../../src/chain/store/stored-blocks.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 import { followedIn } from '../../src/privacy/follow-chain.ts';
+import { blockChunks } from '../../src/rest/block-json.ts';
+import { extendedText } from '../../src/rest/shapes.ts';
 import { feature } from '../../src/tx/rules/features.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
@@ -109,7 +109,8 @@ t.test('in the chain', async (t) => {
   const placed = { ...headerRowAt(view, HEIGHT)!, height: HEIGHT };
   const settings = { sdkCompatible: true } as never;
   // It reads what is older than itself.
-  const history = createScriptHistory({ blocks: 5, ms: 0 }, at.blockchain, at.clock);
+  const history = new ScriptHistory({ blocks: 5, ms: 0 }, at.blockchain, at.clock);
+  history.start();
   const routes: Record<string, () => unknown> = {
     'a script looks it up': () => candidateUnder(view, tx.id)!.tx(),
     'asked for': () => findTransaction(view, tx.id),

@@ -3,7 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { createEngine } from '../../src/adapters/containers/engine.ts';
+import { Engine } from '../../src/adapters/containers/engine.ts';
 import { systemClock } from '../../src/adapters/system.ts';
 import { sharedEngine } from '../containers/engine.ts';
 import { leftOut } from '../left-out.ts';
@@ -32,7 +32,7 @@ t.test('the image of a project', { skip }, async (t) => {
   t.ok(first.size > 500_000, `${first.size} bytes`);
   t.strictSame(imageOf(await build(folder)), first, 'the same once more');
 
-  const engine = createEngine({ host }, systemClock());
+  const engine = new Engine({ host }, systemClock());
   t.teardown(() => engine.close());
   t.match(await engine.image(first.image), {
     id: first.imageHash,
@@ -56,7 +56,7 @@ t.test('the tools of a machine without busybox', { skip }, async (t) => {
     symlinkSync(`/usr/bin/${name}`, join(folder, 'bin', name));
   }
   const { imageHash } = imageOf(await build(folder, [], join(folder, 'bin')));
-  const engine = createEngine({ host }, systemClock());
+  const engine = new Engine({ host }, systemClock());
   t.teardown(() => engine.close());
   const { signal } = new AbortController();
   const id = await engine.create(`shell-${process.pid}`, { Image: imageHash }, signal);

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { patternsHere } from '../../src/api/key-filter.ts';
 import type {
   Containers,
   ContractImage,
@@ -14,6 +13,7 @@ import { type ContractPacker, createContractPacker } from '../../src/contracts/c
 import { createExecutions } from '../../src/contracts/executions.ts';
 import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
 import type { NodePorts } from '../../src/node/node.ts';
+import { patternsHere } from '../../src/rest/key-filter.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type Account, ROUND_MS } from '../node/in-process.ts';

@@ -7,7 +7,7 @@ import { concat } from '../../src/base/bytes.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
 import { edwardsOf, fromInteger, toInteger } from '../../src/crypto/curve25519/field.ts';
 import { sha512 } from '../../src/crypto/curve25519/hashes.ts';
-import * as reference from '../../src/crypto/curve25519/reference.ts';
+import * as reference from './curve25519-reference.ts';
 import { seededRandom } from './random.ts';
 
 const { Point } = ed25519;

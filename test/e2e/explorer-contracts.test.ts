@@ -2,9 +2,9 @@
 // contract with calls and failures.
 import t, { type Test } from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
-import { createApi } from '../../src/api/api.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { readPages } from '../../src/cli/page-files.ts';
+import { createApi } from '../../src/rest/api.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { leftOut } from '../left-out.ts';
 import { ROUND_MS, type TxFields, wholeNode } from '../node/in-process.ts';
@@ -48,7 +48,7 @@ async function chain(t: Test) {
   const about = { txId: failed.id, contractId: base58.decode(contractId)! };
   node.statuses.report({ ...about, status: 'Error', code: 3, message: `no funds ${MARKUP}` });
   await clock.advance(10);
-  const server = await httpListener.listen(createApi(node.services, {}, readPages()), {
+  const server = await httpListener.listen(createApi(node.services, readPages()), {
     host: '127.0.0.1',
     port: 0,
     cors: false,

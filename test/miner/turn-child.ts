@@ -4,10 +4,10 @@
  */
 import { openJournal } from '../../src/adapters/journal.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { createUsedSlots } from '../../src/miner/used-slots.ts';
+import { UsedSlots } from '../../src/miner/used-slots.ts';
 import { quiet } from '../chain/chain-harness.ts';
 
 const [path = '', turn = ''] = process.argv.slice(2);
-await createUsedSlots(openJournal({ path }), quiet).claim(turn, utf8(`block of ${turn}`));
+await new UsedSlots(openJournal({ path }), quiet).claim(turn, utf8(`block of ${turn}`));
 process.stdout.write('noted\n');
 setInterval(() => {}, 1000);

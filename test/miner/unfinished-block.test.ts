@@ -17,8 +17,8 @@ import type { ChainScheme } from '../../src/codec/codec.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { giveUpRemovedBlocks, keepRemovedBlocks } from '../../src/miner/removed-blocks.ts';
 import { readRecord, recordOf } from '../../src/miner/slot-records.ts';
-import { createUnfinishedBlock } from '../../src/miner/unfinished-block.ts';
-import { createUsedSlots } from '../../src/miner/used-slots.ts';
+import { UnfinishedBlock, type UnfinishedDeps } from '../../src/miner/unfinished-block.ts';
+import { UsedSlots } from '../../src/miner/used-slots.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { family } from '../family.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from '../node/in-process.ts';
@@ -183,11 +183,11 @@ t.test('pos: given up by the tool, they stay away, and their turns stay used', a
     const { scheme, clock, log, config } = whole;
     const verifier = inlineVerifier(family);
     const opened = await openBlockchain(config, genesis, { scheme, store, verifier, clock, log });
-    const turns = createUsedSlots(file, log);
+    const turns = new UsedSlots(file, log);
     const ports = { ...opened, clock, turns, own: whole.accounts[0].address };
     const other = { ...ports, own: whole.accounts[1].address };
     t.strictSame(await keepRemovedBlocks(4, other), { kept: 0, given: 0 }, 'blocks of others');
-    const unknown = createUsedSlots(memoryJournal(emptyRecords()), log);
+    const unknown = new UsedSlots(memoryJournal(emptyRecords()), log);
     const removed = [5, 6].map((at) => headerRowAt(opened.blockchain.view, at)!.header);
     await giveUpRemovedBlocks(4, { ...ports, turns: unknown });
     t.ok(
@@ -211,6 +211,15 @@ t.test('pos: given up by the tool, they stay away, and their turns stay used', a
   t.equal(claimed.length, count, 'no other block has one of the turns');
 });
 
+function unfinishedBlock(
+  slots: UnfinishedDeps['slots'],
+  ports: Omit<UnfinishedDeps, 'slots'>,
+): UnfinishedBlock {
+  const unfinished = new UnfinishedBlock({ slots, ...ports });
+  unfinished.start();
+  return unfinished;
+}
+
 /** The turns of a miner on the chain of a node that makes no blocks, with a block that is refused. */
 async function refusing(t: Test) {
   const whole = await wholeNode(t, { consensus: 'pos', set: ['miner.enable=no'] });
@@ -227,12 +236,12 @@ async function refusing(t: Test) {
 t.test('a block that is refused before it left the node frees its turn', async (t) => {
   const { whole, good, forged, ports } = await refusing(t);
   const records = emptyRecords();
-  const turns = createUsedSlots(memoryJournal(records), whole.log);
+  const turns = new UsedSlots(memoryJournal(records), whole.log);
   await turns.claim('child of X', forged);
-  const unfinished = createUnfinishedBlock(turns, ports);
+  const unfinished = unfinishedBlock(turns, ports);
   await t.rejects(unfinished.finish(), 'another block may come');
   t.notOk(turns.has('child of X') || unfinished.waits());
-  t.notOk(createUsedSlots(memoryJournal(records), whole.log).has('child of X'), 'on disk too');
+  t.notOk(new UsedSlots(memoryJournal(records), whole.log).has('child of X'), 'on disk too');
   await turns.claim('child of X', good.bytes);
   await unfinished.finish();
   t.ok(equal(tip(whole).id, good.header.signature));
@@ -241,25 +250,25 @@ t.test('a block that is refused before it left the node frees its turn', async (
 t.test('a refused block that others may have keeps its turn', async (t) => {
   const { whole, good, forged, ports } = await refusing(t);
   const records = emptyRecords();
-  const first = createUsedSlots(memoryJournal(records), whole.log);
+  const first = new UsedSlots(memoryJournal(records), whole.log);
   await first.claim('child of X', forged);
-  const again = createUsedSlots(memoryJournal(records), whole.log);
-  const later = createUnfinishedBlock(again, ports);
+  const again = new UsedSlots(memoryJournal(records), whole.log);
+  const later = unfinishedBlock(again, ports);
   await later.finish();
   t.ok(again.has('child of X'), 'another life has sealed it');
   t.notOk(later.waits());
 
-  const lost = createUsedSlots(memoryJournal(emptyRecords()), whole.log);
+  const lost = new UsedSlots(memoryJournal(emptyRecords()), whole.log);
   await lost.claim('child of X', forged);
   await lost.keep({ turn: 'child of X', bytes: forged });
-  await createUnfinishedBlock(lost, ports).finish();
+  await unfinishedBlock(lost, ports).finish();
   t.ok(lost.has('child of X'), 'it was in the chain');
 
-  const turns = createUsedSlots(memoryJournal(emptyRecords()), whole.log);
+  const turns = new UsedSlots(memoryJournal(emptyRecords()), whole.log);
   await turns.claim('child of X', good.bytes);
   const refused = apiError('Invalid', 'a rule of another time');
   const append = async (): Promise<never> => Promise.reject(refused);
-  const shown = createUnfinishedBlock(turns, {
+  const shown = unfinishedBlock(turns, {
     ...ports,
     blockchain: { ...ports.blockchain, append },
   });
@@ -271,17 +280,20 @@ t.test('a refused block that others may have keeps its turn', async (t) => {
 
 t.test('a clock that is set back, or another head, while the claim is written', async (t) => {
   const { whole, good, ports } = await refusing(t);
-  const turns = createUsedSlots(memoryJournal(emptyRecords()), whole.log);
+  const turns = new UsedSlots(memoryJournal(emptyRecords()), whole.log);
   await turns.claim('child of X', good.bytes);
   let meanwhile = async (): Promise<void> => whole.clock.jump(-1_000_000);
   const claiming = {
-    ...turns,
+    sealed: () => turns.sealed(),
+    free: (turn: string) => turns.free(turn),
+    forget: (turn: string) => turns.forget(turn),
+    isOfThisLife: (turn: string) => turns.isOfThisLife(turn),
     async claim(turn: string, block: Uint8Array) {
       await turns.claim(turn, block);
       await meanwhile();
     },
   };
-  const unfinished = createUnfinishedBlock(claiming, ports);
+  const unfinished = unfinishedBlock(claiming, ports);
   await t.rejects(unfinished.finish(), apiError('BlockFromFuture', good.header.timestamp));
   whole.clock.jump(1_000_000);
   t.ok(turns.has('child of X') && unfinished.waits(), 'it may come later');
@@ -294,10 +306,10 @@ t.test('a clock that is set back, or another head, while the claim is written', 
 
 t.test('a lost block is forgotten once its parent is too deep', async (t) => {
   const { whole, good, ports } = await refusing(t);
-  const turns = createUsedSlots(memoryJournal(emptyRecords()), whole.log);
+  const turns = new UsedSlots(memoryJournal(emptyRecords()), whole.log);
   await turns.keep({ turn: 'child of X', bytes: good.bytes });
   await turns.claim('child of Y', whole.node.blockchain.tip().id);
-  createUnfinishedBlock(turns, { ...ports, rollbackMax: 2 });
+  unfinishedBlock(turns, { ...ports, rollbackMax: 2 });
   for (let i = 2; i <= 4; i++) {
     t.equal(turns.sealed().length, 2, `height ${i}`);
     await whole.clock.advance(100_000);
@@ -317,9 +329,9 @@ t.test('a sealed block that breaks a rule is given up', async (t) => {
   const ports = { blockchain, clock: whole.clock, log, rollbackMax: 100 };
   const turns = (block: Uint8Array) => {
     const record = recordOf({ kind: 'sealed', turn: 'round 9', bytes: block });
-    return createUsedSlots(memoryJournal({ ...emptyRecords(), list: [record] }), log);
+    return new UsedSlots(memoryJournal({ ...emptyRecords(), list: [record] }), log);
   };
-  const unreadable = createUnfinishedBlock(turns(bytes), ports);
+  const unreadable = unfinishedBlock(turns(bytes), ports);
   t.notOk(unreadable.waits());
   t.equal(log.of('miner.sealed-unreadable').length, 1);
 
@@ -328,14 +340,14 @@ t.test('a sealed block that breaks a rule is given up', async (t) => {
   await blockchain.rollback(3);
   const forged = good.bytes.slice();
   forged[forged.length - 1]! ^= 1;
-  const bad = createUnfinishedBlock(turns(forged), ports);
+  const bad = unfinishedBlock(turns(forged), ports);
   t.ok(bad.waits());
   await bad.finish();
   t.notOk(bad.waits());
   t.equal(log.of('miner.sealed-refused').length, 1);
   t.equal(tip(whole).height, 3);
 
-  const late = createUnfinishedBlock(turns(good.bytes), ports);
+  const late = unfinishedBlock(turns(good.bytes), ports);
   whole.clock.jump(-3 * ROUND_MS);
   t.notOk(late.waits(), 'until its time, free turns before it are used');
   await late.finish();

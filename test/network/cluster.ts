@@ -5,7 +5,6 @@
  */
 import { parseHoconText } from '../../src/adapters/hocon.ts';
 import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
-import { patternsHere } from '../../src/api/key-filter.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import type { Containers } from '../../src/base/containers.ts';
@@ -21,6 +20,7 @@ import { genesisSettings, networkSettings } from '../../src/node/config/genesis-
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node, type NodePorts } from '../../src/node/node.ts';
+import { patternsHere } from '../../src/rest/key-filter.ts';
 import { type Account, account, family, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';

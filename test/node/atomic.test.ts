@@ -4,7 +4,6 @@
  */
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
-import { prepareBroadcast, readPrepared } from '../../src/api/broadcast-offload.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
@@ -14,6 +13,7 @@ import { verifyBlock } from '../../src/chain/apply/verify-block.ts';
 import { blockAt, findTransaction, transactionsOf } from '../../src/chain/store/stored-blocks.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { sealingBy } from '../../src/mempool/packer.ts';
+import { prepareBroadcast, readPrepared } from '../../src/rest/broadcast-offload.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { checkProofs, unchecked } from '../../src/tx/proof-verdicts.ts';
 import { presetFeatures } from '../../src/tx/rules/features.ts';

@@ -1,7 +1,7 @@
 // When the space on the disk is too little, and how long the miner waits afterwards.
 import t from 'tap';
-import { refusal } from '../../src/api/answer.ts';
 import { type FreeSpacePorts, watchFreeSpace } from '../../src/node/free-space.ts';
+import { refusal } from '../../src/rest-framework/answer.ts';
 import { fakeClock } from './fake-clock.ts';
 import { memoryLog } from './memory-ports.ts';
 

@@ -4,7 +4,6 @@
  * boundary between two parts, from the called part.
  */
 import t, { type Test } from 'tap';
-import { createApi } from '../../src/api/api.ts';
 import { AssertionError, unlessOurs } from '../../src/base/assert.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
@@ -15,6 +14,7 @@ import { CodecError } from '../../src/codec/codec.ts';
 import { applying, pack } from '../../src/mempool/packer.ts';
 import { SlotMiner } from '../../src/miner/miner.ts';
 import { FetchQueue } from '../../src/privacy/fetch-queue.ts';
+import { createApi } from '../../src/rest/api.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { mine, newChain, payment, quiet, scheme, users, verifier } from '../chain/chain-harness.ts';
 import { createTestForkChoice } from '../chain/fork-harness.ts';

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import { entriesPage } from '../../src/api/data-entries.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
 import { dataEntries } from '../../src/ledger/data.ts';
 import { snapshotOf } from '../../src/node/snapshot.ts';
+import { entriesPage } from '../../src/rest/data-entries.ts';
 import { wholeNode } from './in-process.ts';
 
 const key = (i: number) => Uint8Array.of(i >> 8, i & 255);

@@ -13,8 +13,8 @@ t.test('the copy does not know the endpoint by itself', async (t) => {
 t.test('one file and one line make an endpoint', async (t) => {
   copy.add({
     file: 'greeting.ts',
-    to: 'src/api/routes',
-    list: 'src/api/routes/all.ts',
+    to: 'src/rest/routes',
+    list: 'src/rest/routes/all.ts',
     line: "export { greeting } from './greeting.ts';",
   });
   const said = JSON.parse(copy.run(SCRIPT));

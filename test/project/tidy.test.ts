@@ -21,7 +21,7 @@ const anyAllowed = [
 ];
 
 /** Route files are named after the first part of their paths, and one of these is `/utils`. */
-const routes = /^src\/api\/routes\//;
+const routes = /^src\/rest\/routes\//;
 const vagueNames = /^(utils?|helpers?|misc|common|stuff)\.ts$/;
 const unfinished = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`);
 

@@ -16,8 +16,8 @@ const sources = files('src');
 /** Name → the files that may use it, beside the one that declares it. */
 const users: Readonly<Record<string, readonly string[]>> = {
   // What threads of this process say.
-  readVerdicts: ['src/api/broadcast-offload.ts'],
-  writeVerdicts: ['src/api/broadcast-offload.ts'],
+  readVerdicts: ['src/rest/broadcast-offload.ts'],
+  writeVerdicts: ['src/rest/broadcast-offload.ts'],
   // The one judge, and the one pipeline.
   judgeProofs: ['src/tx/pipeline.ts'],
   UNJUDGED: ['src/tx/pipeline.ts'],

@@ -1,7 +1,7 @@
 // The conformance cases against a node in memory whose chain is its genesis block: all cases that
 // need nothing else. The end-to-end tests run the same cases against a real node.
 import t from 'tap';
-import { memoryNode } from '../api/fixtures/memory-node.ts';
+import { memoryNode } from '../rest/fixtures/memory-node.ts';
 import { evaluate, fill, fillText } from './bindings.ts';
 import { loadCases } from './cases.ts';
 import { mismatches, misshapen } from './matching.ts';

@@ -8,7 +8,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { createApi } from '../../src/api/api.ts';
 import { equal, utf8 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/base/http.ts';
@@ -20,6 +19,7 @@ import { readChainFile, writeChainFile } from '../../src/cli/commands/chain/chai
 import { base58 } from '../../src/codec/text.ts';
 import { executedBy } from '../../src/ledger/contracts.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
+import { createApi } from '../../src/rest/api.ts';
 import { isSigned, signedBytes } from '../../src/tx/assemble.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { types } from '../../src/tx/registry.ts';

@@ -3,8 +3,6 @@
  * crashes.
  */
 
-import { patternsHere } from '../../src/api/key-filter.ts';
-import type { PeersPort } from '../../src/api/services.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
@@ -16,6 +14,8 @@ import { readRecord } from '../../src/miner/slot-records.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { createNode, type Node } from '../../src/node/node.ts';
 import { notePath } from '../../src/node/voter-note.ts';
+import { patternsHere } from '../../src/rest/key-filter.ts';
+import type { PeersPort } from '../../src/rest/services.ts';
 import { family, scheme } from '../chain/chain-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 import { noHttp } from '../node/memory-ports.ts';

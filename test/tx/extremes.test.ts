@@ -4,13 +4,13 @@
  * catalogue. EXTREMES=all also tests every pair of members.
  */
 import t from 'tap';
-import { limits } from '../../src/api/limits.ts';
 import { equal } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { parse, stringify } from '../../src/base/json.ts';
 import { decodeBlock, sealBlock } from '../../src/block/block.ts';
 import { CodecError, Writer } from '../../src/codec/codec.ts';
 import { decodeTxList, encodeTxList } from '../../src/network/messages/block-messages.ts';
+import { limits } from '../../src/rest-framework/limits.ts';
 import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import { transactionSchemas } from '../../src/tx/json/transaction-schemas.ts';
-import { allTypes, defOf } from '../../src/tx/registry.ts';
+import { allTypes, types } from '../../src/tx/registry.ts';
 import { accepted } from './vectors.ts';
 
 /** The versions of this node's era (transactions.md#types-and-versions). */
@@ -50,8 +50,8 @@ t.test('numbers, names and keys are unique', (t) => {
     Object.keys(ERA).map(Number),
     'every type of the era, in order',
   );
-  t.equal(defOf(4)?.name, 'TransferTransaction');
-  t.equal(defOf(99), undefined);
+  t.equal(types.get(4)?.name, 'TransferTransaction');
+  t.equal(types.get(99), undefined);
   t.end();
 });
 

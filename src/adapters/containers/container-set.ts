@@ -28,8 +28,8 @@ import { EngineAway } from './engine-client.ts';
 import { EngineShort, Failed, ofContract, passing, whyOf } from './failures.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { PullsBusy } from './images/pull-turns.ts';
-import { createPlaces, hasServed, type Place, postpone } from './places.ts';
-import { createRemovals } from './removals.ts';
+import { hasServed, type Place, Places, postpone } from './places.ts';
+import { Removals } from './removals.ts';
 
 export interface ContainerSetOptions extends ContainerOptions {
   /** Label of all containers and networks of this node, with its value. */
@@ -59,15 +59,6 @@ export interface ChosenInterface {
   readonly use: ContainerInterface;
 }
 
-export interface ContainerSet {
-  prepare(image: ContractImage, createVersion: number, creator: string): Readiness;
-  run(execution: ContractExecution): Promise<ContractOutcome>;
-  release(image: ContractImage): void;
-  /** Removes what is in the engine under the label of this node and not in use. */
-  removeStrays(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** The part of the containers that creators with an equal part leave to others: one of so many. */
 const RESERVE = roundLimits.reserve.value;
 const SHORT_MS_MAX = roundLimits.heldUp.value;
@@ -79,40 +70,114 @@ const NAME_BYTES = 8;
 const CONNECTION_ID_CHARS = 16;
 const HASH_LABEL = 'platform-node.image-hash';
 
-export function containerSet(options: ContainerSetOptions, deps: ContainerSetDeps): ContainerSet {
-  const { clock } = deps;
-  const places = createPlaces(options.perContainerMax, clock.monotonic);
+export class ContainerSet {
+  readonly #options: ContainerSetOptions;
+  readonly #deps: ContainerSetDeps;
+  readonly #places: Places;
   /** All that wait have room for their containers, so there are few. */
-  const starts = new Semaphore(options.capacity.starts);
-  const removals = createRemovals(options.label.join('='), deps);
-  const sweepMs = Math.min(SWEEP_MS_MAX, Math.max(1, options.removeAfterMs / 2));
-  let isClosed = false;
-  let cancelSweep = clock.after(sweepMs, sweep);
+  readonly #starts: Semaphore;
+  readonly #removals: Removals;
+  readonly #sweepMs: number;
+  #isClosed = false;
+  #cancelSweep = (): void => {};
+
+  constructor(options: ContainerSetOptions, deps: ContainerSetDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#places = new Places(options.perContainerMax, deps.clock.monotonic);
+    this.#starts = new Semaphore(options.capacity.starts);
+    this.#removals = new Removals(options.label.join('='), deps);
+    this.#sweepMs = Math.min(SWEEP_MS_MAX, Math.max(1, options.removeAfterMs / 2));
+  }
+
+  /** Removes what is in the engine under the label of this node; from now on, also what is idle. */
+  async start(): Promise<void> {
+    this.#cancelSweep = this.#deps.clock.after(this.#sweepMs, () => this.#sweep());
+    await this.removeStrays();
+  }
+
+  async stop(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelSweep();
+    for (const place of this.#places.all()) {
+      place.start?.abort(STOPPED);
+      this.#discard(place);
+    }
+    await this.#removals.close();
+  }
+
+  prepare(image: ContractImage, createVersion: number, creator: string): Readiness {
+    const places = this.#places;
+    if (this.#isClosed) return STOPPING;
+    if (!places.hasRoom(image, createVersion, creator)) return { kind: 'starting' };
+    const place = places.of(image, createVersion, creator);
+    place.usedAt = this.#deps.clock.monotonic();
+    if (place.container !== undefined) return { kind: 'ready' };
+    const { failure } = place;
+    place.failure = undefined;
+    if (failure !== undefined) return failure;
+    const mayBegin = place.start === undefined && place.usedAt >= place.notBefore;
+    if (mayBegin && (!place.isLocal || this.#hasRoom(creator))) {
+      this.#removals.track(this.#begin(place, creator));
+    }
+    return { kind: 'starting' };
+  }
+
+  async run(execution: ContractExecution): Promise<ContractOutcome> {
+    if (this.#isClosed) return STOPPING;
+    const place = this.#places.of(execution.image, execution.createVersion);
+    place.running++;
+    const release = await place.slots.acquire();
+    try {
+      return execution.signal?.aborted ? NOT_WANTED : await this.#runIn(place, execution);
+    } finally {
+      release();
+      place.running--;
+      place.usedAt = this.#deps.clock.monotonic();
+      // The image was released while the call ran.
+      if (place.running === 0 && !this.#places.has(place)) this.#discard(place);
+    }
+  }
+
+  release({ image, imageHash }: ContractImage): void {
+    for (const place of this.#places.all()) {
+      if (place.image.image !== image || place.image.imageHash !== imageHash) continue;
+      this.#places.remove(place);
+      place.start?.abort(NOT_USED);
+      if (place.running === 0) this.#discard(place);
+    }
+  }
+
+  /** Removes what is in the engine under the label of this node and not in use. */
+  removeStrays(): Promise<void> {
+    return this.#removals.strays();
+  }
 
   /**
    * True where a container of this creator may begin. Where too many are there, an idle one goes, and
    * room is there once it is gone. Who has an equal part leaves the last of the room to others, since a
    * container that starts cannot give way.
    */
-  function hasRoom(creator: string): boolean {
-    const most = options.capacity.containers;
-    const { own, creators } = places.held(creator);
+  #hasRoom(creator: string): boolean {
+    const most = this.#options.capacity.containers;
+    const { own, creators } = this.#places.held(creator);
     const hasPart = creators > 1 && own >= Math.max(1, Math.floor(most / creators));
     const reserve = hasPart && most > 1 ? Math.max(1, Math.floor(most / RESERVE)) : 0;
-    if (removals.present + reserve < most) return true;
-    const place = removals.leaving === 0 ? places.yielding(creator) : undefined;
-    if (place !== undefined) discard(place);
+    const { present, leaving } = this.#removals;
+    if (present + reserve < most) return true;
+    const place = leaving === 0 ? this.#places.yielding(creator) : undefined;
+    if (place !== undefined) this.#discard(place);
     return false;
   }
 
   /** Creators take turns; a start that is slow goes on without holding up others. */
-  async function startTurn<T>(creator: string, work: () => Promise<T>): Promise<T> {
+  async #startTurn<T>(creator: string, work: () => Promise<T>): Promise<T> {
     const begun = Promise.withResolvers<T>();
-    await starts.run(async () => {
+    await this.#starts.run(async () => {
       begun.resolve(work());
       let cancel = (): void => {};
       const late = new Promise<void>((resolve) => {
-        cancel = clock.after(START_TURN_MS, resolve);
+        cancel = this.#deps.clock.after(START_TURN_MS, resolve);
       });
       await Promise.race([begun.promise.catch(() => undefined), late]);
       cancel();
@@ -120,53 +185,56 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     return begun.promise;
   }
 
-  async function begin(place: Place, creator: string): Promise<void> {
+  async #begin(place: Place, creator: string): Promise<void> {
     const search = new AbortController();
     place.start = search;
     try {
       // Only a container takes room, so that slow pulls keep nobody out.
-      const info = await deps.images.find(place.image, creator, search.signal);
+      const info = await this.#deps.images.find(place.image, creator, search.signal);
       place.isLocal = true;
-      if (hasRoom(creator)) await start(place, info, search.signal);
+      if (this.#hasRoom(creator)) await this.#startIn(place, info, search.signal);
     } catch (cause) {
-      if (!search.signal.aborted) failedStart(place, cause);
+      if (!search.signal.aborted) this.#failedStart(place, cause);
     } finally {
       place.start = undefined;
     }
   }
 
-  async function start(place: Place, info: ImageInfo, signal: AbortSignal): Promise<void> {
-    const name = nameFrom(deps.random);
-    removals.expect(name);
+  async #startIn(place: Place, info: ImageInfo, signal: AbortSignal): Promise<void> {
+    const name = nameFrom(this.#deps.random);
+    this.#removals.expect(name);
     place.isStarting = true;
     try {
-      const { notRemoved } = removals;
-      const inTurn = <T>(work: () => Promise<T>): Promise<T> => startTurn(place.creator, work);
-      const more = { ...deps, notRemoved, inTurn };
-      const container = await startFor(place, name, info, options, more, signal);
+      const notRemoved = (name: string, cause: unknown): void =>
+        this.#removals.notRemoved(name, cause);
+      const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
+        this.#startTurn(place.creator, work);
+      const more = { ...this.#deps, notRemoved, inTurn };
+      const container = await startFor(place, name, info, this.#options, more, signal);
       place.container = container;
       place.hasServed = false;
       place.shortSince = undefined;
-      place.usedAt = clock.monotonic();
+      place.usedAt = this.#deps.clock.monotonic();
       place.readyAt = place.usedAt;
-      void container.ended.then((why) => hasEnded(place, container, why));
+      void container.ended.then((why) => this.#hasEnded(place, container, why));
     } catch (cause) {
-      removals.forget(name);
+      this.#removals.forget(name);
       throw cause;
     } finally {
       place.isStarting = false;
     }
   }
 
-  function hasEnded(place: Place, container: Container, why: string): void {
+  #hasEnded(place: Place, container: Container, why: string): void {
     if (place.container !== container) return;
-    postpone(place, clock.monotonic());
+    postpone(place, this.#deps.clock.monotonic());
     // A call that is running tells it itself.
     if (!place.hasServed && place.running === 0) place.failure = ofContract(why);
-    discard(place);
+    this.#discard(place);
   }
 
-  function failedStart(place: Place, cause: unknown): void {
+  #failedStart(place: Place, cause: unknown): void {
+    const { clock, log, onAway } = this.#deps;
     if (cause instanceof PullsBusy) {
       place.notBefore = clock.monotonic() + BUSY_MS;
       return;
@@ -174,23 +242,23 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
     postpone(place, clock.monotonic());
     if (cause instanceof EngineAway) {
       // While the engine is away calls wait, as on a node without one.
-      deps.onAway();
+      onAway();
       return;
     }
     if (cause instanceof EngineShort) {
-      deps.log.error('engine.short', { why: cause.message, remedy: REMEDY });
-      isShort(place);
+      log.error('engine.short', { why: cause.message, remedy: REMEDY });
+      this.#isShort(place);
       return;
     }
     place.failure = cause instanceof Failed ? cause.failure : NOT_STARTED;
-    deps.log.warn('container.not-started', { image: place.image.image, why: whyOf(cause) });
+    log.warn('container.not-started', { image: place.image.image, why: whyOf(cause) });
   }
 
   /** The engine may hold fewer containers than the machine. So one that is idle gives way here too. */
-  function isShort(place: Place): void {
-    const gone = places.yielding(place.creator);
-    if (gone !== undefined) discard(gone);
-    const now = clock.monotonic();
+  #isShort(place: Place): void {
+    const gone = this.#places.yielding(place.creator);
+    if (gone !== undefined) this.#discard(gone);
+    const now = this.#deps.clock.monotonic();
     place.shortSince ??= now;
     if (now - place.shortSince < SHORT_MS_MAX) return;
     place.shortSince = undefined;
@@ -198,26 +266,27 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
   }
 
   /** Takes the container from its place. */
-  function discard(place: Place, hasFailed = false): void {
+  #discard(place: Place, hasFailed = false): void {
     const { container } = place;
     place.container = undefined;
     if (container === undefined) return;
-    if (hasFailed && !options.removeOnFail) removals.keep(container);
-    else removals.remove(container);
+    if (hasFailed && !this.#options.removeOnFail) this.#removals.keep(container);
+    else this.#removals.remove(container);
   }
 
-  function sweep(): void {
-    const oldest = clock.monotonic() - options.removeAfterMs;
-    for (const place of places.all()) {
+  #sweep(): void {
+    const { clock } = this.#deps;
+    const oldest = clock.monotonic() - this.#options.removeAfterMs;
+    for (const place of this.#places.all()) {
       if (place.running > 0 || place.start !== undefined || place.usedAt > oldest) continue;
-      discard(place);
-      places.remove(place);
+      this.#discard(place);
+      this.#places.remove(place);
     }
-    removals.sweep();
-    cancelSweep = clock.after(sweepMs, sweep);
+    this.#removals.sweep();
+    this.#cancelSweep = clock.after(this.#sweepMs, () => this.#sweep());
   }
 
-  async function runIn(place: Place, execution: ContractExecution): Promise<ContractOutcome> {
+  async #runIn(place: Place, execution: ContractExecution): Promise<ContractOutcome> {
     const { container } = place;
     if (container === undefined) return NOT_READY;
     try {
@@ -225,70 +294,20 @@ export function containerSet(options: ContainerSetOptions, deps: ContainerSetDep
       hasServed(place);
       return outcome;
     } catch (cause) {
-      if (place.container === container) discard(place, true);
+      if (place.container === container) this.#discard(place, true);
       if (cause instanceof Failed) {
-        if (cause.cause !== undefined) deps.log.warn('container.failed', { why: whyOf(cause) });
-        return cause.failure;
+        const { failure } = cause;
+        if (cause.cause !== undefined) {
+          this.#deps.log.warn('container.failed', { why: whyOf(cause) });
+        }
+        return failure;
       }
-      deps.onAway();
+      this.#deps.onAway();
       return AWAY;
     } finally {
-      if (!options.reuse && place.container === container) discard(place);
+      if (!this.#options.reuse && place.container === container) this.#discard(place);
     }
   }
-
-  return {
-    prepare(image, createVersion, creator) {
-      if (isClosed) return STOPPING;
-      if (!places.hasRoom(image, createVersion, creator)) return { kind: 'starting' };
-      const place = places.of(image, createVersion, creator);
-      place.usedAt = clock.monotonic();
-      if (place.container !== undefined) return { kind: 'ready' };
-      const { failure } = place;
-      place.failure = undefined;
-      if (failure !== undefined) return failure;
-      const mayBegin = place.start === undefined && place.usedAt >= place.notBefore;
-      if (mayBegin && (!place.isLocal || hasRoom(creator))) removals.track(begin(place, creator));
-      return { kind: 'starting' };
-    },
-
-    async run(execution) {
-      if (isClosed) return STOPPING;
-      const place = places.of(execution.image, execution.createVersion);
-      place.running++;
-      const release = await place.slots.acquire();
-      try {
-        return execution.signal?.aborted ? NOT_WANTED : await runIn(place, execution);
-      } finally {
-        release();
-        place.running--;
-        place.usedAt = clock.monotonic();
-        // The image was released while the call ran.
-        if (place.running === 0 && !places.has(place)) discard(place);
-      }
-    },
-
-    release({ image, imageHash }) {
-      for (const place of places.all()) {
-        if (place.image.image !== image || place.image.imageHash !== imageHash) continue;
-        places.remove(place);
-        place.start?.abort(NOT_USED);
-        if (place.running === 0) discard(place);
-      }
-    },
-
-    removeStrays: removals.strays,
-
-    async close() {
-      isClosed = true;
-      cancelSweep();
-      for (const place of places.all()) {
-        place.start?.abort(STOPPED);
-        discard(place);
-      }
-      await removals.close();
-    },
-  };
 }
 
 async function startFor(

@@ -8,15 +8,15 @@ import type { Clock, Log, Random } from '../../base/ports.ts';
 import { capacityOf } from './capacity.ts';
 import type { ContainerOptions } from './container.ts';
 import type { ContainerInterface } from './container-interface.ts';
-import { type ChosenInterface, containerSet } from './container-set.ts';
-import { createEngine, type Engine } from './engine.ts';
+import { type ChosenInterface, ContainerSet } from './container-set.ts';
+import { Engine } from './engine.ts';
 import type { EngineMachine, ImageInfo } from './engine-answers.ts';
 import { type EngineAddress, EngineAway } from './engine-client.ts';
 import { watchEngine } from './engine-health.ts';
 import { execInterface, type NodeAddress } from './exec-interface.ts';
 import { Failed, passing, reasonOf } from './failures.ts';
 import { watchDisk } from './images/disk-watch.ts';
-import { type ImageOptions, type ImageStore, imageStore } from './images/image-store.ts';
+import { type ImageOptions, ImageStore } from './images/image-store.ts';
 import { openPulledImages } from './images/pulled-images.ts';
 
 export interface ContainersOptions extends ContainerOptions, ImageOptions {
@@ -63,7 +63,7 @@ export async function openContainers(
   options: ContainersOptions,
   deps: ContainersDeps,
 ): Promise<Containers> {
-  const engine = createEngine(options.engine, deps.clock);
+  const engine = new Engine(options.engine, deps.clock);
   try {
     return await openWith(engine, options, deps);
   } catch (cause) {
@@ -91,43 +91,28 @@ async function openWith(
   };
   const label = [NODE_LABEL, hashOf(options.nodeName)] as const;
   const capacity = capacityOf(machine, options.limits);
-  const set = containerSet(
+  const set = new ContainerSet(
     { ...options, label, capacity },
     { ...deps, engine, images, interfaceOf, onAway: () => health.suspect() },
   );
   const health = watchEngine(options.engine.host, () => set.removeStrays(), { engine, clock, log });
   const ending = new AbortController();
-  const checks = new Map<string, Promise<ContractFailure | undefined>>();
+  const checks = new ImageChecks(images, ending.signal, { log, onAway: () => health.suspect() });
 
   async function close(): Promise<void> {
     health.close();
     ending.abort(new Failed(passing('The node stops')));
     listening.resolve(0);
-    await set.close();
+    await set.stop();
     await deps.grpc.close();
     await engine.close();
   }
 
-  async function check(
-    image: ContractImage,
-    creator: string,
-  ): Promise<ContractFailure | undefined> {
-    try {
-      await images.find(image, creator, ending.signal);
-      return undefined;
-    } catch (cause) {
-      if (cause instanceof EngineAway) health.suspect();
-      if (cause instanceof Failed) return cause.failure;
-      log.warn('image.not-fetched', { image: image.image, why: reasonOf(cause) });
-      return passing(`Image '${image.image}' can't be fetched at present`);
-    }
-  }
-
   try {
-    await set.removeStrays();
+    await set.start();
   } catch (cause) {
     health.close();
-    await set.close();
+    await set.stop();
     throw cause;
   }
   if (options.checkRegistryAuth && options.pull !== 'never') void tryLogins(options, engine, log);
@@ -137,14 +122,7 @@ async function openWith(
       health.problem() === undefined
         ? set.prepare(image, createVersion, creator)
         : { kind: 'starting' },
-    async checkImage(image, creator) {
-      const key = `${image.imageHash} ${image.image}`;
-      const known = checks.get(key);
-      if (known !== undefined) return known;
-      const checked = check(image, creator).finally(() => checks.delete(key));
-      checks.set(key, checked);
-      return checked;
-    },
+    checkImage: (image, creator) => checks.of(image, creator),
     run: (execution) => set.run(execution),
     release: (image) => set.release(image),
     readsAt: listening.resolve,
@@ -152,6 +130,45 @@ async function openWith(
     problem: () => health.problem(),
     close,
   };
+}
+
+/** Whether images can be had; those that are asked for at the same time are looked for once. */
+class ImageChecks {
+  readonly #images: ImageStore;
+  readonly #signal: AbortSignal;
+  readonly #deps: { readonly log: Log; onAway(): void };
+  readonly #underWay = new Map<string, Promise<ContractFailure | undefined>>();
+
+  constructor(
+    images: ImageStore,
+    signal: AbortSignal,
+    deps: { readonly log: Log; onAway(): void },
+  ) {
+    this.#images = images;
+    this.#signal = signal;
+    this.#deps = deps;
+  }
+
+  async of(image: ContractImage, creator: string): Promise<ContractFailure | undefined> {
+    const key = `${image.imageHash} ${image.image}`;
+    const known = this.#underWay.get(key);
+    if (known !== undefined) return known;
+    const checked = this.#check(image, creator).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, checked);
+    return checked;
+  }
+
+  async #check(image: ContractImage, creator: string): Promise<ContractFailure | undefined> {
+    try {
+      await this.#images.find(image, creator, this.#signal);
+      return undefined;
+    } catch (cause) {
+      if (cause instanceof EngineAway) this.#deps.onAway();
+      if (cause instanceof Failed) return cause.failure;
+      this.#deps.log.warn('image.not-fetched', { image: image.image, why: reasonOf(cause) });
+      return passing(`Image '${image.image}' can't be fetched at present`);
+    }
+  }
 }
 
 async function openImages(
@@ -169,7 +186,7 @@ async function openImages(
   if (options.pull !== 'never' && (await disk.freeBytes()) === undefined) {
     log.warn('engine.disk-unseen', { folders: machine.folders });
   }
-  return imageStore(options, { ...ports, machine, disk, pulled });
+  return new ImageStore(options, { ...ports, machine, disk, pulled });
 }
 
 function protocolOf(

@@ -38,121 +38,131 @@ export interface Place {
   pauseMs: number;
 }
 
-export interface Places {
+const PLACES_MAX = contractLimits.images.value;
+const STAY_MS = contractLimits.stay.value;
+const PAUSE_MS_MIN = contractLimits.startPause.value;
+const PAUSE_MS_MAX = contractLimits.startPauseMax.value;
+
+export class Places {
+  readonly #perContainerMax: number;
+  readonly #now: () => number;
+  readonly #places = new Map<string, Place>();
+
+  constructor(perContainerMax: number, now: () => number) {
+    this.#perContainerMax = perContainerMax;
+    this.#now = now;
+  }
+
   /** Makes the place where it is missing. `creator`: who asks; absent for a call. */
-  of(image: ContractImage, createVersion: number, creator?: string): Place;
+  of(image: ContractImage, createVersion: number, creator?: string): Place {
+    const key = keyOf(image, createVersion);
+    const known = this.#places.get(key);
+    if (known !== undefined) return this.#share(known, creator);
+    const place: Place = {
+      ...{ key, image, createVersion, creator: creator ?? '' },
+      slots: new Semaphore(this.#perContainerMax),
+      ...{ running: 0, usedAt: this.#now(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
+      ...{ start: undefined, isLocal: false, container: undefined, readyAt: 0 },
+      ...{ isStarting: false, hasServed: false, failure: undefined, shortSince: undefined },
+    };
+    this.#places.set(key, place);
+    return place;
+  }
+
   /**
    * False where too many others are known, all of them in use, or with a failure that has to be told
    * or lasts. Those of the creator with the most give way to one that has fewer.
    */
-  hasRoom(image: ContractImage, createVersion: number, creator: string): boolean;
+  hasRoom(image: ContractImage, createVersion: number, creator: string): boolean {
+    const isKnown = this.#places.has(keyOf(image, createVersion));
+    if (this.#places.size < PLACES_MAX || isKnown) return true;
+    const place = this.#leaving(creator);
+    if (place !== undefined) this.remove(place);
+    return place !== undefined;
+  }
+
   /** False where the place was removed. */
-  has(place: Place): boolean;
-  remove(place: Place): void;
-  all(): readonly Place[];
+  has(place: Place): boolean {
+    return this.#places.get(place.key) === place;
+  }
+
+  remove({ key }: Place): void {
+    this.#places.delete(key);
+  }
+
+  all(): readonly Place[] {
+    return [...this.#places.values()];
+  }
+
   /**
    * Containers of a creator, those included that start, and the number of creators that have any, or
    * would have.
    */
-  held(creator: string): { readonly own: number; readonly creators: number };
+  held(creator: string): { readonly own: number; readonly creators: number } {
+    const counts = countsOf(this.all().filter(takesRoom));
+    const own = counts.get(creator) ?? 0;
+    return { own, creators: counts.size + (own > 0 ? 0 : 1) };
+  }
+
   /**
    * The place whose container gives way to one of this creator: that of the creator with the most, of
    * its own where nobody has more; of these the one that has been idle longest. Unless the other has
    * two more, its container has been there for a while: each start costs the machine much, and others
    * wait for its processors.
    */
-  yielding(creator: string): Place | undefined;
-}
-
-const PLACES_MAX = contractLimits.images.value;
-const STAY_MS = contractLimits.stay.value;
-const PAUSE_MS_MIN = contractLimits.startPause.value;
-const PAUSE_MS_MAX = contractLimits.startPauseMax.value;
-
-export function createPlaces(perContainerMax: number, now: () => number): Places {
-  const places = new Map<string, Place>();
-  const oldest = (which: (place: Place) => boolean): Place | undefined =>
-    [...places.values()].filter(which).sort((a, b) => a.usedAt - b.usedAt)[0];
-
-  function countByCreator(): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const { creator, container, isStarting } of places.values()) {
-      if (container === undefined && !isStarting) continue;
-      counts.set(creator, (counts.get(creator) ?? 0) + 1);
-    }
-    return counts;
+  yielding(creator: string): Place | undefined {
+    const counts = countsOf(this.all().filter(takesRoom));
+    const isIdle = ({ container, running }: Place): boolean =>
+      container !== undefined && running === 0;
+    const countOf = (place: Place): number => counts.get(place.creator)!;
+    const idle = this.all().filter(isIdle);
+    const own = counts.get(creator) ?? 0;
+    const most = Math.max(0, ...idle.map(countOf));
+    if (most > own + 1) return oldest(idle.filter((place) => countOf(place) === most));
+    const latest = this.#now() - STAY_MS;
+    const isLeaving = (place: Place): boolean =>
+      most > own ? countOf(place) === most : place.creator === creator;
+    return oldest(idle.filter((place) => place.readyAt <= latest && isLeaving(place)));
   }
 
-  const keyOf = ({ image, imageHash }: ContractImage, createVersion: number): string =>
-    `${createVersion} ${imageHash.toLowerCase()} ${image}`;
-
-  function giveWay(creator: string): Place | undefined {
-    const time = now();
-    const isOver = (place: Place): boolean =>
-      isUnused(place) && place.failure === undefined && place.notBefore <= time;
-    const unused = oldest(isOver);
-    if (unused !== undefined) return unused;
-    const counts = new Map<string, number>();
-    for (const { creator: of } of places.values()) counts.set(of, (counts.get(of) ?? 0) + 1);
+  #leaving(creator: string): Place | undefined {
+    const time = this.#now();
+    const unused = this.all().filter(isUnused);
+    const isOver = ({ failure, notBefore }: Place): boolean =>
+      failure === undefined && notBefore <= time;
+    const over = oldest(unused.filter(isOver));
+    if (over !== undefined) return over;
+    const counts = countsOf(this.all());
     const countOf = (place: Place): number => counts.get(place.creator)!;
-    const most = Math.max(0, ...[...places.values()].filter(isUnused).map(countOf));
+    const most = Math.max(0, ...unused.map(countOf));
     if (most <= (counts.get(creator) ?? 0) + 1) return undefined;
-    return oldest((place) => isUnused(place) && countOf(place) === most);
+    return oldest(unused.filter((place) => countOf(place) === most));
   }
 
   /** Anybody may use the image of another. Its container counts for the one who has fewer. */
-  function share(place: Place, creator: string | undefined): Place {
+  #share(place: Place, creator: string | undefined): Place {
     if (creator === undefined || creator === place.creator) return place;
-    const counts = countByCreator();
+    const counts = countsOf(this.all().filter(takesRoom));
     if ((counts.get(creator) ?? 0) < (counts.get(place.creator) ?? 0)) place.creator = creator;
     return place;
   }
-
-  return {
-    of(image, createVersion, creator) {
-      const key = keyOf(image, createVersion);
-      const known = places.get(key);
-      if (known !== undefined) return share(known, creator);
-      const place: Place = {
-        ...{ key, image, createVersion, creator: creator ?? '' },
-        slots: new Semaphore(perContainerMax),
-        ...{ running: 0, usedAt: now(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
-        ...{ start: undefined, isLocal: false, container: undefined, readyAt: 0 },
-        ...{ isStarting: false, hasServed: false, failure: undefined, shortSince: undefined },
-      };
-      places.set(key, place);
-      return place;
-    },
-    hasRoom(image, createVersion, creator) {
-      if (places.size < PLACES_MAX || places.has(keyOf(image, createVersion))) return true;
-      const place = giveWay(creator);
-      if (place !== undefined) places.delete(place.key);
-      return place !== undefined;
-    },
-    has: (place) => places.get(place.key) === place,
-    remove: (place) => void places.delete(place.key),
-    all: () => [...places.values()],
-    held(creator) {
-      const counts = countByCreator();
-      const own = counts.get(creator) ?? 0;
-      return { own, creators: counts.size + (own > 0 ? 0 : 1) };
-    },
-    yielding(creator) {
-      const counts = countByCreator();
-      const isIdle = ({ container, running }: Place): boolean =>
-        container !== undefined && running === 0;
-      const countOf = (place: Place): number => counts.get(place.creator)!;
-      const idle = [...places.values()].filter(isIdle);
-      const own = counts.get(creator) ?? 0;
-      const most = Math.max(0, ...idle.map(countOf));
-      if (most > own + 1) return oldest((place) => isIdle(place) && countOf(place) === most);
-      const latest = now() - STAY_MS;
-      const isLeaving = (place: Place): boolean =>
-        most > own ? countOf(place) === most : place.creator === creator;
-      return oldest((place) => isIdle(place) && place.readyAt <= latest && isLeaving(place));
-    },
-  };
 }
+
+const keyOf = ({ image, imageHash }: ContractImage, createVersion: number): string =>
+  `${createVersion} ${imageHash.toLowerCase()} ${image}`;
+
+const oldest = (places: readonly Place[]): Place | undefined =>
+  places.toSorted((a, b) => a.usedAt - b.usedAt)[0];
+
+/** How many of the places each creator has. */
+function countsOf(places: readonly Place[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { creator } of places) counts.set(creator, (counts.get(creator) ?? 0) + 1);
+  return counts;
+}
+
+const takesRoom = ({ container, isStarting }: Place): boolean =>
+  container !== undefined || isStarting;
 
 const isUnused = ({ container, start, running }: Place): boolean =>
   container === undefined && start === undefined && running === 0;

@@ -9,34 +9,6 @@ import type { Engine } from './engine.ts';
 import { EngineAway, EngineRefusal } from './engine-client.ts';
 import { reasonOf } from './failures.ts';
 
-export interface Removals {
-  /** Containers that use the machine, from before their creation until they are gone. */
-  readonly present: number;
-  /** Those of them whose removal is under way. */
-  readonly leaving: number;
-  /** A container of this name is about to be created. */
-  expect(name: string): void;
-  /** No container of this name is in use any more; if one is there, it is a stray. */
-  forget(name: string): void;
-  /** The engine has not removed it; it counts until the next removal of strays. */
-  notRemoved(name: string, cause: unknown): void;
-  /** Removes in the background. */
-  remove(container: Container): void;
-  /** Stops it and keeps it for a look, until others have failed or the node ends. */
-  keep(container: Container): void;
-  /** The node does not end before this work has. */
-  track(work: Promise<void>): void;
-  /**
-   * Removes what is in the engine under the label of this node and not in use. What the engine refuses
-   * to remove counts from now on. Rejects with EngineAway.
-   */
-  strays(): Promise<void>;
-  /** Removes strays where there may be any. */
-  sweep(): void;
-  /** Ends all; gives up after a while. */
-  close(): Promise<void>;
-}
-
 export interface RemovalsDeps {
   readonly engine: Engine;
   readonly clock: Clock;
@@ -49,61 +21,125 @@ const KEPT_MAX = contractLimits.kept.value;
 /** A stopping node leaves what is not removed by then to its next start. */
 const CLOSE_MS = 6000;
 
-export function createRemovals(label: string, deps: RemovalsDeps): Removals {
-  const { engine, clock, log, onAway } = deps;
-  const names = new Set<string>();
-  const kept: Container[] = [];
+export class Removals {
+  readonly #label: string;
+  readonly #deps: RemovalsDeps;
+  readonly #names = new Set<string>();
+  readonly #kept: Container[] = [];
   /** Kept ones that have ended. */
-  const stopped = new Set<string>();
-  const leaving = new Set<string>();
+  readonly #stopped = new Set<string>();
+  readonly #leaving = new Set<string>();
   /** What may be there although it was to be removed. */
-  const lost = new Set<string>();
-  const work = new Set<Promise<void>>();
-  let mayHaveStrays = false;
+  readonly #lost = new Set<string>();
+  readonly #work = new Set<Promise<void>>();
+  #mayHaveStrays = false;
 
-  function failed(name: string, cause: unknown): void {
-    mayHaveStrays = true;
-    log.warn('container.not-removed', { name, why: reasonOf(cause) });
-    if (cause instanceof EngineAway) onAway();
+  constructor(label: string, deps: RemovalsDeps) {
+    this.#label = label;
+    this.#deps = deps;
   }
 
-  function notRemoved(name: string, cause: unknown): void {
-    lost.add(name);
-    failed(name, cause);
+  /** Containers that use the machine, from before their creation until they are gone. */
+  get present(): number {
+    return this.#names.size - this.#stopped.size + this.#lost.size;
   }
 
-  function track(one: Promise<void>): void {
-    work.add(one);
-    void one.finally(() => work.delete(one));
+  /** Those of them whose removal is under way. */
+  get leaving(): number {
+    return this.#leaving.size;
   }
 
-  function remove(container: Container): void {
+  /** A container of this name is about to be created. */
+  expect(name: string): void {
+    this.#names.add(name);
+  }
+
+  /** No container of this name is in use any more; if one is there, it is a stray. */
+  forget(name: string): void {
+    this.#names.delete(name);
+    this.#mayHaveStrays = true;
+  }
+
+  /** The engine has not removed it; it counts until the next removal of strays. */
+  notRemoved(name: string, cause: unknown): void {
+    this.#lost.add(name);
+    this.#failed(name, cause);
+  }
+
+  /** Removes in the background. */
+  remove(container: Container): void {
     const { name } = container;
-    leaving.add(name);
-    const removal = container.remove().catch((cause: unknown) => notRemoved(name, cause));
+    this.#leaving.add(name);
+    const removal = container.remove().catch((cause: unknown) => this.notRemoved(name, cause));
     const gone = (): void => {
-      for (const known of [names, leaving, stopped]) known.delete(name);
+      for (const known of [this.#names, this.#leaving, this.#stopped]) known.delete(name);
     };
-    track(removal.finally(gone));
+    this.track(removal.finally(gone));
   }
 
-  async function strays(): Promise<void> {
-    mayHaveStrays = false;
-    const before = [...lost];
+  /** Stops it and keeps it for a look, until others have failed or the node ends. */
+  keep(container: Container): void {
+    const { name } = container;
+    this.#kept.push(container);
+    const stop = container.stop().then(() => {
+      if (this.#names.has(name)) this.#stopped.add(name);
+    });
+    this.track(stop.catch((cause: unknown) => this.#failed(name, cause)));
+    if (this.#kept.length > KEPT_MAX) this.remove(this.#kept.shift()!);
+  }
+
+  /** The node does not end before this work has. */
+  track(one: Promise<void>): void {
+    this.#work.add(one);
+    void one.finally(() => this.#work.delete(one));
+  }
+
+  /**
+   * Removes what is in the engine under the label of this node and not in use. What the engine refuses
+   * to remove counts from now on. Rejects with EngineAway.
+   */
+  async strays(): Promise<void> {
+    const { engine, log } = this.#deps;
+    this.#mayHaveStrays = false;
+    const before = [...this.#lost];
     const stuck = new Set<string>();
     for (const what of ['containers', 'networks'] as const) {
-      const found = (await engine.withLabel(what, label)).filter((name) => !names.has(name));
-      const removeOne = what === 'containers' ? engine.remove : engine.removeNetwork;
-      const removed = await Promise.all(found.map((name) => isRemoved(name, removeOne, stuck)));
+      const named = await engine.withLabel(what, this.#label);
+      const found = named.filter((name) => !this.#names.has(name));
+      const removeOne = (name: string): Promise<void> =>
+        what === 'containers' ? engine.remove(name) : engine.removeNetwork(name);
+      const removed = await Promise.all(
+        found.map((name) => this.#isRemoved(name, removeOne, stuck)),
+      );
       const count = removed.filter(Boolean).length;
       if (count > 0) log.info('container.strays-removed', { what, count });
-      if (what === 'containers') for (const name of stuck) lost.add(name);
+      if (what === 'containers') for (const name of stuck) this.#lost.add(name);
     }
-    for (const name of before) if (!stuck.has(name)) lost.delete(name);
+    for (const name of before) if (!stuck.has(name)) this.#lost.delete(name);
+  }
+
+  /** Removes strays where there may be any. */
+  sweep(): void {
+    if (!this.#mayHaveStrays) return;
+    this.track(this.strays().catch((cause: unknown) => this.#failed(this.#label, cause)));
+  }
+
+  /** Ends all; gives up after a while. */
+  async close(): Promise<void> {
+    for (const container of this.#kept.splice(0)) this.remove(container);
+    const late = new Promise<void>((resolve) => void this.#deps.clock.after(CLOSE_MS, resolve));
+    const all = Promise.all(this.#work).then(() => this.strays());
+    await Promise.race([all, late]).catch((cause: unknown) => this.#failed(this.#label, cause));
+  }
+
+  #failed(name: string, cause: unknown): void {
+    this.#mayHaveStrays = true;
+    this.#deps.log.warn('container.not-removed', { name, why: reasonOf(cause) });
+    if (cause instanceof EngineAway) this.#deps.onAway();
   }
 
   /** One that the engine does not remove is in nobody's way but its own. */
-  async function isRemoved(
+  async #isRemoved(
     name: string,
     removeOne: (name: string) => Promise<void>,
     stuck: Set<string>,
@@ -114,42 +150,8 @@ export function createRemovals(label: string, deps: RemovalsDeps): Removals {
     } catch (cause) {
       if (!(cause instanceof EngineRefusal)) throw cause;
       stuck.add(name);
-      failed(name, cause);
+      this.#failed(name, cause);
       return false;
     }
   }
-
-  return {
-    get present() {
-      return names.size - stopped.size + lost.size;
-    },
-    get leaving() {
-      return leaving.size;
-    },
-    expect: (name) => void names.add(name),
-    forget(name) {
-      names.delete(name);
-      mayHaveStrays = true;
-    },
-    notRemoved,
-    remove,
-    keep(container) {
-      const { name } = container;
-      kept.push(container);
-      const stop = container.stop().then(() => void (names.has(name) && stopped.add(name)));
-      track(stop.catch((cause: unknown) => failed(name, cause)));
-      if (kept.length > KEPT_MAX) remove(kept.shift()!);
-    },
-    track,
-    strays,
-    sweep() {
-      if (mayHaveStrays) track(strays().catch((cause: unknown) => failed(label, cause)));
-    },
-    async close() {
-      for (const container of kept.splice(0)) remove(container);
-      const late = new Promise<void>((resolve) => void clock.after(CLOSE_MS, resolve));
-      const all = Promise.all(work).then(strays);
-      await Promise.race([all, late]).catch((cause: unknown) => failed(label, cause));
-    },
-  };
 }

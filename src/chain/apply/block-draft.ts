@@ -93,24 +93,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
   const own = new TxsById(txs, textOf);
   const scripts = new BlockScripts(context.features.has(feature.scriptMetering), scriptTime);
 
-  const known: Knowledge = {
-    heightOf(id) {
-      if (uncommitted?.isNew(id)) return undefined;
-      // Before the next text is made, since only the latest is remembered.
-      own.update();
-      const text = textOf(id);
-      return own.find(text) !== undefined
-        ? height
-        : (uncommitted?.heightOf(text) ?? confirmedHeight(base, id));
-    },
-    find(id) {
-      const text = textOf(id);
-      const found = own.findAt(text, height) ?? uncommitted?.find(text);
-      if (found === undefined) return candidateUnder(base, id);
-      return { height: found.height, size: found.size, tx: () => found.tx };
-    },
-    scripts,
-  };
+  const known = knowledgeOf(options, height, own, textOf, scripts);
 
   function note(tx: Tx, fee: bigint): void {
     fees.add(fee);
@@ -158,6 +141,34 @@ export function openDraft(options: DraftOptions): BlockDraft {
       await recordHistory(overlay, height, options.slice);
       return fees.sum;
     },
+  };
+}
+
+/** What is known of earlier transactions, those of the draft included. */
+function knowledgeOf(
+  { base, uncommitted }: DraftOptions,
+  height: number,
+  own: TxsById,
+  textOf: (id: Uint8Array) => string,
+  scripts: BlockScripts,
+): Knowledge {
+  return {
+    heightOf(id) {
+      if (uncommitted?.isNew(id)) return undefined;
+      // Before the next text is made, since only the latest is remembered.
+      own.update();
+      const text = textOf(id);
+      return own.find(text) !== undefined
+        ? height
+        : (uncommitted?.heightOf(text) ?? confirmedHeight(base, id));
+    },
+    find(id) {
+      const text = textOf(id);
+      const found = own.findAt(text, height) ?? uncommitted?.find(text);
+      if (found === undefined) return candidateUnder(base, id);
+      return { height: found.height, size: found.size, tx: () => found.tx };
+    },
+    scripts,
   };
 }
 

@@ -24,12 +24,6 @@ export interface ScriptHistoryOptions {
   readonly ms: number;
 }
 
-export interface ScriptHistory {
-  /** True also where the history is too long to be kept. */
-  hadScript(account: Uint8Array): Promise<boolean>;
-  stop(): void;
-}
-
 interface When {
   readonly height: number;
   readonly timestamp: number;
@@ -39,76 +33,92 @@ interface When {
 const ACCOUNTS_MAX = 100_000;
 const TYPE = setScript.type;
 
-export function createScriptHistory(
-  options: ScriptHistoryOptions,
-  blockchain: Pick<Blockchain, 'view' | 'tip' | 'listen'>,
-  clock: Clock,
-): ScriptHistory {
-  const { view } = blockchain;
+export class ScriptHistory {
+  readonly #options: ScriptHistoryOptions;
+  readonly #blockchain: Pick<Blockchain, 'view' | 'tip' | 'listen'>;
+  readonly #clock: Clock;
   /** The last change of each account, roughly in their order. */
-  const changes = new Map<string, When>();
+  readonly #changes = new Map<string, When>();
   /** The latest change that found no room. */
-  let lost: When | undefined;
-  const begun = blockchain.tip().height;
-  let reading: Promise<void> | undefined;
-  let stopped = false;
+  #lost: When | undefined;
+  #begun = 0;
+  #reading: Promise<void> | undefined;
+  #stopped = false;
+  #unlisten = (): void => {};
 
-  const counts = ({ height, timestamp }: When): boolean =>
-    height > blockchain.tip().height - options.blocks || timestamp > clock.now() - options.ms;
+  constructor(
+    options: ScriptHistoryOptions,
+    blockchain: Pick<Blockchain, 'view' | 'tip' | 'listen'>,
+    clock: Clock,
+  ) {
+    this.#options = options;
+    this.#blockchain = blockchain;
+    this.#clock = clock;
+  }
 
-  function note(tx: Tx, when: When): void {
-    if (tx.type !== TYPE) return;
-    const key = latin1(tx.sender);
-    changes.delete(key);
-    changes.set(key, when);
-    for (const [oldest, of] of changes) {
-      const isOver = changes.size > ACCOUNTS_MAX;
-      if (!isOver && counts(of)) return;
-      if (isOver) lost = of;
-      changes.delete(oldest);
-    }
+  start(): void {
+    this.#begun = this.#blockchain.tip().height;
+    this.#unlisten = this.#blockchain.listen({
+      block: ({ tip: { height, header }, block }) => {
+        for (const tx of block.txs) this.#note(tx, { height, timestamp: header.timestamp });
+      },
+      rolledBack: ({ height }, txs) => {
+        for (const tx of txs) this.#note(tx, { height, timestamp: this.#clock.now() });
+      },
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#unlisten();
+  }
+
+  /** True also where the history is too long to be kept. */
+  async hadScript(account: Uint8Array): Promise<boolean> {
+    if (this.#blockchain.view.get(scripts, account) !== undefined) return true;
+    this.#reading ??= this.#readStored().catch((cause) => {
+      this.#reading = undefined;
+      throw cause;
+    });
+    await this.#reading;
+    return this.#counts(this.#changes.get(latin1(account))) || this.#counts(this.#lost);
   }
 
   /** The blocks before those that the listener has seen. */
-  async function readStored(): Promise<void> {
-    const slice = new TimeSlice(clock);
-    for (let height = begun; height > 1 && !stopped; height--) {
+  async #readStored(): Promise<void> {
+    const { view } = this.#blockchain;
+    const slice = new TimeSlice(this.#clock);
+    for (let height = this.#begun; height > 1 && !this.#stopped; height--) {
       const row = headerRowAt(view, height);
       if (row === undefined) continue;
       const when = { height, timestamp: row.header.timestamp };
-      if (!counts(when)) return;
+      if (!this.#counts(when)) return;
       for (const bytes of await transactionBytesInSlices(view, height, slice)) {
         if (defOfBytes(bytes)?.type !== TYPE) continue;
         const tx = decodeStoredTx(bytes, view.scheme);
         // What was noted since is newer.
-        if (!changes.has(latin1(tx.sender))) note(tx, when);
+        if (!this.#changes.has(latin1(tx.sender))) this.#note(tx, when);
       }
     }
   }
 
-  const stopListening = blockchain.listen({
-    block({ tip: { height, header }, block }) {
-      for (const tx of block.txs) note(tx, { height, timestamp: header.timestamp });
-    },
-    rolledBack({ height }, txs) {
-      for (const tx of txs) note(tx, { height, timestamp: clock.now() });
-    },
-  });
+  #note(tx: Tx, when: When): void {
+    if (tx.type !== TYPE) return;
+    const key = latin1(tx.sender);
+    this.#changes.delete(key);
+    this.#changes.set(key, when);
+    for (const [oldest, of] of this.#changes) {
+      const isOver = this.#changes.size > ACCOUNTS_MAX;
+      if (!isOver && this.#counts(of)) return;
+      if (isOver) this.#lost = of;
+      this.#changes.delete(oldest);
+    }
+  }
 
-  return {
-    async hadScript(account) {
-      if (view.get(scripts, account) !== undefined) return true;
-      reading ??= readStored().catch((cause) => {
-        reading = undefined;
-        throw cause;
-      });
-      await reading;
-      const change = changes.get(latin1(account));
-      return (change !== undefined && counts(change)) || (lost !== undefined && counts(lost));
-    },
-    stop() {
-      stopped = true;
-      stopListening();
-    },
-  };
+  #counts(when: When | undefined): boolean {
+    if (when === undefined) return false;
+    const { blocks, ms } = this.#options;
+    const { height } = this.#blockchain.tip();
+    return when.height > height - blocks || when.timestamp > this.#clock.now() - ms;
+  }
 }

@@ -1,6 +1,6 @@
 /** `platform-node account <address|alias>`: the state of an account, from a running node. */
 import type { Command } from 'commander';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../rest-framework/client.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
 export function register(command: Command): void {
@@ -29,16 +29,16 @@ function aliasIn(text: string): string | undefined {
 }
 
 async function addressOf({ call }: Client, name: string): Promise<string> {
-  const { alias } = await import('../../api/routes/alias.ts');
+  const { alias } = await import('../../rest/routes/alias.ts');
   return (await call(alias.byAlias, { params: { alias: name } })).address;
 }
 
 async function accountOf({ call }: Client, address: string): Promise<unknown> {
-  const { addresses } = await import('../../api/routes/addresses.ts');
-  const { alias } = await import('../../api/routes/alias.ts');
-  const { assets } = await import('../../api/routes/assets.ts');
-  const { leasing } = await import('../../api/routes/activation.ts');
-  const { permissions } = await import('../../api/routes/permissions.ts');
+  const { addresses } = await import('../../rest/routes/addresses.ts');
+  const { alias } = await import('../../rest/routes/alias.ts');
+  const { assets } = await import('../../rest/routes/assets.ts');
+  const { leasing } = await import('../../rest/routes/activation.ts');
+  const { permissions } = await import('../../rest/routes/permissions.ts');
   const params = { address };
   const [details, holdings, { roles }, aliases, leases, dataEntries] = await Promise.all([
     call(addresses.balanceDetails, { params }),

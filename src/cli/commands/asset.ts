@@ -11,7 +11,7 @@ export function register(command: Command): void {
     .argument('<id>', 'id of the asset')
     .option('--holders', 'print its holders and their balances instead')
     .action(async (assetId: string, flags: Flags) => {
-      const { assets } = await import('../../api/routes/assets.ts');
+      const { assets } = await import('../../rest/routes/assets.ts');
       const { printAnswer } = await import('../rest-calls.ts');
       const params = { assetId };
       await printAnswer(flags, ({ call }) =>

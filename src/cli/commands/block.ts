@@ -1,6 +1,6 @@
 /** `platform-node block [which]`: a block of a running node. */
 import type { Command } from 'commander';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../rest-framework/client.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
 interface Flags extends NodeFlags {
@@ -12,14 +12,14 @@ export function register(command: Command): void {
     .argument('[which]', "height, signature, or 'last'", 'last')
     .option('--headers', 'without its transactions')
     .action(async (which: string, flags: Flags) => {
-      const { blocks } = await import('../../api/routes/blocks.ts');
+      const { blocks } = await import('../../rest/routes/blocks.ts');
       const { printAnswer } = await import('../rest-calls.ts');
       const ask = flags.headers === true ? headerOf : blockOf;
       await printAnswer(flags, (node) => ask(node, blocks, which));
     });
 }
 
-type Routes = typeof import('../../api/routes/blocks.ts')['blocks'];
+type Routes = typeof import('../../rest/routes/blocks.ts')['blocks'];
 
 const HEIGHT = /^\d{1,10}$/;
 

@@ -1,6 +1,6 @@
 /** `platform-node node status|config|peers|stop`: a running node. */
 import type { Command } from 'commander';
-import type { Client } from '../../api/client.ts';
+import type { Client } from '../../rest-framework/client.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 
 type Ask = (node: Client) => Promise<unknown>;
@@ -18,20 +18,20 @@ export function register(command: Command): void {
     status,
   );
   sub('config', 'Print network id, consensus and fees.', async () => {
-    const { node } = await import('../../api/routes/node.ts');
+    const { node } = await import('../../rest/routes/node.ts');
     return ({ call }) => call(node.config);
   });
   sub('peers', 'Print the connected nodes, and all known addresses of nodes.', peers);
   sub('stop', 'Stop a node; needs the API key.', async () => {
-    const { node } = await import('../../api/routes/node.ts');
+    const { node } = await import('../../rest/routes/node.ts');
     return ({ call }) => call(node.stop);
   });
 }
 
 async function status(): Promise<Ask> {
-  const { node } = await import('../../api/routes/node.ts');
-  const { consensus } = await import('../../api/routes/consensus.ts');
-  const { transactions } = await import('../../api/routes/transactions.ts');
+  const { node } = await import('../../rest/routes/node.ts');
+  const { consensus } = await import('../../rest/routes/consensus.ts');
+  const { transactions } = await import('../../rest/routes/transactions.ts');
   return async ({ call }) => {
     const [version, state, algorithm, pool] = await Promise.all([
       call(node.version),
@@ -44,7 +44,7 @@ async function status(): Promise<Ask> {
 }
 
 async function peers(): Promise<Ask> {
-  const { peers: routes } = await import('../../api/routes/peers.ts');
+  const { peers: routes } = await import('../../rest/routes/peers.ts');
   return async ({ call }) => {
     const [connected, all] = await Promise.all([call(routes.connected), call(routes.all)]);
     return { connected: connected.peers, known: all.peers };

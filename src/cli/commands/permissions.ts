@@ -11,7 +11,7 @@ export function register(command: Command): void {
     .argument('<address>', 'address of the account')
     .option('--at <time>', 'ms since 1970 UTC, or a date such as 2026-01-31T12:00Z', time)
     .action(async (address: string, flags: Flags) => {
-      const { permissions } = await import('../../api/routes/permissions.ts');
+      const { permissions } = await import('../../rest/routes/permissions.ts');
       const { printAnswer } = await import('../rest-calls.ts');
       const { at: timestamp } = flags;
       await printAnswer(flags, ({ call }) =>

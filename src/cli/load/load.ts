@@ -4,11 +4,11 @@
  * interface, so it measures any node of the family.
  */
 import { undiciClient } from '../../adapters/http/undici.ts';
-import { type Client, client, RefusedError } from '../../api/client.ts';
-import { blocks } from '../../api/routes/blocks.ts';
-import { node as nodeRoutes } from '../../api/routes/node.ts';
 import { base58 } from '../../base/base58.ts';
 import { isObject } from '../../base/json.ts';
+import { blocks } from '../../rest/routes/blocks.ts';
+import { node as nodeRoutes } from '../../rest/routes/node.ts';
+import { type Client, client, RefusedError } from '../../rest-framework/client.ts';
 import { transfer } from '../../tx/types/004-transfer.ts';
 import { type Cryptography, cryptographyOf } from '../cryptography.ts';
 import { CliError, EXIT } from '../terminal/exit.ts';

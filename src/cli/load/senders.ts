@@ -3,11 +3,11 @@
  * they have left stays with them, and the next run with the same phrase uses it.
  */
 import { systemRandom } from '../../adapters/system.ts';
-import type { Client } from '../../api/client.ts';
-import { addresses } from '../../api/routes/addresses.ts';
-import { transactions } from '../../api/routes/transactions.ts';
 import { base58 } from '../../base/base58.ts';
 import { isObject } from '../../base/json.ts';
+import { addresses } from '../../rest/routes/addresses.ts';
+import { transactions } from '../../rest/routes/transactions.ts';
+import type { Client } from '../../rest-framework/client.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { massTransfer, TRANSFERS_MAX } from '../../tx/types/011-mass-transfer.ts';

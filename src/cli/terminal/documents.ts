@@ -5,11 +5,11 @@
  * Invariant: with --ndjson at most `concurrency` documents are in memory at once.
  */
 
-import { RefusedError } from '../../api/client.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { isObject, parse, stringify } from '../../base/json.ts';
 import { CodecError } from '../../codec/codec.ts';
 import { refusalOf } from '../../codec/refusal.ts';
+import { RefusedError } from '../../rest-framework/client.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readAll, readLines } from './lines.ts';
 import { printJson } from './output.ts';

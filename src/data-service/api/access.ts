@@ -3,11 +3,12 @@
  *
  * A secret is compared by its hash, in a time that does not depend on it.
  */
-import { matches, secretOf } from '../../api/auth.ts';
-import { type ApiError, apiError } from '../../base/errors.ts';
+
+import { apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
 import { type IpRange, ipBytes, isInRanges } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports.ts';
+import { type Guard, type Hashes, matches, secretOf } from '../../rest-framework/auth.ts';
 
 export interface AccessOptions {
   readonly auth: 'none' | 'api-key' | 'proxy';
@@ -22,9 +23,6 @@ export interface AccessOptions {
 
 /** Who sends a request: a key or an address. A handler cannot find out any more. */
 export type Clients = WeakMap<HttpRequest, string>;
-
-type Hashes = Parameters<typeof matches>[2];
-type Guard = (request: HttpRequest) => ApiError | undefined;
 
 /** Clients whose rate is remembered. */
 const CLIENTS_MAX = 10_000;

@@ -1,14 +1,13 @@
 /** The whole interface of the data service as routes for the HTTP port. */
-import { refused } from '../../api/answer.ts';
-import { descriptionRoutes, docsRoutes } from '../../api/docs/docs-routes.ts';
-import { explorerRoutes } from '../../api/explorer/explorer-routes.ts';
-import type { Description } from '../../api/openapi.ts';
-import { fixed, movedTo, type Pages } from '../../api/pages.ts';
-import type { AnyRoute } from '../../api/route.ts';
-import { mountFor } from '../../api/server.ts';
-import type { ApiError } from '../../base/errors.ts';
-import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+
+import type { HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { Log } from '../../base/ports.ts';
+import type { Guard } from '../../rest-framework/auth.ts';
+import { descriptionRoutes } from '../../rest-framework/docs/docs-routes.ts';
+import type { Description } from '../../rest-framework/openapi.ts';
+import type { Pages } from '../../rest-framework/pages.ts';
+import type { AnyRoute } from '../../rest-framework/route.ts';
+import { mount } from '../../rest-framework/server.ts';
 import type { Clients } from './access.ts';
 import { assets } from './routes/assets.ts';
 import { blocks } from './routes/blocks.ts';
@@ -18,7 +17,7 @@ import { service } from './routes/service.ts';
 import { transactionStream } from './routes/transaction-stream.ts';
 import { transactions } from './routes/transactions.ts';
 import { users } from './routes/users.ts';
-import type { DataServices } from './services.ts';
+import { type DataServices, groups } from './services.ts';
 
 /** In the order in which a path is looked up: `/assets/count` before `/assets/{id}`. */
 export const dataRoutes: readonly AnyRoute<DataServices>[] = [
@@ -34,28 +33,15 @@ export const dataRoutes: readonly AnyRoute<DataServices>[] = [
 
 export const dataDescription = (version: string): Description => ({
   version,
-  program: {
-    title: 'platform-node data service',
-    description: 'Search over the chain of a permissioned blockchain network.',
-    keyed: 'Needs an API key where `data-service.auth` is api-key.',
-    groups: {
-      transactions: 'Transactions, found by text and filters.',
-      assets: 'Assets and their holders.',
-      users: 'Addresses with aliases, roles and balances.',
-      blocks: 'Blocks.',
-      data: 'Entries of data transactions.',
-      health: 'Whether the service works well.',
-      service: 'The service itself.',
-    },
-  },
+  title: 'platform-node data service',
+  description: 'Search over the chain of a permissioned blockchain network.',
+  groups,
+  keys: { apiKey: { doc: 'Needs an API key where `data-service.auth` is api-key.' } },
 });
-
-/** The refusal of a request, before its body is read. */
-export type AccessGuard = (request: HttpRequest) => HttpReply | undefined;
 
 export interface DataApiDeps {
   readonly log: Log;
-  readonly guard: (request: HttpRequest) => ApiError | undefined;
+  readonly guard: Guard;
   readonly clients?: Clients | undefined;
   readonly pages?: Pages | undefined;
 }
@@ -65,19 +51,13 @@ export function createDataApi(
   { log, guard, pages, clients }: DataApiDeps,
 ): HttpRoute[] {
   const description = dataDescription(services.version);
-  const described = descriptionRoutes(dataRoutes, description, ['openapi.json']);
-  const { docs, explorer } = pages ?? {};
   return [
-    ...mountFor(dataRoutes.map(forClient(clients)), services, {
+    ...mount(dataRoutes.map(forClient(clients)), services, {
       guards: (access) => (access === 'public' ? undefined : guard),
       log,
       strict: true,
     }),
-    ...described,
-    ...(docs === undefined ? [] : docsRoutes(docs).filter(({ pattern }) => pattern !== '/')),
-    ...(explorer === undefined
-      ? []
-      : [fixed('/', movedTo('/explorer')), ...explorerRoutes(explorer)]),
+    ...descriptionRoutes(dataRoutes, description, pages, 'explorer', ['openapi.json']),
   ];
 }
 
@@ -92,10 +72,3 @@ const forClient =
       return route.handle(request, { ...services, client, signal: http.gone });
     },
   });
-
-export const guardReply =
-  (guard: DataApiDeps['guard']): AccessGuard =>
-  (request) => {
-    const error = guard(request);
-    return error === undefined ? undefined : refused(error);
-  };

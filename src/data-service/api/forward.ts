@@ -7,14 +7,15 @@
  * requests, which wait in places of their own.
  */
 
-import { JSON_TYPE, refused } from '../../api/answer.ts';
-import { type AnyRoute, pathNames, pathPattern } from '../../api/route.ts';
-import { budgetOf } from '../../api/route-budget.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import type { HttpClient, HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { Clock } from '../../base/ports.ts';
+import { JSON_TYPE, refused } from '../../rest-framework/answer.ts';
+import type { Guard } from '../../rest-framework/auth.ts';
+import { type AnyRoute, pathNames, pathPattern } from '../../rest-framework/route.ts';
+import { budgetOf } from '../../rest-framework/route-budget.ts';
+import { admission } from '../../rest-framework/server.ts';
 import type { Clients } from './access.ts';
-import type { AccessGuard } from './data-api.ts';
 import { createHeavyQueries, type HeavyQueries } from './heavy-queries.ts';
 
 export const NODE_PREFIX = '/node-api';
@@ -37,7 +38,7 @@ export interface Forwarding {
   readonly answerMsMax?: number | undefined;
   /** Without a slash at its end. */
   readonly nodeUrl: string;
-  readonly guard: AccessGuard;
+  readonly guard: Guard;
 }
 
 export function forwarded(routes: readonly AnyRoute[], of: Forwarding): HttpRoute[] {
@@ -76,7 +77,7 @@ function forward(
     maxBody: budgetOf(route).bytesIn,
     mayWait: true,
     keep: [],
-    admit: guard,
+    admit: admission(guard),
     async handle(request, body): Promise<HttpReply> {
       const { query, gone } = request;
       const client = clients.get(request) ?? request.remoteAddress();

@@ -1,11 +1,11 @@
 /** The parameters of a query in the JSON body of a POST, checked as those of a GET are. */
 
-import type { Params, ParamValues } from '../../api/params.ts';
-import type { Body, Problems } from '../../api/route.ts';
-import { type Found, readStrictly } from '../../api/strict-query.ts';
 import { apiError } from '../../base/errors.ts';
 import { isObject, parse } from '../../base/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import type { Params, ParamValues } from '../../rest-framework/params.ts';
+import type { Body, Problems } from '../../rest-framework/route.ts';
+import { type Found, readStrictly } from '../../rest-framework/strict-query.ts';
 
 const VALUES_MAX = 1000;
 

@@ -2,10 +2,11 @@
  * Reads for one request: the tip of the store, rows, and the headers that tell which state an
  * answer shows. A failure of the store becomes the refusal that a client can act on.
  */
-import { Answer, JSON_TYPE } from '../../api/answer.ts';
+
 import { DatabaseError, type SqlValue } from '../../base/database.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
+import { Answer, JSON_TYPE } from '../../rest-framework/answer.ts';
 import { printedRows } from './printed-rows.ts';
 import type { DataServices } from './services.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';

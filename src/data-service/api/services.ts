@@ -1,7 +1,8 @@
 /** What the routes of the data service get. */
-import { routeOf } from '../../api/route.ts';
+
 import type { Database } from '../../base/database.ts';
 import type { Clock } from '../../base/ports.ts';
+import { routeOf } from '../../rest-framework/route.ts';
 import type { CrawlState } from '../crawler/crawl-state.ts';
 import type { TransactionStreams } from '../stream/stream-service.ts';
 import type { HeavyQueries } from './heavy-queries.ts';
@@ -38,5 +39,15 @@ export interface QueryMeter {
   timedOut(): void;
 }
 
+export const groups = {
+  transactions: 'Transactions, found by text and filters.',
+  assets: 'Assets and their holders.',
+  users: 'Addresses with aliases, roles and balances.',
+  blocks: 'Blocks.',
+  data: 'Entries of data transactions.',
+  health: 'Whether the service works well.',
+  service: 'The service itself.',
+} as const;
+
 /** Declares a route of the data service. */
-export const route = routeOf<DataServices>();
+export const route = routeOf<DataServices, 'public' | 'apiKey', keyof typeof groups>();

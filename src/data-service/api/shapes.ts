@@ -4,9 +4,9 @@
  * is an integer.
  */
 
-import { Int32, Int64 } from '../../api/body.ts';
-import { Type } from '../../api/type.ts';
 import { integer, isObject, parse } from '../../base/json.ts';
+import { Int32, Int64 } from '../../rest-framework/body.ts';
+import { Type } from '../../rest-framework/type.ts';
 import { AS_COLUMN } from '../crawler/rows.ts';
 
 const summary = {

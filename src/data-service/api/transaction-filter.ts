@@ -1,6 +1,6 @@
 /** The parameters of lists and counts of transactions, and the rules between them. */
-import type { ParamValues } from '../../api/params.ts';
-import type { Problems } from '../../api/route.ts';
+import type { ParamValues } from '../../rest-framework/params.ts';
+import type { Problems } from '../../rest-framework/route.ts';
 import * as params from './query-params.ts';
 
 export const filterParams = {

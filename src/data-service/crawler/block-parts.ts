@@ -2,11 +2,12 @@
  * A block that is too long for one answer of the node: its transactions come in parts, and each is
  * read when the one before it has been used. So no more than a part is in memory.
  */
-import { type Client, RefusedError } from '../../api/client.ts';
-import { blocks } from '../../api/routes/blocks.ts';
+
 import { MIB } from '../../base/budget.ts';
 import { AnswerTooLong } from '../../base/http.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { blocks } from '../../rest/routes/blocks.ts';
+import { type Client, RefusedError } from '../../rest-framework/client.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
 import { withMemberRows } from './member-rows.ts';
 

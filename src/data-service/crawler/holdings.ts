@@ -1,10 +1,11 @@
 /** What addresses hold, as a node tells it. */
-import type { Client } from '../../api/client.ts';
-import { RefusedError } from '../../api/client.ts';
-import { addressBalances } from '../../api/routes/address-balances.ts';
-import { assets } from '../../api/routes/assets.ts';
+
 import { AnswerTooLong } from '../../base/http.ts';
 import { isObject } from '../../base/json.ts';
+import { addressBalances } from '../../rest/routes/address-balances.ts';
+import { assets } from '../../rest/routes/assets.ts';
+import type { Client } from '../../rest-framework/client.ts';
+import { RefusedError } from '../../rest-framework/client.ts';
 import { int64, objects, text } from './storable.ts';
 
 /** The amount of each asset of an address; `''` is the native coin. */

@@ -3,16 +3,17 @@
  * follows from the declarations of the routes. Of several nodes the first one that answers is used,
  * and kept until it fails. What must come from one node is asked of a reader of it alone.
  */
-import { type Client, client, RefusedError } from '../../api/client.ts';
-import { addressBalances } from '../../api/routes/address-balances.ts';
-import { assets } from '../../api/routes/assets.ts';
-import { blocks } from '../../api/routes/blocks.ts';
-import { consensus } from '../../api/routes/consensus.ts';
-import { node } from '../../api/routes/node.ts';
+
 import { AnswerTooLong, type HttpClient } from '../../base/http.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { BanSettings } from '../../consensus/poa-bans.ts';
+import { addressBalances } from '../../rest/routes/address-balances.ts';
+import { assets } from '../../rest/routes/assets.ts';
+import { blocks } from '../../rest/routes/blocks.ts';
+import { consensus } from '../../rest/routes/consensus.ts';
+import { node } from '../../rest/routes/node.ts';
+import { type Client, client, RefusedError } from '../../rest-framework/client.ts';
 import { blockInParts } from './block-parts.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
 import { type Holdings, holdingsInParts, holdingsOf } from './holdings.ts';

@@ -25,7 +25,7 @@ import type { PoolChain } from '../pool-chain.ts';
 import type { OtherProofs } from './other-proofs.ts';
 import type { ReorgCandidates } from './reorg-candidates.ts';
 
-export interface ReadmissionPorts {
+export interface ReadmissionDeps {
   readonly scheme: ChainScheme;
   readonly journal: Journal;
   readonly clock: Clock;
@@ -40,87 +40,140 @@ export interface ReadmissionPorts {
   readonly shorten: () => Promise<boolean>;
 }
 
-export interface Readmission {
-  /**
-   * Called before the blocks are rolled back. Throws NotKeptError: then they must stay in the chain.
-   */
-  keep(txs: Iterable<Tx>): Promise<void>;
-  /** Called after the rollback, with the transactions that `keep` received. */
-  readmit(txs: Iterable<Tx>): Promise<void>;
-  /** Checks the proofs of those that came back; resolves after the last of them. */
-  recheck(): Promise<void>;
-  /** Resolves when no transaction is on its way. */
-  idle(): Promise<void>;
-  /** The records that a rewritten journal must still hold. */
-  underWay(): Uint8Array[];
-  /** Transactions that arrive after this stay in the journal until the next start. */
-  stop(): void;
-}
+/** Entries whose proofs are checked as one job. */
+const GROUP_MAX = 128;
 
-export function createReadmission(ports: ReadmissionPorts): Readmission {
-  const { scheme, journal, clock, log, state, verifier, entries, candidates, otherProofs } = ports;
+export class Readmission {
+  readonly #deps: ReadmissionDeps;
   /**
    * Records on disk, by id, of transactions whose blocks are still in the chain. Where the rollback
    * fails, the next attempt finds them there, so that attempts do not fill the disk.
    */
-  let kept: ReadonlyMap<string, Uint8Array> = new Map();
-  const returning = new Set<Iterable<Tx>>();
-  const returns = new Mutex();
+  #kept: ReadonlyMap<string, Uint8Array> = new Map();
+  readonly #returning = new Set<Iterable<Tx>>();
+  readonly #returns = new Mutex();
   /** Entries whose proofs nobody has checked. */
-  const unproven: PoolEntry[] = [];
-  let checking: Promise<void> | undefined;
-  let stopped = false;
+  readonly #unproven: PoolEntry[] = [];
+  #checking: Promise<void> | undefined;
+  #stopped = false;
 
-  async function putBack(txs: Iterable<Tx>): Promise<void> {
-    const slice = new TimeSlice(clock);
+  constructor(deps: ReadmissionDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Called before the blocks are rolled back. Throws NotKeptError: then they must stay in the chain.
+   */
+  async keep(txs: Iterable<Tx>): Promise<void> {
+    const { journal, clock, log, shorten } = this.#deps;
+    const before = this.#kept;
+    // A journal that is rewritten meanwhile must hold all of them.
+    const wanted = new Map(this.#ownRecords(txs));
+    this.#kept = wanted;
+    const lacking = [...wanted].filter(([key, record]) => !isSame(before.get(key), record));
+    let written = 0;
+    const landed = (count: number): void => {
+      written += count;
+    };
+    try {
+      const records = lacking.map(([, record]) => record);
+      await appendInPortions(records, { journal, clock, landed });
+    } catch (cause) {
+      // What is dead in the file makes room, and then all of these stand there.
+      if (isTooLong(cause) && (await shorten())) return;
+      for (const [key] of lacking.slice(written)) wanted.delete(key);
+      log.error('pool.journal-failed', { why: String(cause) });
+      throw cause;
+    }
+  }
+
+  /** Called after the rollback, with the transactions that `keep` received. */
+  readmit(txs: Iterable<Tx>): Promise<void> {
+    this.#kept = new Map();
+    this.#returning.add(txs);
+    return this.#returns.run(() => this.#putBack(txs));
+  }
+
+  /** Checks the proofs of those that came back; resolves after the last of them. */
+  recheck(): Promise<void> {
+    this.#checking ??= this.#checkAll().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  /** Resolves when no transaction is on its way. */
+  idle(): Promise<void> {
+    return this.#returns.idle();
+  }
+
+  /** The records that a rewritten journal must still hold. */
+  underWay(): Uint8Array[] {
+    const returning = [...this.#returning].flatMap((txs) => this.#ownRecords(txs));
+    return [...this.#kept.values(), ...returning.map(([, record]) => record)];
+  }
+
+  /** Transactions that arrive after this stay in the journal until the next start. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #putBack(txs: Iterable<Tx>): Promise<void> {
+    const slice = new TimeSlice(this.#deps.clock);
     const returned: PoolEntry[] = [];
     for (const mined of txs) {
       if (slice.isOver()) await slice.yield();
-      const tx = ownOf(waitingOf(mined));
-      if (!tx.def.internal && !isKnown(tx)) returned.push(put(tx));
+      const tx = this.#ownOf(waitingOf(mined));
+      if (!tx.def.internal && !this.#isKnown(tx)) returned.push(this.#put(tx));
     }
-    candidates.putFirst(returned.filter((entry) => !entry.removed));
-    returning.delete(txs);
+    this.#deps.candidates.putFirst(returned.filter((entry) => !entry.removed));
+    this.#returning.delete(txs);
   }
 
   /** With the proofs that the pool had. */
-  function ownOf(tx: Tx): Tx {
-    const own = otherProofs.get(latin1(tx.id));
-    return own === undefined ? tx : decodeStoredTx(own, scheme, tx.id);
+  #ownOf(tx: Tx): Tx {
+    const own = this.#deps.otherProofs.get(latin1(tx.id));
+    return own === undefined ? tx : decodeStoredTx(own, this.#deps.scheme, tx.id);
   }
 
-  const ownRecords = (txs: Iterable<Tx>): [string, Uint8Array][] =>
-    Array.from(recordsOf(txs), ([key, record]) => [key, otherProofs.get(key) ?? record]);
+  #ownRecords(txs: Iterable<Tx>): [string, Uint8Array][] {
+    const { otherProofs } = this.#deps;
+    return Array.from(recordsOf(txs), ([key, record]) => [key, otherProofs.get(key) ?? record]);
+  }
 
-  const isKnown = (tx: Tx): boolean =>
-    stopped || entries.get(latin1(tx.id)) !== undefined || state.isMined(tx.id);
+  #isKnown({ id }: Tx): boolean {
+    const { entries, state } = this.#deps;
+    return this.#stopped || entries.get(latin1(id)) !== undefined || state.isMined(id);
+  }
 
-  function put(tx: Tx): PoolEntry {
+  #put(tx: Tx): PoolEntry {
+    const { entries, otherProofs, candidates } = this.#deps;
     // The bytes are part of a block, which must not stay in memory.
     const own = { ...tx, bytes: tx.bytes.slice() };
     const entry = new PoolEntry(own, textsOf(tx), unchecked(own), NOTHING_SPENT, true);
     entries.put(entry);
     otherProofs.forget(entry.key);
-    unproven.push(entry);
+    this.#unproven.push(entry);
     candidates.markSuspect([entry]);
     return entry;
   }
 
-  async function checkAll(): Promise<void> {
-    while (unproven.length > 0 && !stopped) {
-      await check(unproven.splice(0, GROUP_MAX));
-      await clock.turn();
+  async #checkAll(): Promise<void> {
+    while (this.#unproven.length > 0 && !this.#stopped) {
+      await this.#check(this.#unproven.splice(0, GROUP_MAX));
+      await this.#deps.clock.turn();
     }
   }
 
-  async function check(group: readonly PoolEntry[]): Promise<void> {
+  async #check(group: readonly PoolEntry[]): Promise<void> {
+    const { clock, state, verifier, log, decode } = this.#deps;
     const slice = new TimeSlice(clock);
     const waiting: PoolEntry[] = [];
     const checks = new ProofChecks();
     try {
       for (const entry of group) {
         if (entry.removed) continue;
-        const tx = ports.decode(entry);
+        const tx = decode(entry);
         checks.add(tx, state.planChecks(tx));
         waiting.push(entry);
         // Reading scripts takes milliseconds.
@@ -135,56 +188,7 @@ export function createReadmission(ports: ReadmissionPorts): Readmission {
     }
     for (const [i, entry] of waiting.entries()) entry.learn(checks.verdicts(i));
   }
-
-  return {
-    recheck() {
-      checking ??= checkAll().finally(() => {
-        checking = undefined;
-      });
-      return checking;
-    },
-    async keep(txs) {
-      const before = kept;
-      // A journal that is rewritten meanwhile must hold all of them.
-      const wanted = new Map(ownRecords(txs));
-      kept = wanted;
-      const lacking = [...wanted].filter(([key, record]) => !isSame(before.get(key), record));
-      let written = 0;
-      try {
-        const records = lacking.map(([, record]) => record);
-        await appendInPortions(records, {
-          journal,
-          clock,
-          landed: (count) => {
-            written += count;
-          },
-        });
-      } catch (cause) {
-        // What is dead in the file makes room, and then all of these stand there.
-        if (isTooLong(cause) && (await ports.shorten())) return;
-        for (const [key] of lacking.slice(written)) wanted.delete(key);
-        log.error('pool.journal-failed', { why: String(cause) });
-        throw cause;
-      }
-    },
-    readmit(txs) {
-      kept = new Map();
-      returning.add(txs);
-      return returns.run(() => putBack(txs));
-    },
-    idle: () => returns.idle(),
-    underWay: () => [
-      ...kept.values(),
-      ...[...returning].flatMap((txs) => ownRecords(txs).map(([, record]) => record)),
-    ],
-    stop() {
-      stopped = true;
-    },
-  };
 }
-
-/** Entries whose proofs are checked as one job. */
-const GROUP_MAX = 128;
 
 /**
  * The transaction that the pool holds for a mined one: inside a result, that which it executed; for

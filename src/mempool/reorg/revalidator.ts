@@ -19,7 +19,7 @@ import type { PoolEntry } from '../entries/entry.ts';
 import type { Entries } from '../entries/pool-entries.ts';
 import type { ReorgCandidates } from './reorg-candidates.ts';
 
-export interface RevalidatorPorts {
+export interface RevalidatorDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly entries: Entries;
@@ -33,51 +33,71 @@ const JUDGED_MAX = 2_000;
 /** The time for the scripts of a sender on one head, before those of all others. */
 const SENDER_MS_MAX = 250;
 
-export interface Revalidator {
+export class Revalidator {
+  readonly #deps: RevalidatorDeps;
+  readonly #refusals = new WeakMap<PoolEntry, number>();
+  #running: Promise<void> | undefined;
+  #isDue = false;
+
+  constructor(deps: RevalidatorDeps) {
+    this.#deps = deps;
+  }
+
   /** Judges on the current head; called for each head. Resolves when that is done. */
-  revalidate(): Promise<void>;
-}
+  revalidate(): Promise<void> {
+    const { candidates, evictions, log } = this.#deps;
+    evictions.nextHead();
+    this.#isDue = candidates.size > 0;
+    this.#running ??= this.#judgeAll()
+      // They are judged on the next head.
+      .catch(unlessOurs((why) => log.error('pool.check-failed', { why: String(why) })))
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
 
-export function createRevalidator(ports: RevalidatorPorts): Revalidator {
-  const { clock, log, entries, candidates, trial, evictions } = ports;
-  const refusals = new WeakMap<PoolEntry, number>();
-  let running: Promise<void> | undefined;
-  let isDue = false;
-
-  async function judgeAll(): Promise<void> {
-    while (isDue) {
-      isDue = false;
-      await judge(trial.together());
+  async #judgeAll(): Promise<void> {
+    while (this.#isDue) {
+      this.#isDue = false;
+      const round = newRound(this.#deps.trial.together(), this.#deps.clock);
+      const early = await this.#tryAll(round);
+      if (early !== undefined) await this.#tryAgain(early, round);
     }
   }
 
-  async function judge(together: EntriesTogether): Promise<void> {
-    const slice = new TimeSlice(clock);
-    const round = newRound(together, clock);
+  /** Those that were not accepted; undefined where the head has moved. */
+  async #tryAll(round: Round): Promise<readonly Early[] | undefined> {
     const early: Early[] = [];
-    for (const entry of [...candidates.entries()].slice(0, JUDGED_MAX)) {
-      if (slice.isOver()) await slice.yield();
-      if (!together.isCurrent()) return;
+    for (const entry of [...this.#deps.candidates.entries()].slice(0, JUDGED_MAX)) {
+      if (round.slice.isOver()) await round.slice.yield();
+      if (!round.together.isCurrent()) return undefined;
       if (isShareUsedUp(entry, round)) {
         early.push({ entry, error: undefined, isComplete: false });
         round.isComplete = false;
         continue;
       }
-      const error = tryOne(entry, round);
+      const error = this.#tryOne(entry, round);
       if (error === undefined) continue;
       if (hadNoTime(error)) round.isComplete = false;
       early.push({ entry, error, isComplete: round.isComplete });
     }
+    return early;
+  }
+
+  /**
+   * What the journal held at a crash may be in another order than it was in the chain. And those of
+   * a sender whose scripts take long come behind all others.
+   */
+  async #tryAgain(early: readonly Early[], round: Round): Promise<void> {
     const refused: Refused[] = [];
     let isComplete = true;
-    // What the journal held at a crash may be in another order than it was in the chain. And those
-    // of a sender whose scripts take long come behind all others.
     for (const { entry, error, isComplete: wasComplete } of early) {
-      if (slice.isOver()) await slice.yield();
-      if (!together.isCurrent()) return;
-      const again = tryOne(entry, round);
+      if (round.slice.isOver()) await round.slice.yield();
+      if (!round.together.isCurrent()) return;
+      const again = this.#tryOne(entry, round);
       if (again === undefined) {
-        if (error !== undefined) candidates.moveLast(entry);
+        if (error !== undefined) this.#deps.candidates.moveLast(entry);
       } else if (hadNoTime(again)) {
         isComplete = false;
         if (error !== undefined && wasComplete) refused.push({ entry, error });
@@ -85,26 +105,27 @@ export function createRevalidator(ports: RevalidatorPorts): Revalidator {
     }
     // One that had no time may stand behind those that build on it.
     for (const { entry, error } of refused)
-      if (isComplete || isOfScript(error)) refuse(entry, error);
+      if (isComplete || isOfScript(error)) this.#refuse(entry, error);
   }
 
-  function tryOne(entry: PoolEntry, round: Round): ApiError | undefined {
-    if (entry.removed || !candidates.has(entry)) return undefined;
+  #tryOne(entry: PoolEntry, round: Round): ApiError | undefined {
+    if (entry.removed || !this.#deps.candidates.has(entry)) return undefined;
     const { scriptTime, shares } = round;
     const before = scriptTime.spentMs;
-    const error = judgeOne(entry, round);
+    const error = this.#judgeOne(entry, round);
     const ms = scriptTime.spentMs - before;
     if (ms > 0) shares.set(entry.sender, (shares.get(entry.sender) ?? 0) + ms);
     return error;
   }
 
-  function judgeOne(entry: PoolEntry, { together, scriptTime }: Round): ApiError | undefined {
+  #judgeOne(entry: PoolEntry, { together, scriptTime }: Round): ApiError | undefined {
+    const { entries, trial } = this.#deps;
     try {
       entries.respend(entry, together.tryApply(entry, scriptTime));
     } catch (cause) {
       return refusalFrom(cause);
     }
-    refusals.delete(entry);
+    this.#refusals.delete(entry);
     // A returned entry is announced as soon as it is valid without the others.
     if (!entry.announced && trial.problemOf(entry, scriptTime) === undefined) {
       entries.announce(entry);
@@ -112,30 +133,17 @@ export function createRevalidator(ports: RevalidatorPorts): Revalidator {
     return undefined;
   }
 
-  function refuse(entry: PoolEntry, error: ApiError): void {
+  #refuse(entry: PoolEntry, error: ApiError): void {
     if (entry.removed) return;
-    const count = 1 + (refusals.get(entry) ?? 0);
-    refusals.set(entry, count);
-    if (count >= REFUSALS_MAX) evictions.evict(entry, error);
+    const count = 1 + (this.#refusals.get(entry) ?? 0);
+    this.#refusals.set(entry, count);
+    if (count >= REFUSALS_MAX) this.#deps.evictions.evict(entry, error);
   }
-
-  return {
-    revalidate() {
-      evictions.nextHead();
-      isDue = candidates.size > 0;
-      running ??= judgeAll()
-        // They are judged on the next head.
-        .catch(unlessOurs((why) => log.error('pool.check-failed', { why: String(why) })))
-        .finally(() => {
-          running = undefined;
-        });
-      return running;
-    },
-  };
 }
 
 /** The entries in doubt on one head. */
 interface Round {
+  readonly slice: TimeSlice;
   readonly together: EntriesTogether;
   readonly scriptTime: ScriptTime;
   /** What the scripts of a sender have taken, in milliseconds. */
@@ -162,6 +170,7 @@ interface Refused {
 }
 
 const newRound = (together: EntriesTogether, clock: Clock): Round => ({
+  slice: new TimeSlice(clock),
   together,
   scriptTime: createScriptTime(clock),
   shares: new Map(),

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Container } from '../../../src/adapters/containers/container.ts';
 import { ofContract } from '../../../src/adapters/containers/failures.ts';
-import { createPlaces, type Place } from '../../../src/adapters/containers/places.ts';
+import { type Place, Places } from '../../../src/adapters/containers/places.ts';
 import { contractLimits } from '../../../src/base/contract-limits.ts';
 
 const PLACES_MAX = contractLimits.images.value;
@@ -11,7 +11,7 @@ const PAUSE_MS = 1_000;
 /** As many images of one creator as are known, none of which starts. */
 function full() {
   let now = 0;
-  const places = createPlaces(1, () => now);
+  const places = new Places(1, () => now);
   const imageOf = (i: number) => ({ image: `image ${i}`, imageHash: 'ab' });
   for (let i = 0; i < PLACES_MAX; i++) {
     const place = places.of(imageOf(i), 1, 'hostile');
@@ -55,7 +55,7 @@ t.test('who has most of them makes room for others, whatever has been told', asy
 
 t.test('a container stays a while, also before another creator with hardly fewer', async (t) => {
   let now = 0;
-  const places = createPlaces(1, () => now);
+  const places = new Places(1, () => now);
   const add = (image: string, creator: string): Place => {
     const place = places.of({ image, imageHash: 'ab' }, 1, creator);
     // Only whether there is one counts.

@@ -1,6 +1,6 @@
 // Which accounts had a script lately: by blocks that came, that are stored, and that went.
 import t from 'tap';
-import { createScriptHistory } from '../../../src/chain/store/script-history.ts';
+import { ScriptHistory } from '../../../src/chain/store/script-history.ts';
 import { NOBODY, scriptTx } from '../../crash/witness/unsigned.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';
 import { LENGTH_MS, mine, newChain, scheme, type TestChain, users } from '../chain-harness.ts';
@@ -8,8 +8,11 @@ import { LENGTH_MS, mine, newChain, scheme, type TestChain, users } from '../cha
 const [alice, bob, carol] = users;
 const BLOCKS = 5;
 
-const historyOf = ({ blockchain, clock }: TestChain, ms = 0) =>
-  createScriptHistory({ blocks: BLOCKS, ms }, blockchain, clock);
+function historyOf({ blockchain, clock }: TestChain, ms = 0): ScriptHistory {
+  const history = new ScriptHistory({ blocks: BLOCKS, ms }, blockchain, clock);
+  history.start();
+  return history;
+}
 
 const set = (at: TestChain, source: string | undefined, of = alice) =>
   mine(at, [scriptTx(of, source, at.clock.time, source === undefined ? NOBODY : of, scheme)]);
@@ -85,11 +88,12 @@ t.test('a store that cannot be read says so, and is read again later', async (t)
       return whole.range(...args);
     },
   });
-  const history = createScriptHistory(
+  const history = new ScriptHistory(
     { blocks: BLOCKS, ms: 0 },
     { ...at.blockchain, view, listen: at.blockchain.listen },
     at.clock,
   );
+  history.start();
   await t.rejects(history.hadScript(alice.address), /a damaged page/);
   isBroken = false;
   t.ok(await history.hadScript(alice.address));

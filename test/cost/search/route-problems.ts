@@ -4,16 +4,16 @@
  */
 
 import { systemClock } from '../../../src/adapters/system.ts';
-import { createApi } from '../../../src/api/api.ts';
-import { type AnyRoute, pathNames, pathPattern } from '../../../src/api/route.ts';
-import { budgetOf } from '../../../src/api/route-budget.ts';
-import { routes } from '../../../src/api/routes/index.ts';
 import { base58 } from '../../../src/base/base58.ts';
 import type { HttpRequest } from '../../../src/base/http.ts';
 import { parse, stringify } from '../../../src/base/json.ts';
+import { createApi } from '../../../src/rest/api.ts';
+import { routes } from '../../../src/rest/routes/index.ts';
+import { type AnyRoute, pathNames, pathPattern } from '../../../src/rest-framework/route.ts';
+import { budgetOf } from '../../../src/rest-framework/route-budget.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
-import { type Call, everyRoute } from '../../api/fixtures/every-route.ts';
 import { populated } from '../../node/populated.ts';
+import { type Call, everyRoute } from '../../rest/fixtures/every-route.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';
 import type { Recipe } from './recipe.ts';

@@ -3,10 +3,10 @@
  * with the refusal that shows everything, the text form, decompiling.
  */
 
-import { print } from '../../../src/api/answer.ts';
 import { ApiError } from '../../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX } from '../../../src/block/block.ts';
 import { scripts as accountScripts, assets } from '../../../src/ledger/tables.ts';
+import { print } from '../../../src/rest-framework/answer.ts';
 import { SCRIPT_BYTES_MAX } from '../../../src/script/binary.ts';
 import { readingUnits } from '../../../src/script/charges.ts';
 import { nameProblem } from '../../../src/script/declared-names.ts';

@@ -5,7 +5,7 @@ import type { Database } from '../../../src/base/database.ts';
 import { parse } from '../../../src/base/json.ts';
 import { dataRoutes } from '../../../src/data-service/api/data-api.ts';
 import { refusesTwoLengths } from '../../adapters/http/two-lengths.ts';
-import { headProblems } from '../../api/fixtures/head.ts';
+import { headProblems } from '../../rest/fixtures/head.ts';
 import { fillText } from '../../rest-cases/bindings.ts';
 import type { RestCase } from '../../rest-cases/cases.ts';
 import { call, runCases } from '../../rest-cases/runner.ts';

@@ -3,9 +3,10 @@
  * with typical, rare, frequent, absent and nasty values, and every pair of filters. A parameter that
  * has no values here is an error, so a new one takes part from its first day.
  */
-import { type AnyRoute, pathNames } from '../../../src/api/route.ts';
+
 import { dataRoutes } from '../../../src/data-service/api/data-api.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
+import { type AnyRoute, pathNames } from '../../../src/rest-framework/route.ts';
 import { KNOWN, type MadeRows } from '../made-rows.ts';
 
 export interface Question {

@@ -1,7 +1,7 @@
 /** An endpoint that new-endpoint.test.ts adds to a copy of the sources. */
 
-import { route } from '../../../src/api/route.ts';
-import { Type } from '../../../src/api/type.ts';
+import { route } from '../../../src/rest/route.ts';
+import { Type } from '../../../src/rest-framework/type.ts';
 
 const hello = route({
   method: 'GET',

@@ -3,10 +3,11 @@
 
 import { limitsPage } from '../../../scripts/reference/limits-page.ts';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
-import { client } from '../../../src/api/client.ts';
-import { openApi } from '../../../src/api/openapi.ts';
-import { routes } from '../../../src/api/routes/index.ts';
-import { memoryNode } from '../../api/fixtures/memory-node.ts';
+import { nodeDescription } from '../../../src/rest/api.ts';
+import { routes } from '../../../src/rest/routes/index.ts';
+import { client } from '../../../src/rest-framework/client.ts';
+import { openApi } from '../../../src/rest-framework/openapi.ts';
+import { memoryNode } from '../../rest/fixtures/memory-node.ts';
 import type { greeting } from './greeting.ts';
 
 const path = '/utils/greeting/{name}';
@@ -20,7 +21,7 @@ const { text } = await client(http, url).call(hello, { params: { name: 'reader' 
 await http.close();
 for (const end of ends.reverse()) await end();
 
-const { paths } = openApi(routes, { version: '1.0.0' }) as {
+const { paths } = openApi(routes, nodeDescription('1.0.0')) as {
   paths: Record<string, Record<string, unknown>>;
 };
 const limits = limitsPage()

@@ -14,7 +14,7 @@ import { apiError, Refusal } from '../../../base/errors.ts';
 import { isOwnFault } from '../../../base/own-fault.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { Failed, ofContract } from '../failures.ts';
-import { createCalls } from './container-calls.ts';
+import { type Calls, createCalls } from './container-calls.ts';
 import { fromEntry } from './entries.ts';
 import { nothingHeld } from './frames.ts';
 import type { Answering, AnswerStream } from './listener.ts';
@@ -24,23 +24,6 @@ import type { ReadRpcs, RequestOf } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
 import { sameToken } from './tokens.ts';
 import { transactionMessage } from './transaction.ts';
-
-export interface GrpcContainer {
-  /** True where the token is one that this container may show. */
-  owns(token: string): boolean;
-  /** The headers of a request; throws the refusal. */
-  begin(path: string, token: string | undefined): Answering;
-  /** Begins the time of the token of the connection. */
-  started(): void;
-  /** Resolves with the first Connect. */
-  readonly connected: Promise<void>;
-  /** Rejects when the signal aborts and at the close. An end before is worded by the owner. */
-  run(execution: ContractExecution, signal: AbortSignal): Promise<ContractOutcome>;
-  /** Resolves with the reason, at most once. */
-  readonly ended: Promise<string>;
-  end(why: string): void;
-  close(): void;
-}
 
 export interface GrpcContainerOptions {
   readonly connectionId: string;
@@ -61,92 +44,132 @@ const CONNECT = 'ContractService/Connect';
 const SUCCESS = 'ContractService/CommitExecutionSuccess';
 const FAILURE = 'ContractService/CommitExecutionError';
 
-export function createGrpcContainer(
-  { connectionId, connectionToken, tokenLifetimeMs }: GrpcContainerOptions,
-  messages: Messages,
-  clock: Pick<Clock, 'monotonic'>,
-): GrpcContainer {
-  const calls = createCalls(tokenLifetimeMs, clock);
-  const held = nothingHeld();
-  const connected = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<string>();
-  let transactions: AnswerStream | undefined;
-  let connectUntil = clock.monotonic() + tokenLifetimeMs;
-  let reason: string | undefined;
-  let refusals = 0;
+export class GrpcContainer {
+  readonly #options: GrpcContainerOptions;
+  readonly #messages: Messages;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #calls: Calls;
+  readonly #held = nothingHeld();
+  readonly #connected = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<string>();
+  #transactions: AnswerStream | undefined;
+  #connectUntil: number;
+  #reason: string | undefined;
+  #refusals = 0;
 
-  function end(why: string): void {
-    if (reason !== undefined) return;
-    reason = why;
-    ended.resolve(why);
+  constructor(options: GrpcContainerOptions, messages: Messages, clock: Pick<Clock, 'monotonic'>) {
+    this.#options = options;
+    this.#messages = messages;
+    this.#clock = clock;
+    this.#calls = createCalls(options.tokenLifetimeMs, clock);
+    this.#connectUntil = clock.monotonic() + options.tokenLifetimeMs;
   }
 
-  /** A container that goes on asking for what it may not have is ended. */
-  function countRefusal(cause: unknown): void {
-    // A key that is absent is an ordinary answer; requests of a call are counted anyway.
-    if (isOwnFault(cause) || (cause instanceof Refusal && cause.status === 404)) return;
-    refusals++;
-    if (refusals > limits.refusals.value) end('too many refused requests');
+  /** Resolves with the first Connect. */
+  get connected(): Promise<void> {
+    return this.#connected.promise;
   }
-  function counted<T>(action: () => T): T {
-    try {
-      const result = action();
-      if (result instanceof Promise) result.catch(countRefusal);
-      return result;
-    } catch (cause) {
-      countRefusal(cause);
-      throw cause;
-    }
-  }
-  const unary = (messageBytesMax: number, answer: Unary): Answering => ({
-    held,
-    messageBytesMax,
-    unary: (message) => counted(() => answer(message)),
-  });
 
-  function connect(token: string): Answering {
-    const isOpen = sameToken(token, connectionToken) && clock.monotonic() < connectUntil;
+  /** Resolves with the reason, at most once. */
+  get ended(): Promise<string> {
+    return this.#ended.promise;
+  }
+
+  /** True where the token is one that this container may show. */
+  owns(token: string): boolean {
+    const isOfCall = this.#calls.owns(token);
+    return sameToken(token, this.#options.connectionToken) || isOfCall;
+  }
+
+  /** The headers of a request; throws the refusal. */
+  begin(path: string, token: string | undefined): Answering {
+    return this.#counted(() => {
+      if (this.#reason !== undefined)
+        throw new GrpcRefusal('UNAVAILABLE', 'The container is being removed');
+      const rpc = this.#messages.rpcAt(path);
+      if (rpc === undefined) throw new GrpcRefusal('UNIMPLEMENTED', 'There is no such method');
+      if (token === undefined || token === '') throw apiError('ContractTokenMissing');
+      if (rpc === CONNECT) return this.#connect(token);
+      if (rpc === SUCCESS || rpc === FAILURE) return this.#commit(rpc, token);
+      return this.#read(rpc, token);
+    });
+  }
+
+  /** Begins the time of the token of the connection. */
+  started(): void {
+    this.#connectUntil = this.#clock.monotonic() + this.#options.tokenLifetimeMs;
+  }
+
+  /** Rejects when the signal aborts and at the close. An end before is worded by the owner. */
+  async run(execution: ContractExecution, signal: AbortSignal): Promise<ContractOutcome> {
+    signal.throwIfAborted();
+    if (this.#reason !== undefined) throw endedBy(this.#reason);
+    assert(this.#transactions !== undefined, 'calls begin after Connect');
+    const message = this.#messages.response(CONNECT, transactionMessage(execution));
+    const outcome = this.#calls.begin(execution, signal);
+    this.#transactions.write(message);
+    return outcome;
+  }
+
+  end(why: string): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = why;
+    this.#ended.resolve(why);
+  }
+
+  close(): void {
+    this.end(CLOSED);
+    this.#calls.failAll(new Error(CLOSED));
+  }
+
+  #connect(token: string): Answering {
+    const { connectionId, connectionToken } = this.#options;
+    const isOpen =
+      sameToken(token, connectionToken) && this.#clock.monotonic() < this.#connectUntil;
     if (!isOpen) throw apiError('ContractTokenInvalid');
     const open = (message: Uint8Array, stream: () => AnswerStream): void =>
-      counted(() => {
-        if (messages.request(CONNECT, message).connectionId !== connectionId) {
+      this.#counted(() => {
+        if (this.#messages.request(CONNECT, message).connectionId !== connectionId) {
           throw new GrpcRefusal('INVALID_ARGUMENT', 'The connection id is unknown');
         }
         const opened = stream();
         // An SDK opens more streams in its threads and ignores what they receive.
-        if (transactions !== undefined) return;
-        transactions = opened;
-        transactions.onEnd(() => end('its stream of transactions ended'));
-        connected.resolve();
+        if (this.#transactions !== undefined) return;
+        this.#transactions = opened;
+        opened.onEnd(() => this.end('its stream of transactions ended'));
+        this.#connected.resolve();
       });
-    return { held, messageBytesMax: limits.connect.value, open };
+    return { held: this.#held, messageBytesMax: limits.connect.value, open };
   }
 
-  function commit(rpc: typeof SUCCESS | typeof FAILURE, token: string): Answering {
+  #commit(rpc: typeof SUCCESS | typeof FAILURE, token: string): Answering {
+    const calls = this.#calls;
     const call = calls.of(token);
     if (call === undefined && calls.isLate(token)) throw late();
     if (call === undefined) throw apiError('ContractTokenInvalid');
-    return unary(rpc === SUCCESS ? limits.results.value : limits.message.value, (message) => {
-      const request = messages.request(rpc, message);
+    const bytesMax = rpc === SUCCESS ? limits.results.value : limits.message.value;
+    return this.#unary(bytesMax, (message) => {
+      const request = this.#messages.request(rpc, message);
       if (!calls.isRunning(call)) throw late();
       if (request.txId !== call.execution.transaction.id) {
         throw new GrpcRefusal('INVALID_ARGUMENT', 'The token is for another transaction');
       }
       call.settle('results' in request ? successOf(request) : errorOf(request));
-      return messages.response(rpc, {});
+      return this.#messages.response(rpc, {});
     });
   }
 
-  function read<N extends keyof ReadRpcs>(rpc: N, token: string): Answering {
-    const call = calls.of(token);
+  #read<N extends keyof ReadRpcs>(rpc: N, token: string): Answering {
+    const messages = this.#messages;
+    const call = this.#calls.of(token);
     if (call === undefined) throw apiError('ContractTokenInvalid');
     call.requests++;
     if (call.requests > limits.requests.value) {
-      end('too many requests in a call');
+      this.end('too many requests in a call');
       throw new GrpcRefusal('RESOURCE_EXHAUSTED', 'Too many requests in a call');
     }
-    return unary(limits.message.value, (message) => {
-      if (!calls.isRunning(call)) throw apiError('ContractTokenInvalid');
+    return this.#unary(limits.message.value, (message) => {
+      if (!this.#calls.isRunning(call)) throw apiError('ContractTokenInvalid');
       const request = messages.request(rpc, message) as ReadRpcs[N]['request'];
       const found = readHandlers[rpc](request, call.execution);
       return found instanceof Promise
@@ -155,45 +178,29 @@ export function createGrpcContainer(
     });
   }
 
-  return {
-    connected: connected.promise,
-    ended: ended.promise,
-    end,
-    close() {
-      end(CLOSED);
-      calls.failAll(new Error(CLOSED));
-    },
-    started() {
-      connectUntil = clock.monotonic() + tokenLifetimeMs;
-    },
+  #unary(messageBytesMax: number, answer: Unary): Answering {
+    const unary: Unary = (message) => this.#counted(() => answer(message));
+    return { held: this.#held, messageBytesMax, unary };
+  }
 
-    owns(token) {
-      const isOfCall = calls.owns(token);
-      return sameToken(token, connectionToken) || isOfCall;
-    },
+  #counted<T>(action: () => T): T {
+    try {
+      const result = action();
+      if (result instanceof Promise) result.catch((cause) => this.#countRefusal(cause));
+      return result;
+    } catch (cause) {
+      this.#countRefusal(cause);
+      throw cause;
+    }
+  }
 
-    begin: (path, token) =>
-      counted(() => {
-        if (reason !== undefined)
-          throw new GrpcRefusal('UNAVAILABLE', 'The container is being removed');
-        const rpc = messages.rpcAt(path);
-        if (rpc === undefined) throw new GrpcRefusal('UNIMPLEMENTED', 'There is no such method');
-        if (token === undefined || token === '') throw apiError('ContractTokenMissing');
-        if (rpc === CONNECT) return connect(token);
-        if (rpc === SUCCESS || rpc === FAILURE) return commit(rpc, token);
-        return read(rpc, token);
-      }),
-
-    async run(execution, signal) {
-      signal.throwIfAborted();
-      if (reason !== undefined) throw endedBy(reason);
-      assert(transactions !== undefined, 'calls begin after Connect');
-      const message = messages.response(CONNECT, transactionMessage(execution));
-      const outcome = calls.begin(execution, signal);
-      transactions.write(message);
-      return outcome;
-    },
-  };
+  /** A container that goes on asking for what it may not have is ended. */
+  #countRefusal(cause: unknown): void {
+    // A key that is absent is an ordinary answer; requests of a call are counted anyway.
+    if (isOwnFault(cause) || (cause instanceof Refusal && cause.status === 404)) return;
+    this.#refusals++;
+    if (this.#refusals > limits.refusals.value) this.end('too many refused requests');
+  }
 }
 
 /** What the program in a container did is no failure of the system around. */

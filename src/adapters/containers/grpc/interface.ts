@@ -5,7 +5,7 @@
 import type { Clock, Log, Random } from '../../../base/ports.ts';
 import { aborted } from '../calls.ts';
 import type { ContainerInterface } from '../container-interface.ts';
-import { CLOSED, createGrpcContainer, endedBy, type GrpcContainer } from './container.ts';
+import { CLOSED, endedBy, GrpcContainer } from './container.ts';
 import { readMessages } from './messages.ts';
 import { listenOnSockets } from './sockets.ts';
 import { listenOnTcp } from './tcp.ts';
@@ -46,7 +46,7 @@ export async function grpcInterface(
     async open(of) {
       const { connectionId } = of;
       const connectionToken = newToken(random);
-      const container = createGrpcContainer(
+      const container = new GrpcContainer(
         { connectionId, connectionToken, tokenLifetimeMs },
         messages,
         clock,
@@ -67,7 +67,7 @@ export async function grpcInterface(
           mounts: reached.mounts,
         },
         ready: (_containerId, signal) => ready(container, signal),
-        run: container.run,
+        run: (execution, signal) => container.run(execution, signal),
         ended,
         async close() {
           container.close();

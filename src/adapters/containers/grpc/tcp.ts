@@ -7,7 +7,7 @@ import { apiError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/ports.ts';
 import type { ContainerNetwork } from '../container-interface.ts';
 import type { GrpcContainer } from './container.ts';
-import { type GrpcConnection, type GrpcHandler, listenGrpc } from './listener.ts';
+import { type Answering, type GrpcConnection, type GrpcHandler, listenGrpc } from './listener.ts';
 import type { Reachable } from './reachable.ts';
 import { type Traffic, watchTraffic } from './traffic.ts';
 
@@ -29,61 +29,10 @@ export async function listenOnTcp(
   { host, port }: { readonly host: string; readonly port: number },
   clock: Pick<Clock, 'after'>,
 ): Promise<Reachable> {
-  const containers = new Map<GrpcContainer, Opened>();
-  const owners = new WeakMap<GrpcConnection, GrpcContainer>();
-  const strangers = new Map<GrpcConnection, Stranger>();
-
-  /** Undefined for a gateway, which may stand before several: nobody is to blame for what it sends. */
-  function ownerAt(address: string): GrpcContainer | undefined {
-    for (const [container, { network }] of containers) {
-      if (network?.includes(address)) return container;
-    }
-    return undefined;
-  }
-
-  function ownerBy(connection: GrpcConnection, token: string | undefined): GrpcContainer {
-    if (token === undefined || token === '') throw apiError('ContractTokenMissing');
-    for (const [container, { traffic }] of containers) {
-      if (!container.owns(token)) continue;
-      const stranger = strangers.get(connection);
-      stranger?.forget();
-      strangers.delete(connection);
-      owners.set(connection, container);
-      if (stranger?.of !== container) traffic.began();
-      traffic.connected(connection);
-      return container;
-    }
-    const stranger = strangers.get(connection);
-    if (stranger !== undefined) stranger.refusals++;
-    if ((stranger?.refusals ?? 0) > limits.strangerRefusals.value) connection.destroy();
-    throw apiError('ContractTokenInvalid');
-  }
-
-  const handler: GrpcHandler = {
-    connected(connection) {
-      // It counts before its token, so that connections without one end the container, too.
-      const of = ownerAt(connection.address);
-      if (of !== undefined) containers.get(of)?.traffic.began();
-      let ofAddress = 0;
-      for (const { address } of strangers.keys()) if (address === connection.address) ofAddress++;
-      if (ofAddress >= limits.strangers.value) {
-        connection.destroy();
-        return;
-      }
-      const forget = clock.after(limits.strangerTime.value, () => connection.destroy());
-      strangers.set(connection, { refusals: 0, of, forget });
-    },
-    disconnected(connection) {
-      strangers.get(connection)?.forget();
-      strangers.delete(connection);
-      const owner = owners.get(connection);
-      if (owner !== undefined) containers.get(owner)?.traffic.disconnected(connection);
-    },
-    begin: (connection, path, token) =>
-      (owners.get(connection) ?? ownerBy(connection, token)).begin(path, token),
-  };
-  const listener = await listenGrpc({ host, port }, limits.tcpConnections.value, handler, clock);
-
+  const connections = new Connections(clock);
+  const { containers } = connections;
+  const most = limits.tcpConnections.value;
+  const listener = await listenGrpc({ host, port }, most, connections, clock);
   return {
     needsNetwork: true,
 
@@ -103,4 +52,68 @@ export async function listenOnTcp(
 
     close: () => listener.close(),
   };
+}
+
+class Connections implements GrpcHandler {
+  readonly containers = new Map<GrpcContainer, Opened>();
+  readonly #clock: Pick<Clock, 'after'>;
+  readonly #owners = new WeakMap<GrpcConnection, GrpcContainer>();
+  readonly #strangers = new Map<GrpcConnection, Stranger>();
+
+  constructor(clock: Pick<Clock, 'after'>) {
+    this.#clock = clock;
+  }
+
+  connected(connection: GrpcConnection): void {
+    // It counts before its token, so that connections without one end the container, too.
+    const of = this.#ownerAt(connection.address);
+    if (of !== undefined) this.containers.get(of)?.traffic.began();
+    let ofAddress = 0;
+    for (const { address } of this.#strangers.keys()) {
+      if (address === connection.address) ofAddress++;
+    }
+    if (ofAddress >= limits.strangers.value) {
+      connection.destroy();
+      return;
+    }
+    const forget = this.#clock.after(limits.strangerTime.value, () => connection.destroy());
+    this.#strangers.set(connection, { refusals: 0, of, forget });
+  }
+
+  disconnected(connection: GrpcConnection): void {
+    this.#strangers.get(connection)?.forget();
+    this.#strangers.delete(connection);
+    const owner = this.#owners.get(connection);
+    if (owner !== undefined) this.containers.get(owner)?.traffic.disconnected(connection);
+  }
+
+  begin(connection: GrpcConnection, path: string, token: string | undefined): Answering {
+    const owner = this.#owners.get(connection) ?? this.#ownerBy(connection, token);
+    return owner.begin(path, token);
+  }
+
+  /** Undefined for a gateway, which may stand before several: nobody is to blame for what it sends. */
+  #ownerAt(address: string): GrpcContainer | undefined {
+    for (const [container, { network }] of this.containers) {
+      if (network?.includes(address)) return container;
+    }
+    return undefined;
+  }
+
+  #ownerBy(connection: GrpcConnection, token: string | undefined): GrpcContainer {
+    if (token === undefined || token === '') throw apiError('ContractTokenMissing');
+    const stranger = this.#strangers.get(connection);
+    for (const [container, { traffic }] of this.containers) {
+      if (!container.owns(token)) continue;
+      stranger?.forget();
+      this.#strangers.delete(connection);
+      this.#owners.set(connection, container);
+      if (stranger?.of !== container) traffic.began();
+      traffic.connected(connection);
+      return container;
+    }
+    if (stranger !== undefined) stranger.refusals++;
+    if ((stranger?.refusals ?? 0) > limits.strangerRefusals.value) connection.destroy();
+    throw apiError('ContractTokenInvalid');
+  }
 }

@@ -20,7 +20,7 @@ import { BadManifest } from './manifest.ts';
 import { PullTooBig, pullImage } from './pull.ts';
 import { PullsBusy } from './pull-turns.ts';
 import type { PulledImage, PulledImages } from './pulled-images.ts';
-import { openRegistry, RegistryFailed } from './registry.ts';
+import { Registry, RegistryFailed } from './registry.ts';
 
 export interface FetchOptions {
   readonly registries: readonly RegistryLogin[];
@@ -165,7 +165,7 @@ async function askRegistry(
   login: RegistryLogin | undefined,
   { engine, machine, clock }: FetchDeps,
 ): Promise<FoundManifest> {
-  const registry = openRegistry(name, { login, insecure: machine.insecure, clock, signal });
+  const registry = new Registry(name, { login, insecure: machine.insecure, clock, signal });
   try {
     const found = await findManifest(registry, name, hash, engine.platform);
     if (found !== undefined) return found;

@@ -22,14 +22,6 @@ import { createPullTurns, PullsBusy } from './pull-turns.ts';
 
 export type ImageOptions = AllowedImages & FetchOptions;
 
-export interface ImageStore {
-  /**
-   * The image with this name and hash; where it is missing, it is fetched in the turn of the creator.
-   * Rejects with Failed where there is none, with PullsBusy, EngineAway and the reason of the signal.
-   */
-  find(image: ContractImage, creator: string, signal: AbortSignal): Promise<ImageInfo>;
-}
-
 export interface ImageStoreDeps extends FetchDeps {
   readonly engine: Engine;
   readonly log: Log;
@@ -37,77 +29,89 @@ export interface ImageStoreDeps extends FetchDeps {
 
 const KNOWN_MAX = 1000;
 
-export function imageStore(options: ImageOptions, deps: ImageStoreDeps): ImageStore {
-  const { engine, pulled, log } = deps;
-  const mayFetch = allowedImages(options);
-  const turns = createPullTurns();
+export class ImageStore {
+  readonly #options: ImageOptions;
+  readonly #deps: ImageStoreDeps;
+  readonly #mayFetch: (name: ImageName) => boolean;
+  readonly #turns = createPullTurns();
   /** Questions of the engine: thousands of images may be asked for at once. */
-  const asking = new Semaphore(contractLimits.searches.value);
+  readonly #asking = new Semaphore(contractLimits.searches.value);
   /** Images of the engine to which their registries give these names. */
-  const named = new BoundedCache<string, true>(KNOWN_MAX);
+  readonly #named = new BoundedCache<string, true>(KNOWN_MAX);
   /** Images that are being pulled. */
-  const underWay = new Set<string>();
+  readonly #underWay = new Set<string>();
   /** Images that filled the disk beside others. */
-  const suspects = new BoundedCache<string, true>(KNOWN_MAX);
+  readonly #suspects = new BoundedCache<string, true>(KNOWN_MAX);
+
+  constructor(options: ImageOptions, deps: ImageStoreDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#mayFetch = allowedImages(options);
+  }
+
+  /**
+   * The image with this name and hash; where it is missing, it is fetched in the turn of the creator.
+   * Rejects with Failed where there is none, with PullsBusy, EngineAway and the reason of the signal.
+   */
+  async find(image: ContractImage, creator: string, signal: AbortSignal): Promise<ImageInfo> {
+    const { engine, log } = this.#deps;
+    const hash = image.imageHash.toLowerCase();
+    const name = parseImageName(image.image, this.#options.defaultRegistryDomain);
+    if (name === undefined) throw missing(image);
+    const known = await this.#asking.run(async () => {
+      signal.throwIfAborted();
+      return this.#local(name, hash);
+    }, creator);
+    if (known !== undefined) return known;
+    const byName = await this.#asking.run(() => engine.image(name.full), creator);
+    // Engines may know an image by a shorter name than they list.
+    if (byName?.id === hash && !this.#underWay.has(hash)) return byName;
+    if (this.#mayFetch(name)) return this.#fetch(image, name, creator, signal);
+    if (this.#underWay.has(hash)) throw new PullsBusy();
+    if (byName !== undefined) log.warn('image.another', { image: image.image, id: byName.id });
+    throw missing(image);
+  }
 
   /** The image where the engine has it under this name. */
-  async function local(name: ImageName, hash: string): Promise<ImageInfo | undefined> {
+  async #local(name: ImageName, hash: string): Promise<ImageInfo | undefined> {
+    const { engine, pulled } = this.#deps;
     const found = await engine.image(hash);
     // What is being pulled is not judged yet.
-    if (found?.id !== hash || underWay.has(hash)) return undefined;
+    if (found?.id !== hash || this.#underWay.has(hash)) return undefined;
     const isNamed =
       found.names.some((listed) => isNameOf(name, listed)) ||
       pulled.has(name.full, hash) ||
-      named.get(`${hash} ${name.full}`) === true;
+      this.#named.get(`${hash} ${name.full}`) === true;
     if (isNamed) pulled.use(hash);
     return isNamed ? found : undefined;
   }
 
-  async function fetch(
+  async #fetch(
     image: ContractImage,
     name: ImageName,
     creator: string,
     signal: AbortSignal,
   ): Promise<ImageInfo> {
+    const underWay = this.#underWay;
     const hash = image.imageHash.toLowerCase();
     const key = `${hash} ${name.full}`;
-    const isAlone = suspects.get(key) === true;
-    return turns.run({ creator, isAlone, signal }, async (wasAlone) => {
+    const isAlone = this.#suspects.get(key) === true;
+    return this.#turns.run({ creator, isAlone, signal }, async (wasAlone) => {
       // Another contract may have asked for it meanwhile.
-      const known = await local(name, hash);
+      const known = await this.#local(name, hash);
       if (known !== undefined) return known;
       if (underWay.has(hash)) throw new PullsBusy();
       try {
         const of = { image, name, hash, creator, wasAlone, underWay, signal };
-        const fetched = await fetchImage(of, options, deps);
-        named.set(key, true);
+        const fetched = await fetchImage(of, this.#options, this.#deps);
+        this.#named.set(key, true);
         return fetched;
       } catch (cause) {
-        if (cause instanceof PulledBesideOthers) suspects.set(key, true);
+        if (cause instanceof PulledBesideOthers) this.#suspects.set(key, true);
         throw cause;
       }
     });
   }
-
-  return {
-    async find(image, creator, signal) {
-      const hash = image.imageHash.toLowerCase();
-      const name = parseImageName(image.image, options.defaultRegistryDomain);
-      if (name === undefined) throw missing(image);
-      const known = await asking.run(async () => {
-        signal.throwIfAborted();
-        return local(name, hash);
-      }, creator);
-      if (known !== undefined) return known;
-      const byName = await asking.run(() => engine.image(name.full), creator);
-      // Engines may know an image by a shorter name than they list.
-      if (byName?.id === hash && !underWay.has(hash)) return byName;
-      if (mayFetch(name)) return fetch(image, name, creator, signal);
-      if (underWay.has(hash)) throw new PullsBusy();
-      if (byName !== undefined) log.warn('image.another', { image: image.image, id: byName.id });
-      throw missing(image);
-    },
-  };
 }
 
 const missing = ({ image }: ContractImage): Failed =>

@@ -25,12 +25,6 @@ export class RegistryFailed extends Error {
   }
 }
 
-export interface Registry {
-  /** By tag or digest. Rejects with RegistryFailed, BadManifest or the reason of the signal. */
-  manifest(reference: string): Promise<Manifest>;
-  close(): Promise<void>;
-}
-
 export interface RegistryOptions {
   readonly login: RegistryLogin | undefined;
   /** Registries that the engine reaches without a certificate. */
@@ -52,34 +46,62 @@ interface Answer {
   readonly bytes: Uint8Array;
 }
 
-export function openRegistry({ registry, path }: ImageName, options: RegistryOptions): Registry {
-  const { login, clock, signal } = options;
-  const isInsecure = mayBePlain(registry, options.insecure);
-  const agent = new Agent({
-    connections: 1,
-    pipelining: 1,
-    connect: { timeout: CONNECT_MS, rejectUnauthorized: !isInsecure },
-  });
-  const host = registry === DEFAULT_REGISTRY ? DEFAULT_HOST : registry;
-  const basic =
-    login?.username === undefined
-      ? undefined
-      : `Basic ${Buffer.from(`${login.username}:${login.password ?? ''}`).toString('base64')}`;
-  let origin: string | undefined;
-  let authorization: string | undefined;
+export class Registry {
+  readonly #host: string;
+  readonly #path: string;
+  readonly #options: RegistryOptions;
+  readonly #isInsecure: boolean;
+  readonly #agent: Agent;
+  readonly #basic: string | undefined;
+  #origin: string | undefined;
+  #authorization: string | undefined;
 
-  async function ask(
+  constructor({ registry, path }: ImageName, options: RegistryOptions) {
+    const { login } = options;
+    this.#host = registry === DEFAULT_REGISTRY ? DEFAULT_HOST : registry;
+    this.#path = path;
+    this.#options = options;
+    this.#isInsecure = mayBePlain(registry, options.insecure);
+    this.#agent = new Agent({
+      connections: 1,
+      pipelining: 1,
+      connect: { timeout: CONNECT_MS, rejectUnauthorized: !this.#isInsecure },
+    });
+    this.#basic =
+      login?.username === undefined
+        ? undefined
+        : `Basic ${Buffer.from(`${login.username}:${login.password ?? ''}`).toString('base64')}`;
+  }
+
+  /** By tag or digest. Rejects with RegistryFailed, BadManifest or the reason of the signal. */
+  async manifest(reference: string): Promise<Manifest> {
+    let answer = await this.#askManifest(reference);
+    if (answer.status === 401) {
+      this.#authorization = await this.#authorizationFor(answer.challenge);
+      answer = await this.#askManifest(reference);
+    }
+    const { status, bytes } = answer;
+    if (status !== 200) throw new RegistryFailed(`status ${status}`, status === 404);
+    return readManifest(bytes, DIGEST.test(reference) ? reference : undefined);
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+
+  async #ask(
     url: URL,
     headers: Readonly<Record<string, string>>,
     bytesMax: number,
   ): Promise<Answer> {
+    const { clock, signal } = this.#options;
     const limit = new AbortController();
     const cancel = clock.after(contractLimits.registryTime.value, () => {
       limit.abort(new RegistryFailed('no answer in time'));
     });
     const both = AbortSignal.any([signal, limit.signal]);
     try {
-      const answer = await agent.request({
+      const answer = await this.#agent.request({
         ...{ origin: url.origin, path: url.pathname + url.search, method: 'GET', signal: both },
         headers: { ...headers, 'accept-encoding': 'identity' },
       });
@@ -95,57 +117,47 @@ export function openRegistry({ registry, path }: ImageName, options: RegistryOpt
     }
   }
 
-  async function askManifest(reference: string): Promise<Answer> {
-    const place = `/v2/${path}/manifests/${reference}`;
+  async #askManifest(reference: string): Promise<Answer> {
+    const place = `/v2/${this.#path}/manifests/${reference}`;
+    const authorization = this.#authorization;
     const headers = {
       accept: MANIFEST_TYPES.join(', '),
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const get = (from: string) => ask(new URL(place, from), headers, contractLimits.manifest.value);
-    if (origin !== undefined) return get(origin);
+    const get = (from: string): Promise<Answer> =>
+      this.#ask(new URL(place, from), headers, contractLimits.manifest.value);
+    if (this.#origin !== undefined) return get(this.#origin);
+    const secure = `https://${this.#host}`;
     try {
-      const answer = await get(`https://${host}`);
-      origin = `https://${host}`;
+      const answer = await get(secure);
+      this.#origin = secure;
       return answer;
     } catch (cause) {
-      if (!isInsecure) throw cause;
-      origin = `http://${host}`;
-      return get(origin);
+      if (!this.#isInsecure) throw cause;
+      this.#origin = `http://${this.#host}`;
+      return get(this.#origin);
     }
   }
 
   /** What the registry wants to see, after it has refused. */
-  async function authorizationFor(challenge: string): Promise<string> {
+  async #authorizationFor(challenge: string): Promise<string> {
+    const basic = this.#basic;
     if (/^basic\b/i.test(challenge) && basic !== undefined) return basic;
     const realm = fieldOf(challenge, 'realm');
     const isToken = /^bearer\b/i.test(challenge) && realm !== undefined && URL.canParse(realm);
     if (!isToken) throw new RegistryFailed('the login is refused');
     const url = new URL(realm);
-    const isSecure = url.protocol === 'https:' || (isInsecure && url.protocol === 'http:');
+    const isSecure = url.protocol === 'https:' || (this.#isInsecure && url.protocol === 'http:');
     if (!isSecure || url.username !== '') throw new RegistryFailed('a place of tokens without TLS');
     const service = fieldOf(challenge, 'service');
     if (service !== undefined) url.searchParams.set('service', service);
-    url.searchParams.set('scope', `repository:${path}:pull`);
+    url.searchParams.set('scope', `repository:${this.#path}:pull`);
     const headers: Record<string, string> = basic === undefined ? {} : { authorization: basic };
-    const { status, bytes } = await ask(url, headers, TOKEN_BYTES_MAX);
+    const { status, bytes } = await this.#ask(url, headers, TOKEN_BYTES_MAX);
     const token = status === 200 ? tokenIn(bytes) : undefined;
     if (token === undefined) throw new RegistryFailed('the login is refused');
     return `Bearer ${token}`;
   }
-
-  return {
-    async manifest(reference) {
-      let answer = await askManifest(reference);
-      if (answer.status === 401) {
-        authorization = await authorizationFor(answer.challenge);
-        answer = await askManifest(reference);
-      }
-      const { status, bytes } = answer;
-      if (status !== 200) throw new RegistryFailed(`status ${status}`, status === 404);
-      return readManifest(bytes, DIGEST.test(reference) ? reference : undefined);
-    },
-    close: () => agent.destroy(),
-  };
 }
 
 /** As the engine does, which takes registries of its own machine without TLS. */

@@ -149,7 +149,7 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
   const { poolJournal } = await import('../../journals.ts');
   const { appendInPortions } = await import('../../../mempool/journal/journal-portions.ts');
   const { recordsOf } = await import('../../../mempool/reorg/readmission.ts');
-  const { createUsedSlots } = await import('../../../miner/used-slots.ts');
+  const { UsedSlots } = await import('../../../miner/used-slots.ts');
   const { giveUpRemovedBlocks, keepRemovedBlocks } = await import(
     '../../../miner/removed-blocks.ts'
   );
@@ -165,7 +165,7 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
       blockchain,
       consensus,
       clock,
-      turns: createUsedSlots(turnsFile, log, config.storage.maxRollbackDepth),
+      turns: new UsedSlots(turnsFile, log, config.storage.maxRollbackDepth),
       own: blockchain.view.scheme.addressFromText(config.ownerAddress),
     };
     const settleTurns = flags.giveUpTurns === true ? giveUpRemovedBlocks : keepRemovedBlocks;

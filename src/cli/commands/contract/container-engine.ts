@@ -17,8 +17,8 @@ export async function openEngine(host: string): Promise<Engine> {
   try {
     // Most starts of a private network find none, and need not load what it is reached with.
     if (isAbsent(host)) throw new Error('ENOENT');
-    const { createEngine } = await import('../../../adapters/containers/engine.ts');
-    engine = createEngine({ host, ...tlsOf(host) }, systemClock());
+    const { Engine } = await import('../../../adapters/containers/engine.ts');
+    engine = new Engine({ host, ...tlsOf(host) }, systemClock());
     await engine.negotiate();
     return engine;
   } catch (cause) {

@@ -1,9 +1,10 @@
 /** The calls that `platform-node contract` makes to a running node. */
-import type { Client } from '../../../api/client.ts';
-import { contracts } from '../../../api/routes/contracts.ts';
-import { transactions } from '../../../api/routes/transactions.ts';
+
 import { apiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
+import { contracts } from '../../../rest/routes/contracts.ts';
+import { transactions } from '../../../rest/routes/transactions.ts';
+import type { Client } from '../../../rest-framework/client.ts';
 import { createContract } from '../../../tx/types/103-create-contract.ts';
 import { callContract } from '../../../tx/types/104-call-contract.ts';
 import { disableContract } from '../../../tx/types/106-disable-contract.ts';

@@ -2,11 +2,12 @@
  * What became of a contract transaction: a miner has executed it, a contract has refused it, or it
  * could not be executed. Status records come from miners and may precede the block.
  */
-import type { Client } from '../../../api/client.ts';
-import { RefusedError } from '../../../api/client.ts';
-import { contracts } from '../../../api/routes/contracts.ts';
-import { transactions } from '../../../api/routes/transactions.ts';
+
 import type { JsonObject } from '../../../base/json.ts';
+import { contracts } from '../../../rest/routes/contracts.ts';
+import { transactions } from '../../../rest/routes/transactions.ts';
+import type { Client } from '../../../rest-framework/client.ts';
+import { RefusedError } from '../../../rest-framework/client.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 
 /** A value to print and, where it tells of a failure, the message and exit code for it. */

@@ -58,7 +58,7 @@ export function register(command: Command): void {
     .command('openapi')
     .description('Print the description of the interface.')
     .action(async () => {
-      const { openApi } = await import('../../../api/openapi.ts');
+      const { openApi } = await import('../../../rest-framework/openapi.ts');
       const { dataDescription, dataRoutes } = await import('../../../data-service/api/data-api.ts');
       const { version } = await import('../version.ts');
       const { printJson } = await import('../../terminal/output.ts');

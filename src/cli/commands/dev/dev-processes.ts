@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { peers } from '../../../api/routes/peers.ts';
+import { peers } from '../../../rest/routes/peers.ts';
 import { restNode } from '../../rest-calls.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { say } from '../../terminal/output.ts';

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Client } from '../../../api/client.ts';
-import { privacy } from '../../../api/routes/privacy.ts';
-import { transactions } from '../../../api/routes/transactions.ts';
 import { base58 } from '../../../base/base58.ts';
 import type { JsonObject } from '../../../base/json.ts';
+import { privacy } from '../../../rest/routes/privacy.ts';
+import { transactions } from '../../../rest/routes/transactions.ts';
+import type { Client } from '../../../rest-framework/client.ts';
 import { createPolicy } from '../../../tx/types/112-create-policy.ts';
 import { updatePolicy } from '../../../tx/types/113-update-policy.ts';
 import type { NodeFlags } from '../../node-options.ts';

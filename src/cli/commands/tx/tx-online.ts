@@ -1,8 +1,9 @@
 /** `platform-node tx sign|broadcast`: sends documents to the REST interface of a running node. */
-import type { Client } from '../../../api/client.ts';
-import { transactions } from '../../../api/routes/transactions.ts';
+
 import { apiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
+import { transactions } from '../../../rest/routes/transactions.ts';
+import type { Client } from '../../../rest-framework/client.ts';
 import type { NodeFlags } from '../../node-options.ts';
 import { restNode } from '../../rest-calls.ts';
 import { convertAll, jsonDocuments, positive } from '../../terminal/documents.ts';

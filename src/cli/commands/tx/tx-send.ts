@@ -52,7 +52,7 @@ async function sendOne(
   const { fromVariable } = await import('../keystore/account-passwords.ts');
   const { positive } = await import('../../terminal/documents.ts');
   const { printAnswer } = await import('../../rest-calls.ts');
-  const { transactions } = await import('../../../api/routes/transactions.ts');
+  const { transactions } = await import('../../../rest/routes/transactions.ts');
   const seconds =
     flags.wait === undefined ? undefined : positive(flags.wait, '--wait', WAIT_SECONDS_MAX);
   const password = fromVariable(flags.passwordEnv);
@@ -113,7 +113,7 @@ export async function confirmed<T>(
   seconds: number,
   look: () => Promise<T>,
 ): Promise<T> {
-  const { RefusedError } = await import('../../../api/client.ts');
+  const { RefusedError } = await import('../../../rest-framework/client.ts');
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     try {

@@ -1,8 +1,8 @@
 /** Assets and their issue. */
 
-import { details } from '../../../api/answer.ts';
-import { Type } from '../../../api/type.ts';
 import { integer, stringify } from '../../../base/json.ts';
+import { details } from '../../../rest-framework/answer.ts';
+import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
 import type { Sort } from '../query-params.ts';

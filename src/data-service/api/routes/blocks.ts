@@ -1,9 +1,9 @@
 /** Blocks. */
 
-import { details } from '../../../api/answer.ts';
-import { Type } from '../../../api/type.ts';
 import { apiError } from '../../../base/errors.ts';
 import { stringify } from '../../../base/json.ts';
+import { details } from '../../../rest-framework/answer.ts';
+import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
 import { printedRows } from '../printed-rows.ts';

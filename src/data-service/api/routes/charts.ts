@@ -1,6 +1,6 @@
 /** The numbers behind the explorer's charts, over the last blocks. */
 import Type from 'typebox';
-import { Int32, Int64 } from '../../../api/body.ts';
+import { Int32, Int64 } from '../../../rest-framework/body.ts';
 import { SKIPPED_ROUNDS } from '../../schema/tables.ts';
 import * as params from '../query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from '../reading.ts';

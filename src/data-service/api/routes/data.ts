@@ -1,5 +1,5 @@
 /** Entries of data transactions by key and value. */
-import { Type } from '../../../api/type.ts';
+import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import type { Sort } from '../query-params.ts';

@@ -1,9 +1,9 @@
 /** The service itself: health, status, and the numbers behind the charts. */
 
-import { answer } from '../../../api/answer.ts';
-import { Int32, Int64 } from '../../../api/body.ts';
-import { Type } from '../../../api/type.ts';
 import { ApiError } from '../../../base/errors.ts';
+import { answer } from '../../../rest-framework/answer.ts';
+import { Int32, Int64 } from '../../../rest-framework/body.ts';
+import { Type } from '../../../rest-framework/type.ts';
 import { readMeta } from '../../schema/migrate.ts';
 import { rows, type StoreTip, tipOf } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';

@@ -1,7 +1,7 @@
 /** The stream of new transactions (data-service.md#stream). */
 
-import { Answer } from '../../../api/answer.ts';
-import { Type } from '../../../api/type.ts';
+import { Answer } from '../../../rest-framework/answer.ts';
+import { Type } from '../../../rest-framework/type.ts';
 import { requireIndexes, tipOf } from '../reading.ts';
 import { route } from '../services.ts';
 import { checkFilter, filterParams } from '../transaction-filter.ts';

@@ -1,8 +1,8 @@
 /** Transactions: lists, counts, single ones. */
 
-import { details } from '../../../api/answer.ts';
-import { Type } from '../../../api/type.ts';
 import { stringify } from '../../../base/json.ts';
+import { details } from '../../../rest-framework/answer.ts';
+import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';

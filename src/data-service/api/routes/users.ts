@@ -1,11 +1,11 @@
 /** Users: every address that the chain names, with aliases, roles and balances. */
 
-import { Answer, details, JSON_TYPE, print } from '../../../api/answer.ts';
-import { isoDate } from '../../../api/iso-date.ts';
-import type { ParamValues } from '../../../api/params.ts';
-import { Type } from '../../../api/type.ts';
 import { apiError } from '../../../base/errors.ts';
 import { integer } from '../../../base/json.ts';
+import { Answer, details, JSON_TYPE, print } from '../../../rest-framework/answer.ts';
+import { isoDate } from '../../../rest-framework/iso-date.ts';
+import type { ParamValues } from '../../../rest-framework/params.ts';
+import { Type } from '../../../rest-framework/type.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
 import { aliasChain, aliasName } from '../../crawler/described.ts';
 import { ofOneBranch } from '../one-branch.ts';

@@ -1,0 +1,99 @@
+/**
+ * A broadcast whose work is divided between two threads. One reads the body, makes the transaction,
+ * checks the signatures and prints the answer. The other, which owns the state, admits it.
+ *
+ * What travels: the verdicts (tx/proof-verdicts.ts) ‖ id (32) ‖ hash of the full bytes (32) ‖ full
+ * bytes of the transaction.
+ */
+import { equal, latin1Part } from '../base/bytes.ts';
+import type { OffloadWork } from '../base/http.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { SignatureCheck } from '../base/ports.ts';
+import { ID_BYTES } from '../base/sizes.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { CryptoFamily } from '../crypto/family.ts';
+import { print, printed, refusalOfRule } from '../rest-framework/answer.ts';
+import { jsonObject } from '../rest-framework/body.ts';
+import type { Body } from '../rest-framework/route.ts';
+import { broadcastFromJson, txToJson } from '../tx/json/encode.ts';
+import { withMembers } from '../tx/members.ts';
+import { type ProofVerdicts, readVerdicts, writeVerdicts } from '../tx/proof-verdicts.ts';
+import type { Tx } from '../tx/transaction.ts';
+import { decodeTx } from '../tx/tx-bytes.ts';
+import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
+
+/** The name of the first thread's part. */
+export const BROADCAST = 'broadcast';
+
+export const signedBody: Body<JsonObject> = jsonObject({
+  $ref: '#/components/schemas/SignedTransaction',
+});
+
+/** The part that needs no state. */
+export function prepareBroadcast(
+  scheme: ChainScheme,
+  family: Pick<CryptoFamily, 'prepare' | 'verify' | 'publicKeySize' | 'signatureSize'>,
+): OffloadWork {
+  return (body) => {
+    try {
+      const [tx, other] = broadcastFromJson(signedBody.parse(body) as JsonObject, scheme);
+      // The state decides about a type 114, and the signature which of two layouts is meant.
+      if (other !== undefined || concernsData(tx)) return undefined;
+      const own = inBytes(tx, scheme);
+      if (tx.id.length !== ID_BYTES || own === undefined) return undefined;
+      const reply = () => printed(print(txToJson(tx, scheme)));
+      const head = writeVerdicts(own, isGood);
+      return { message: messageOf(head, own, scheme.fastHash(own.bytes)), reply };
+    } catch (error) {
+      // The thread of the state handles all other errors, and writes them to the log.
+      return refusalOfRule(error);
+    }
+  };
+
+  function isGood({ publicKey, message, signature }: SignatureCheck): boolean {
+    if (publicKey.length !== family.publicKeySize) return false;
+    if (signature.length !== family.signatureSize) return false;
+    family.prepare([publicKey]);
+    return family.verify(publicKey, message, signature);
+  }
+}
+
+const concernsData = (tx: Tx): boolean =>
+  [...withMembers([tx])].some(({ type }) => type === policyDataHash.type);
+
+/** What the bytes mean, since only they travel; undefined where this is another transaction. */
+function inBytes(tx: Tx, scheme: ChainScheme): Tx | undefined {
+  const again = decodeTx(tx.bytes, scheme);
+  return again.layout === tx.layout && equal(again.id, tx.id) ? again : undefined;
+}
+
+function messageOf(head: readonly number[], { id, bytes }: Tx, bytesHash: Uint8Array): Uint8Array {
+  const message = new Uint8Array(head.length + 2 * ID_BYTES + bytes.length);
+  message.set(head);
+  message.set(id, head.length);
+  message.set(bytesHash, head.length + ID_BYTES);
+  message.set(bytes, head.length + 2 * ID_BYTES);
+  return message;
+}
+
+export interface PreparedBroadcast {
+  /** A view into the message, as is the id. */
+  readonly bytes: Uint8Array;
+  readonly id: Uint8Array;
+  /** As Latin-1 text. */
+  readonly bytesHash: string;
+  readonly verdicts: ProofVerdicts;
+}
+
+export function readPrepared(message: Uint8Array): PreparedBroadcast {
+  const verdicts = readVerdicts(message, 2 * ID_BYTES);
+  const { bytes } = verdicts;
+  const bytesAt = message.length - bytes.length;
+  const hashAt = bytesAt - ID_BYTES;
+  return {
+    bytes,
+    id: message.subarray(hashAt - ID_BYTES, hashAt),
+    bytesHash: latin1Part(message, hashAt, bytesAt),
+    verdicts,
+  };
+}
