@@ -58,10 +58,10 @@ t.test(
     await migrate(db, { indexText: true });
     await makeRows(db, TXS);
     // Made rows lack some fields that the explorer shows.
-  await db.query(
-    `UPDATE txs SET message = CASE type WHEN 4 THEN message END, body = body || '{"amount": 1}'`,
-  );
-  const counts: string[] = [];
+    await db.query(
+      `UPDATE txs SET message = CASE type WHEN 4 THEN message END, body = body || '{"amount": 1}'`,
+    );
+    const counts: string[] = [];
     const recording: Database = {
       ...db,
       query(sql, values, signal) {
