@@ -9,7 +9,6 @@ const MAX_LINES = 70;
 /** File and function → the lines that it may have until it is cut. */
 const LONG: Readonly<Record<string, number>> = {
   'src/adapters/database/pglite.ts pgliteDatabase': 137,
-  'src/adapters/database/postgres.ts postgresDatabase': 116,
   'src/chain/blockchain.ts createBlockchain': 82,
   'src/contracts/conclude.ts createConclusions': 76,
   'src/contracts/contract-packer.ts createContractPacker': 129,
