@@ -70,37 +70,6 @@ export interface ChainMetrics {
   readonly commit: Histogram;
 }
 
-export interface Blockchain {
-  readonly view: KeyedView;
-  /** True before `found`. */
-  isEmpty(): boolean;
-  tip(): Tip;
-  /** The disk has refused the last write. */
-  isFailing(): boolean;
-  /** The features that are active in a block at this height above the head, or above a block below it. */
-  featuresAt(height: number): ReadonlySet<number>;
-  stateHash(height: number): Uint8Array | undefined;
-  /** Writes the genesis block into an empty store. */
-  found(genesis: Block): Promise<void>;
-  /**
-   * Checks and appends a block; proofs that `known` has verdicts on are not checked again. Throws
-   * ApiError.
-   */
-  append(block: Block, known?: KnownVerdicts): Promise<void>;
-  /** Appends many blocks with few commits; see import-blocks.ts. */
-  exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T>;
-  /** Undefined also for an account with a script, which makes no blocks. */
-  nextSlot(miner: MinerIdentity, now: number): Slot | undefined;
-  /** The accounts that may make blocks at a time after the head; see counted-miners.ts. */
-  countedMiners(now: number): readonly Uint8Array[];
-  produceBlock(key: MinerKey, timestamp: number, pack: Packer): Promise<Block>;
-  /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
-  rollback(height: number): Promise<readonly Tx[]>;
-  listen(listener: ChainListener): () => void;
-  /** Resolves when no job waits or runs. */
-  idle(): Promise<void>;
-}
-
 /** The operations that jobs under the mutex may use. */
 export interface Inside {
   readonly slice: TimeSlice;
@@ -126,45 +95,138 @@ export interface Inside {
 
 const NONE_UNCOMMITTED = new UncommittedBlocks();
 
-export function createBlockchain(options: BlockchainOptions, ports: BlockchainPorts): Blockchain {
-  const { rules, consensus, support, transactionBytesMax, undoDepth } = options;
-  const { scheme, store, clock, log, verifier, metrics } = ports;
-  const slice = new TimeSlice(clock);
-  const applier = new BlockApplier(options, { scheme, slice, verifier, duration: metrics?.apply });
-  const head = new ChainHead(undoDepth, { ...ports, slice, duration: metrics?.commit });
-  const { view } = head;
-  const headMoves = new Mutex();
-  const atHead = headView(head);
-  const inside: Inside = {
-    slice,
-    tip: () => head.tip,
-    apply: (...block) => applier.apply(...block),
-    consensusAt: (height) => head.consensusAt(height),
-    unwind: (to) => head.unwind(to),
-    commit: (blocks, unwinding) => head.commit(blocks, unwinding),
-  };
+export class Blockchain {
+  readonly view: KeyedView;
+  readonly #options: BlockchainOptions;
+  readonly #ports: BlockchainPorts;
+  readonly #slice: TimeSlice;
+  readonly #applier: BlockApplier;
+  readonly #head: ChainHead;
+  readonly #headMoves = new Mutex();
+  readonly #atHead: () => ConsensusView;
+  readonly #inside: Inside;
 
-  async function append(block: Block, known: KnownVerdicts): Promise<void> {
+  constructor(options: BlockchainOptions, ports: BlockchainPorts) {
+    const { scheme, clock, verifier, metrics } = ports;
+    const slice = new TimeSlice(clock);
+    const applier = new BlockApplier(options, {
+      ...{ scheme, slice, verifier },
+      duration: metrics?.apply,
+    });
+    const head = new ChainHead(options.undoDepth, { ...ports, slice, duration: metrics?.commit });
+    this.view = head.view;
+    this.#options = options;
+    this.#ports = ports;
+    this.#slice = slice;
+    this.#applier = applier;
+    this.#head = head;
+    this.#atHead = headView(head);
+    this.#inside = {
+      slice,
+      tip: () => head.tip,
+      apply: (...block) => applier.apply(...block),
+      consensusAt: (height) => head.consensusAt(height),
+      unwind: (to) => head.unwind(to),
+      commit: (blocks, unwinding) => head.commit(blocks, unwinding),
+    };
+  }
+
+  /** True before `found`. */
+  isEmpty(): boolean {
+    return this.#head.isEmpty;
+  }
+
+  tip(): Tip {
+    return this.#head.tip;
+  }
+
+  /** The disk has refused the last write. */
+  isFailing(): boolean {
+    return this.#head.isFailing;
+  }
+
+  /** The features that are active in a block at this height above the head, or above a block below it. */
+  featuresAt(height: number): ReadonlySet<number> {
+    return activeFeatures(this.view, height, this.#options.rules);
+  }
+
+  stateHash(height: number): Uint8Array | undefined {
+    return this.#ports.store.get(stateHashes.id, u32Key.encode(height));
+  }
+
+  /** Writes the genesis block into an empty store. */
+  found(genesis: Block): Promise<void> {
+    const { scheme } = this.#ports;
+    return this.#headMoves.run(async () => {
+      assert(this.#head.isEmpty, 'only an empty store is founded');
+      const txs = await decodeTransactions(genesis, scheme, this.#slice);
+      await this.#head.found(await this.#applier.applyGenesis(this.view, genesis, txs));
+    });
+  }
+
+  /**
+   * Checks and appends a block; proofs that `known` has verdicts on are not checked again. Throws
+   * ApiError.
+   */
+  append(block: Block, known: KnownVerdicts = NOTHING_KNOWN): Promise<void> {
+    return this.#headMoves.run(() => this.#append(block, known));
+  }
+
+  /** Appends many blocks with few commits; see import-blocks.ts. */
+  exclusive<T>(job: (inside: Inside) => Promise<T>): Promise<T> {
+    return this.#headMoves.run(() => job(this.#inside));
+  }
+
+  /** Undefined also for an account with a script, which makes no blocks. */
+  nextSlot(miner: MinerIdentity, now: number): Slot | undefined {
+    if (this.view.get(scripts, miner.address) !== undefined) return undefined;
+    return this.#options.consensus.nextSlot(this.tip(), miner, now, this.#atHead());
+  }
+
+  /** The accounts that may make blocks at a time after the head; see counted-miners.ts. */
+  countedMiners(now: number): readonly Uint8Array[] {
+    return countedMiners(this.view, this.#atHead(), now);
+  }
+
+  produceBlock(key: MinerKey, timestamp: number, pack: Packer): Promise<Block> {
+    return this.#headMoves.run(() => this.#produceBlock(key, timestamp, pack));
+  }
+
+  /** Rolls back all blocks above `height`; returns their transactions. Throws ApiError. */
+  rollback(height: number): Promise<readonly Tx[]> {
+    return this.#headMoves.run(() => this.#rollBack(height));
+  }
+
+  listen(listener: ChainListener): () => void {
+    return this.#head.listen(listener);
+  }
+
+  /** Resolves when no job waits or runs. */
+  idle(): Promise<void> {
+    return this.#headMoves.idle();
+  }
+
+  async #append(block: Block, known: KnownVerdicts): Promise<void> {
+    const { scheme, verifier, clock, log } = this.#ports;
     if (isFromFuture(block.header.timestamp, clock.now())) {
       throw apiError('BlockFromFuture', block.header.timestamp);
     }
-    const txs = await decodeTransactions(block, scheme, slice);
-    const verdicts = await verifyBlock(block, txs, verifier, known, view, slice);
+    const txs = await decodeTransactions(block, scheme, this.#slice);
+    const verdicts = await verifyBlock(block, txs, verifier, known, this.view, this.#slice);
     const verified = { block, txs, verdicts };
-    await head.commit([await applier.apply(view, head.tip, verified, NONE_UNCOMMITTED)]);
+    const head = this.#head;
+    await head.commit([await this.#applier.apply(this.view, head.tip, verified, NONE_UNCOMMITTED)]);
     log.info('block.appended', { height: head.tip.height, txs: txs.length });
   }
 
-  async function found(genesis: Block): Promise<void> {
-    assert(head.isEmpty, 'only an empty store is founded');
-    const txs = await decodeTransactions(genesis, scheme, slice);
-    await head.found(await applier.applyGenesis(view, genesis, txs));
-  }
-
-  async function produceBlock(key: MinerKey, timestamp: number, pack: Packer): Promise<Block> {
-    const parent = head.tip;
+  async #produceBlock(key: MinerKey, timestamp: number, pack: Packer): Promise<Block> {
+    const { clock, log, metrics } = this.#ports;
+    const { rules, consensus, support, transactionBytesMax } = this.#options;
+    const view = this.view;
+    const applier = this.#applier;
+    const parent = this.tip();
     const votes = votesFor(view, rules, support);
-    const state = atHead();
+    const state = this.#atHead();
     const plain = headerInTurn(parent, key, timestamp, votes, consensus, state);
     const draft = applier.draftOn(view, parent, plain, NONE_UNCOMMITTED, createScriptTime(clock));
     const header = completed(plain, parent, key, draft, consensus, state);
@@ -172,47 +234,21 @@ export function createBlockchain(options: BlockchainOptions, ports: BlockchainPo
     await pack(draft, packLimits(draft, transactionBytesMax), header);
     measured?.();
     const block = await sealInTurn(header, draft, key, consensus, clock);
-    await head.commit([await applier.finish(draft, parent, block)]);
-    const { height } = head.tip;
+    await this.#head.commit([await applier.finish(draft, parent, block)]);
+    const { height } = this.tip();
     log.info('block.forged', { height, txs: draft.txs.length, bytes: block.bytes.length });
     return block;
   }
 
-  return {
-    view,
-    isEmpty: () => head.isEmpty,
-    tip: () => head.tip,
-    isFailing: () => head.isFailing,
-    featuresAt: (height) => activeFeatures(view, height, rules),
-    stateHash: (height) => store.get(stateHashes.id, u32Key.encode(height)),
-    found: (genesis) => headMoves.run(() => found(genesis)),
-    append: (block, known = NOTHING_KNOWN) => headMoves.run(() => append(block, known)),
-    exclusive: (job) => headMoves.run(() => job(inside)),
-    nextSlot: (miner, now) =>
-      view.get(scripts, miner.address) === undefined
-        ? consensus.nextSlot(head.tip, miner, now, atHead())
-        : undefined,
-    countedMiners: (now) => countedMiners(view, atHead(), now),
-    produceBlock: (key, timestamp, pack) => headMoves.run(() => produceBlock(key, timestamp, pack)),
-    rollback: (height) => headMoves.run(() => rollBack(head, height, undoDepth, log)),
-    listen: (listener) => head.listen(listener),
-    idle: () => headMoves.idle(),
-  };
-}
-
-async function rollBack(
-  head: ChainHead,
-  height: number,
-  undoDepth: number,
-  log: Log,
-): Promise<readonly Tx[]> {
-  const from = head.tip.height;
-  requireReachable(height, from, undoDepth);
-  if (height === from) return [];
-  const unwinding = await head.unwind(height);
-  await head.commit([], unwinding);
-  log.warn('chain.rolled-back', { from, to: height });
-  return unwinding.txs;
+  async #rollBack(height: number): Promise<readonly Tx[]> {
+    const from = this.tip().height;
+    requireReachable(height, from, this.#options.undoDepth);
+    if (height === from) return [];
+    const unwinding = await this.#head.unwind(height);
+    await this.#head.commit([], unwinding);
+    this.#ports.log.warn('chain.rolled-back', { from, to: height });
+    return unwinding.txs;
+  }
 }
 
 /** One view for each head, so that what consensus derives from it is derived once. */

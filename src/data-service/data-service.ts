@@ -9,6 +9,7 @@ import { Disposal } from '../base/disposal.ts';
 import type { Http, HttpClient, HttpServer, HttpServerOptions } from '../base/http.ts';
 import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
 import { routes as nodeRoutes } from '../rest/routes/index.ts';
+import { measuredRoutes } from '../rest-framework/measured-routes.ts';
 import type { Pages } from '../rest-framework/pages.ts';
 import { type AccessOptions, accessGuard, type Clients } from './api/access.ts';
 import { createDataApi } from './api/data-api.ts';
@@ -19,7 +20,7 @@ import { createSlowClients } from './api/slow-clients.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
 import { type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
 import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
-import { crawlMeter, measuredRoutes, queryMeter, readOnDemand } from './measure.ts';
+import { crawlMeter, queryMeter, readOnDemand, routeMeter } from './measure.ts';
 import { dataMetrics } from './observability.ts';
 import { createTransactionStreams } from './stream/transaction-streams.ts';
 
@@ -262,7 +263,7 @@ async function listen(
       guard,
     }),
   ];
-  return http.listen(measuredRoutes(routes, metrics), where);
+  return http.listen(measuredRoutes(routes, routeMeter(metrics)), where);
 }
 
 /**

@@ -1,7 +1,8 @@
 /** Fills the metrics of the data service. */
 import type { Database } from '../base/database.ts';
-import type { HttpReply, HttpRoute } from '../base/http.ts';
+import type { HttpRoute } from '../base/http.ts';
 import type { Clock } from '../base/ports.ts';
+import type { RouteMeter } from '../rest-framework/measured-routes.ts';
 import type { QueryMeter } from './api/services.ts';
 import type { CrawlState } from './crawler/crawl-state.ts';
 import type { CrawlMeter } from './crawler/meter.ts';
@@ -94,18 +95,10 @@ async function setSizes(metrics: DataMetrics, db: Database): Promise<void> {
   metrics.dbSize.set(Number(sizes?.bytes ?? 0));
 }
 
-/** The same routes, counted and timed by their pattern. */
-export const measuredRoutes = (routes: readonly HttpRoute[], metrics: DataMetrics): HttpRoute[] =>
-  routes.map((route) => ({
-    ...route,
-    handle(request, body) {
-      const ended = metrics.requestTime.start({ route: route.pattern });
-      const count = (reply: HttpReply): HttpReply => {
-        ended();
-        metrics.requests.add(1, { route: route.pattern, code: String(reply.status) });
-        return reply;
-      };
-      const reply = route.handle(request, body);
-      return reply instanceof Promise ? reply.then(count) : count(reply);
-    },
-  }));
+/** Requests and their times, by their pattern. */
+export const routeMeter =
+  (metrics: DataMetrics) =>
+  ({ pattern: route }: HttpRoute): RouteMeter => ({
+    begin: () => metrics.requestTime.start({ route }),
+    answered: (status) => metrics.requests.add(1, { route, code: `${status}` }),
+  });

@@ -103,35 +103,13 @@ export interface Pool {
 }
 
 export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
-  const { scheme, state, journal, clock, log } = ports;
-  const senders = new Senders(options, state);
-  const entries = new Entries(senders, log);
-  const candidates = new ReorgCandidates();
-  entries.listen({ removed: (entry) => candidates.forget(entry) });
-  const trial = createEntryTrial(scheme, state);
-  const evictions = new Evictions(entries, candidates, log);
-  const revalidator = new Revalidator({ clock, log, entries, candidates, trial, evictions });
-  const recovering = (key: string, sender: string) => recovery.older(key, sender);
-  const admission = createAdmission(options, { ...ports, entries, senders, recovering });
-  const { acceptAgain } = admission;
-  const otherProofs = new OtherProofs();
-  const returning = { entries, candidates, otherProofs, decode: trial.decode };
-  const shorten = () => size.rewrite();
-  const readmission = new Readmission({ ...ports, ...returning, shorten });
-  const beside = { older: () => recovery.unjudged(), underWay: () => readmission.underWay() };
-  const size = watchJournalSize(journal, entries, beside, log);
-  const rewrite = async () => void (await size.rewrite());
-  const recovery = new Recovery({ ...ports, entries, senders, candidates, acceptAgain, rewrite });
-  const cleanup = { clock, log, entries, candidates, trial, evictions, afterwards: size.trim };
-  const stopCleanup = startCleanup(options, cleanup);
+  const { scheme } = ports;
+  const parts = connected(options, ports);
+  const { entries, candidates, trial, evictions, revalidator, admission } = parts;
+  const { otherProofs, readmission, size, recovery } = parts;
   let stopped = false;
 
-  /** The entries in doubt come first. The array is valid until the next change. */
-  function inOrder(): readonly PoolEntry[] {
-    const ordered = entries.inOrder();
-    if (candidates.size === 0) return ordered;
-    return [...candidates.entries(), ...ordered.filter((entry) => !candidates.has(entry))];
-  }
+  const inOrder = (): readonly PoolEntry[] => ordered(entries, candidates);
 
   return {
     submit: admission.submit,
@@ -153,8 +131,8 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     *list() {
       const records = recovery.underWay();
       // A copy, where records may become entries before the end of the list.
-      const ordered = records.length === 0 ? inOrder() : [...inOrder()];
-      for (const entry of ordered) yield trial.decode(entry);
+      const all = records.length === 0 ? inOrder() : [...inOrder()];
+      for (const entry of all) yield trial.decode(entry);
       for (const record of records) yield decodeStoredTx(record, scheme);
     },
     size: () => entries.size + recovery.size,
@@ -190,6 +168,45 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     listen: (listener) => entries.listen(listener),
     async stop() {
       stopped = true;
+      await parts.stop();
+    },
+  };
+}
+
+/** The entries in doubt come first. The array is valid until the next change. */
+function ordered(entries: Entries, candidates: ReorgCandidates): readonly PoolEntry[] {
+  const all = entries.inOrder();
+  if (candidates.size === 0) return all;
+  return [...candidates.entries(), ...all.filter((entry) => !candidates.has(entry))];
+}
+
+/** The parts of the pool, each with what it needs of the others. */
+function connected(options: PoolOptions, ports: PoolPorts) {
+  const { scheme, state, journal, clock, log } = ports;
+  const senders = new Senders(options, state);
+  const entries = new Entries(senders, log);
+  const candidates = new ReorgCandidates();
+  entries.listen({ removed: (entry) => candidates.forget(entry) });
+  const trial = createEntryTrial(scheme, state);
+  const evictions = new Evictions(entries, candidates, log);
+  const revalidator = new Revalidator({ clock, log, entries, candidates, trial, evictions });
+  const recovering = (key: string, sender: string) => recovery.older(key, sender);
+  const admission = createAdmission(options, { ...ports, entries, senders, recovering });
+  const { acceptAgain } = admission;
+  const otherProofs = new OtherProofs();
+  const returning = { entries, candidates, otherProofs, decode: trial.decode };
+  const shorten = () => size.rewrite();
+  const readmission = new Readmission({ ...ports, ...returning, shorten });
+  const beside = { older: () => recovery.unjudged(), underWay: () => readmission.underWay() };
+  const size = watchJournalSize(journal, entries, beside, log);
+  const rewrite = async () => void (await size.rewrite());
+  const recovery = new Recovery({ ...ports, entries, senders, candidates, acceptAgain, rewrite });
+  const cleanup = { clock, log, entries, candidates, trial, evictions, afterwards: size.trim };
+  const stopCleanup = startCleanup(options, cleanup);
+  return {
+    ...{ entries, candidates, trial, evictions, revalidator, admission },
+    ...{ otherProofs, readmission, size, recovery },
+    async stop(): Promise<void> {
       readmission.stop();
       recovery.stop();
       stopCleanup();

@@ -67,9 +67,10 @@ export async function giveUpRemovedBlocks(
   return { kept: 0, given: given.size };
 }
 
-function ownAbove(above: number, { view, tip }: Blockchain, own: Uint8Array) {
+function ownAbove(above: number, blockchain: Blockchain, own: Uint8Array) {
+  const { view } = blockchain;
   const found = [];
-  for (let height = above + 1; height <= tip().height; height++) {
+  for (let height = above + 1; height <= blockchain.tip().height; height++) {
     const row = headerRowAt(view, height);
     if (row !== undefined && equal(view.scheme.addressOf(row.header.generator), own)) {
       found.push({ height, header: row.header });

@@ -4,7 +4,7 @@
  */
 
 import { ApiError } from '../base/errors.ts';
-import type { HttpReply, HttpRoute } from '../base/http.ts';
+import type { HttpRoute } from '../base/http.ts';
 import type {
   Clock,
   Gauge,
@@ -19,6 +19,7 @@ import type { Pool } from '../mempool/pool.ts';
 import { MINER_STATES, type Miner } from '../miner/miner.ts';
 import { SYNC_STATES } from '../network/sync/sync.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
+import type { RouteMeter } from '../rest-framework/measured-routes.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { NodeMetrics } from './observability.ts';
@@ -49,50 +50,16 @@ export function measuredPool(pool: Pool, metrics: NodeMetrics): Pool {
   };
 }
 
-/** The routes with their answers counted: one series for each route and status that occurs. */
-export function measuredRoutes(routes: readonly HttpRoute[], metrics: NodeMetrics): HttpRoute[] {
-  return routes.map((route) => {
-    const { method, pattern, admit } = route;
-    const group = { group: pattern.split('/')[1] ?? '' };
-    const count = (reply: HttpReply): HttpReply => {
-      metrics.requests.add(1, { method, route: pattern, status: String(reply.status) });
-      return reply;
-    };
-    const { offload } = route;
+/** Requests by their pattern, and their times by the first part of it. */
+export const routeMeter =
+  (metrics: NodeMetrics) =>
+  ({ method, pattern: route }: HttpRoute): RouteMeter => {
+    const group = { group: route.split('/')[1] ?? '' };
     return {
-      ...route,
-      answered: (status) =>
-        metrics.requests.add(1, { method, route: pattern, status: `${status}` }),
-      offload: offload && {
-        work: offload.work,
-        async finish(message) {
-          const done = metrics.latency.start(group);
-          const reply = await offload.finish(message);
-          done();
-          const status = String(reply?.status ?? 200);
-          metrics.requests.add(1, { method, route: pattern, status });
-          return reply;
-        },
-      },
-      admit:
-        admit === undefined
-          ? undefined
-          : (request) => {
-              const refusal = admit(request);
-              return refusal && count(refusal);
-            },
-      handle(request, body) {
-        const done = metrics.latency.start(group);
-        const finish = (reply: HttpReply): HttpReply => {
-          done();
-          return count(reply);
-        };
-        const reply = route.handle(request, body);
-        return reply instanceof Promise ? reply.then(finish) : finish(reply);
-      },
+      begin: () => metrics.latency.start(group),
+      answered: (status) => metrics.requests.add(1, { method, route, status: `${status}` }),
     };
-  });
-}
+  };
 
 /** Records the events of the chain; the returned function ends this. */
 export function watchChain(

@@ -18,20 +18,24 @@ import { createExecutions, type Executions } from '../contracts/executions.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { createEventService } from '../events/event-service.ts';
+import { accountOf, effective } from '../ledger/accounts.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import { rolesAt } from '../ledger/permissions.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { createApi } from '../rest/api.ts';
 import { createKeyFilters } from '../rest/key-filters.ts';
 import type { Services } from '../rest/services.ts';
+import { measuredRoutes } from '../rest-framework/measured-routes.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
 import { watchFreeSpace } from './free-space.ts';
 import { listenContracts } from './listen-contracts.ts';
 import { listenRest } from './listen-rest.ts';
 import {
-  measuredRoutes,
   readOnDemand,
+  routeMeter,
   watchChain,
   watchNetwork,
   watchPrivacy,
@@ -49,7 +53,6 @@ import { openNetwork } from './open-network.ts';
 import { openPool } from './open-pool.ts';
 import { openPrivacy } from './open-privacy.ts';
 import { openStatuses } from './open-statuses.ts';
-import { warnOfOwner } from './owner.ts';
 import { refuseAsWatcher } from './watcher.ts';
 
 export type { NodePorts } from './node-ports.ts';
@@ -123,7 +126,7 @@ async function startNode(
 
 /** The chain with the votes on its blocks, and the pool on its head. */
 async function openChain(config: Config, genesis: Block, ports: NodePorts, started: Disposal) {
-  const { log, clock, telemetry } = ports;
+  const { log, telemetry } = ports;
   const metrics = nodeMetrics(telemetry?.metrics);
   const opened = await openVotingChain(config, genesis, { ...ports, metrics, started });
   const { blockchain, rules, support, owner } = opened;
@@ -135,10 +138,7 @@ async function openChain(config: Config, genesis: Block, ports: NodePorts, start
   started.add('free space', space.stop);
   const pooled = openPool(config, { ...opening, isDiskLow: space.isLow });
   const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
-  warnOfOwner(
-    { address: owner.address, text: config.ownerAddress },
-    { view: blockchain.view, clock, log },
-  );
+  warnOfOwner(config.ownerAddress, owner.address, blockchain.view, ports);
   return { ...opened, ...pooled, space, identity, metrics, measured };
 }
 
@@ -210,7 +210,7 @@ async function serveClients(
   { services, events, metrics, started }: ServedParts,
 ): Promise<HttpServer | undefined> {
   const routes = createApi(services, ports.pages);
-  const served = metrics === undefined ? routes : measuredRoutes(routes, metrics);
+  const served = metrics === undefined ? routes : measuredRoutes(routes, routeMeter(metrics));
   const rest = await listenRest(config, ports, served);
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   // Above their connections on the stack, so that clients hear that the node stops.
@@ -260,6 +260,18 @@ function startAudit(
     requestStop(new AssertionError(`the ledger is broken: ${broken.join('; ')}`));
   });
   started.add('audit', endAudit);
+}
+
+/** Lacking funds or roles are legal, but seldom intended. */
+function warnOfOwner(
+  owner: string,
+  address: Uint8Array,
+  view: LedgerView,
+  { clock, log }: NodePorts,
+): void {
+  const account = accountOf(view, address);
+  if (account.balance === 0n && effective(account) === 0n) log.warn('owner.no-balance', { owner });
+  if (rolesAt(view, address, clock.now()).length === 0) log.warn('owner.no-roles', { owner });
 }
 
 function signerWith(privateKey: Uint8Array, { scheme, family, random }: NodePorts) {

@@ -1,7 +1,7 @@
 /** Opens the chain of a configuration on its store, for the node and for the chain tools. */
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import { type Block, blockId } from '../block/block.ts';
-import { type Blockchain, type ChainMetrics, createBlockchain } from '../chain/blockchain.ts';
+import { Blockchain, type ChainMetrics } from '../chain/blockchain.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features/feature-activation.ts';
 import { createLostBlocks, type LostBlocks } from '../chain/fork/lost-blocks.ts';
 import { requireSameNetwork, requireSameSettings } from '../chain/store/network-identity.ts';
@@ -51,7 +51,7 @@ export async function openBlockchain(
     stopAtUnknown: config.features.autoShutdownOnUnsupportedFeature,
   };
   const consensus = consensusOf(config, genesis.header.timestamp, ports.scheme);
-  const blockchain = createBlockchain(
+  const blockchain = new Blockchain(
     {
       rules,
       support,

@@ -41,20 +41,15 @@ export interface MinerPortsOfNode
 export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
-  const usedSlots = new UsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
+  const slots = new UsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
   const rollbackMax = config.synchronization.maxRollback;
-  const unfinished = new UnfinishedBlock({
-    slots: usedSlots,
-    blockchain,
-    clock,
-    log,
-    rollbackMax,
-  });
+  const unfinished = new UnfinishedBlock({ slots, blockchain, clock, log, rollbackMax });
+  const isFailing = (): boolean => blockchain.isFailing();
   blockchain.listen({
     async rollingBack(_txs, above) {
       const { address } = owner;
       const chain = { blockchain, consensus, clock, own: address };
-      await keepRemovedBlocks(above, { ...chain, turns: usedSlots });
+      await keepRemovedBlocks(above, { ...chain, turns: slots });
     },
   });
   const made = new SlotMiner(
@@ -71,8 +66,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
       isRemovedFromNetwork: peering.isRemovedFromNetwork,
       lacksVotes: () => ports.finality?.lacksVotes() ?? false,
-      lacksDisk: () =>
-        ports.space.holdsMiner({ isFailing: blockchain.isFailing, isBehind: peering.isBehind }),
+      lacksDisk: () => ports.space.holdsMiner({ isFailing, isBehind: peering.isBehind }),
       chain: {
         tip: () => {
           const { height, header } = blockchain.tip();
@@ -80,8 +74,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
         },
         nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
         isUsed: ({ from: timestamp }) =>
-          usedSlots.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
-        produceBlock: producerWith(config, ports, usedSlots),
+          slots.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
+        produceBlock: producerWith(config, ports, slots),
         coming: peering.comingBlock,
         unfinished: {
           waits: () => !peering.isFarBehind() && unfinished.waits(),

@@ -10,12 +10,13 @@ import type { Snapshot } from '../rest/services.ts';
 
 /** The current head; reading more than `rowsMax` of its rows throws ApiError AnswerTooBig. */
 export function snapshotOf(
-  { view, tip }: Pick<Blockchain, 'view' | 'tip'>,
+  blockchain: Pick<Blockchain, 'view' | 'tip'>,
   store: Pick<Store, 'snapshot'>,
   rowsMax: number,
 ): Snapshot {
   const frozen = store.snapshot();
-  const { height } = tip();
+  const { view } = blockchain;
+  const { height } = blockchain.tip();
   return {
     view: viewOf(counted(frozen, rowsMax), view.scheme),
     height: () => height,

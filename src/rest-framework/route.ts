@@ -37,7 +37,7 @@ export interface RouteRequest<P, Q, B> {
 
 type Value<R extends TSchema, S> = Static<R> | Answer | StreamedAnswer<S>;
 
-/** `S` is what the handlers of a program get, `A` its levels of access, `G` its groups of routes. */
+/** `S` is what the handlers of a program get, `A` its levels of access. */
 export interface RouteDef<
   P extends Params,
   Q extends Params,
@@ -45,7 +45,6 @@ export interface RouteDef<
   R extends TSchema,
   S,
   A extends string = string,
-  G extends string = string,
 > {
   readonly method: 'GET' | 'POST';
   /** `/addresses/balance/{address}`. */
@@ -53,7 +52,6 @@ export interface RouteDef<
   /** Other paths with the same meaning. A parameter that such a path lacks is parsed from ''. */
   readonly also?: readonly string[];
   readonly access: A;
-  readonly group: G;
   readonly doc: string;
   readonly params?: P;
   readonly query?: Q;
@@ -93,11 +91,16 @@ export type Route<
   B = unknown,
   R extends TSchema = TSchema,
   S = never,
-> = RouteDef<P, Q, B, R, S>;
+> = RouteDef<P, Q, B, R, S> & InGroup<string>;
+
+/** A route is described among those of its group. */
+interface InGroup<G extends string> {
+  readonly group: G;
+}
 
 /** A route without its own types, for lists of routes. */
 export type AnyRoute<S = never> = Omit<
-  RouteDef<Params, Params, unknown, TSchema, S>,
+  Route<Params, Params, unknown, TSchema, S>,
   'handle' | 'check'
 > & {
   handle(request: RouteRequest<never, never, never>, services: S): unknown;
@@ -107,7 +110,7 @@ export type AnyRoute<S = never> = Omit<
 // biome-ignore lint/complexity/noBannedTypes: the type of a request without parameters
 type Nothing = {};
 
-/** The function that declares the routes of a program. */
+/** The function that declares the routes of a program, whose groups are `G`. */
 export const routeOf =
   <S, A extends string, G extends string>() =>
   <
@@ -116,7 +119,7 @@ export const routeOf =
     const Q extends Params = Nothing,
     B = undefined,
   >(
-    def: RouteDef<P, Q, B, R, S, A, G>,
+    def: RouteDef<P, Q, B, R, S, A> & InGroup<G>,
   ): Route<P, Q, B, R, S> => {
     const names = pathNames(def.path);
     const declared = Object.keys(def.params ?? {});
@@ -126,6 +129,20 @@ export const routeOf =
     );
     return def;
   };
+
+/** The same for the routes of one group. */
+export const routeIn =
+  <S, A extends string, G extends string>() =>
+  (group: G) =>
+  <
+    R extends TSchema,
+    const P extends Params = Nothing,
+    const Q extends Params = Nothing,
+    B = undefined,
+  >(
+    def: RouteDef<P, Q, B, R, S, A>,
+  ): Route<P, Q, B, R, S> =>
+    routeOf<S, A, G>()({ ...def, group });
 
 /** Names of the parameters in a path, in order. */
 export function pathNames(path: string): string[] {

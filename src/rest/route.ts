@@ -1,5 +1,5 @@
 /** How an endpoint of the node is declared: what the framework leaves to each program. */
-import { routeOf } from '../rest-framework/route.ts';
+import { routeIn } from '../rest-framework/route.ts';
 import type { Services } from './services.ts';
 
 /** Levels of access that need a key, and what the description says of them. */
@@ -43,4 +43,5 @@ export const groups = {
   utils: 'Hashes, time and other tools.',
 } as const;
 
-export const route = routeOf<Services, Access, keyof typeof groups>();
+/** `routesIn('blocks')` declares a route of that group. */
+export const routesIn = routeIn<Services, Access, keyof typeof groups>();

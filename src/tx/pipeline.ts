@@ -13,7 +13,6 @@ import { base58 } from '../codec/text.ts';
 import type { LedgerView, Overlay } from '../ledger/ledger.ts';
 import { type Judged, judgeProofs, UNJUDGED } from './judge-proofs.ts';
 import { type ProofVerdicts, verdictsInside } from './proof-verdicts.ts';
-import { requireBadgePlace } from './rules/badge-place.ts';
 import { checkBalances, checkSpending } from './rules/balance-check.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
 import { activeFeatures, feature, requireFeature } from './rules/features.ts';
@@ -239,4 +238,13 @@ function checkFeatures(tx: Tx, block: BlockContext): void {
   if (tx.def.executable === true && feeAssetOf(tx) !== undefined) {
     requireFeature(feature.sponsoredFees, name, block);
   }
+}
+
+/**
+ * A badge says that its transaction is a part of an atomic one. Throws ApiError where one with a badge
+ * stands alone (transactions.md#atomic-transactions).
+ */
+function requireBadgePlace({ fields }: Pick<Tx, 'fields'>, isMember: boolean): void {
+  if (isMember || fields['atomicBadge'] === undefined) return;
+  throw refused('Transactions with atomic badge cannot be mined outside of atomic container');
 }

@@ -11,7 +11,7 @@ import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
 import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import type { MinerKey } from '../../src/chain/apply/produce-block.ts';
-import { type Blockchain, createBlockchain } from '../../src/chain/blockchain.ts';
+import { Blockchain } from '../../src/chain/blockchain.ts';
 import { auditChain } from '../../src/chain/store/audit.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import type { Consensus } from '../../src/consensus/consensus.ts';
@@ -156,7 +156,7 @@ export async function newChain(
   clock: TestClock = testClock(GENESIS_TIME),
   of: ChainScheme = scheme,
 ): Promise<TestChain> {
-  const blockchain = createBlockchain(
+  const blockchain = new Blockchain(
     {
       rules: settings,
       consensus: consensusOf(settings),
@@ -242,3 +242,12 @@ export function remade(
     by.sign,
   );
 }
+
+/** A chain of which some members are others, for those who use it. */
+export const replaced = (blockchain: Blockchain, others: Partial<Blockchain>): Blockchain =>
+  new Proxy(blockchain, {
+    get(target, name: keyof Blockchain) {
+      const value = others[name] ?? target[name];
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });

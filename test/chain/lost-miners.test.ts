@@ -62,9 +62,9 @@ async function banned(settings: typeof rules): Promise<TestChain> {
   return at;
 }
 
-function isAwayBanned({ blockchain: { view, tip } }: TestChain): boolean {
-  const row = view.get(bans, away.address);
-  return row !== undefined && isBanned(decodeBanHistory(row, scheme), tip().height, 10);
+function isAwayBanned({ blockchain }: TestChain): boolean {
+  const row = blockchain.view.get(bans, away.address);
+  return row !== undefined && isBanned(decodeBanHistory(row, scheme), blockchain.tip().height, 10);
 }
 
 const leave = (miner: Account, timestamp: number): Tx =>

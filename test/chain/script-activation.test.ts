@@ -100,7 +100,8 @@ t.test('in an import, where the approval is not committed yet', async (t) => {
 });
 
 async function adopted(choice: ForkChoice, from: TestChain, above: number) {
-  const { view, tip } = from.blockchain;
+  const { view } = from.blockchain;
+  const tip = () => from.blockchain.tip();
   const branch = [];
   for (let height = above + 1; height <= tip().height; height++) {
     branch.push(await choice.check(blockAt(view, height)!));

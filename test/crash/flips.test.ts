@@ -20,7 +20,6 @@ import { checkFile } from '../../src/adapters/lmdb/check.ts';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { stderrLog } from '../../src/adapters/log.ts';
 import { systemClock } from '../../src/adapters/system.ts';
-import { inlineVerifier } from '../../src/adapters/verify/signature-pool.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import type { StoreView } from '../../src/base/ports.ts';
 import type { Block } from '../../src/block/block.ts';
@@ -34,6 +33,7 @@ import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { Dice } from '../sim/random.ts';
+import { inlineVerifier } from '../simulated/inline-verifier.ts';
 import { judgeChain } from './witness/cold-chain.ts';
 
 const FLIPS = Number(process.env['FLIPS'] ?? 200);

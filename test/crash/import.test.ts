@@ -2,7 +2,7 @@
 // commit and ends with the state of the exported chain. IMPORT_TXS sets the number of transactions,
 // IMPORT_KILLS that of the kills.
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,8 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { generateChain, openChain } from '../../bench/chain/generate.ts';
 import type { DevFolder } from '../../bench/node/dev-folder.ts';
-import { latestTransaction } from '../../src/adapters/lmdb/environment.ts';
+import { PageFile } from '../../src/adapters/lmdb/database-pages.ts';
+import { dataFile } from '../../src/adapters/lmdb/environment.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { judgeChain } from './witness/cold-chain.ts';
@@ -83,4 +84,15 @@ async function stateOf(folder: DevFolder, set: readonly string[], at?: number) {
   const stateHash = blockchain.stateHash(height);
   await close();
   return { height, stateHash: stateHash && encodeHex(stateHash) };
+}
+
+/**
+ * The number of the latest transaction in a file that another process may have open; 0n for none.
+ */
+function latestTransaction(folder: string): bigint {
+  const path = dataFile(folder);
+  if (!existsSync(path)) return 0n;
+  const file = new PageFile(path);
+  file.close();
+  return BigInt(Math.max(...file.metas.map((meta) => meta?.transaction ?? 0)));
 }

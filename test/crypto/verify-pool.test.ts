@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import t from 'tap';
 import { verifyPoolLimits } from '../../src/adapters/verify/signature-limits.ts';
 import {
-  inlineVerifier,
   VerifyPool,
   VerifyPoolClosedError,
   VerifyThreadError,
@@ -12,6 +11,7 @@ import { createVerifyThreads } from '../../src/adapters/verify/signature-threads
 import { utf8 } from '../../src/base/bytes.ts';
 import type { SignatureCheck } from '../../src/base/ports.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
+import { inlineVerifier } from '../simulated/inline-verifier.ts';
 import { seededRandom } from './random.ts';
 
 const family = createCurve25519();

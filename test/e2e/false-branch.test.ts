@@ -3,7 +3,6 @@ import { generateKeyPair } from '@libp2p/crypto/keys';
 import t from 'tap';
 import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
-import { inlineVerifier } from '../../src/adapters/verify/signature-pool.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { equal } from '../../src/base/bytes.ts';
 import { type Block, blockId, sealBlock } from '../../src/block/block.ts';
@@ -19,6 +18,7 @@ import { txProtocols } from '../../src/network/messages/transaction-messages.ts'
 import type { Peering } from '../../src/network/peering.ts';
 import { openPeering } from '../../src/node/open-peering.ts';
 import { account, payment, quiet } from '../chain/chain-harness.ts';
+import { inlineVerifier } from '../simulated/inline-verifier.ts';
 import { type MadeChain, madeChain } from './made-chain.ts';
 import { family } from './network-folder.ts';
 import { eventually, type Scope } from './process.ts';

@@ -1,5 +1,6 @@
 // A node that fails between the claim of a turn and the commit of its block, on a real store and a
 // real journal: the same block comes into the chain, and the chain goes on.
+
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,6 +21,7 @@ import { readRecord, recordOf } from '../../src/miner/slot-records.ts';
 import { UnfinishedBlock, type UnfinishedDeps } from '../../src/miner/unfinished-block.ts';
 import { UsedSlots } from '../../src/miner/used-slots.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
+import { replaced } from '../chain/chain-harness.ts';
 import { family } from '../family.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from '../node/in-process.ts';
 import { emptyRecords, inlineVerifier, memoryJournal, memoryLog } from '../node/memory-ports.ts';
@@ -270,7 +272,7 @@ t.test('a refused block that others may have keeps its turn', async (t) => {
   const append = async (): Promise<never> => Promise.reject(refused);
   const shown = unfinishedBlock(turns, {
     ...ports,
-    blockchain: { ...ports.blockchain, append },
+    blockchain: replaced(ports.blockchain, { append }),
   });
   await ports.blockchain.append(good);
   await ports.blockchain.rollback(1);

@@ -36,14 +36,16 @@ export class Charge {
 
 /** The same object, except that this method passes the charge first. */
 export function mined<T extends object, K extends keyof T>(part: T, name: K, charge: Charge): T {
-  const method = part[name] as (...args: unknown[]) => unknown;
-  return {
-    ...part,
-    [name]: (...args: unknown[]) => {
-      charge.pass();
-      return method.apply(part, args);
+  return new Proxy(part, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        if (key === name) charge.pass();
+        return value.apply(target, args);
+      };
     },
-  };
+  });
 }
 
 /** What nobody catches while this runs: each would stop a node. */

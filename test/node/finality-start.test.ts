@@ -1,7 +1,7 @@
 // A node whose store was written by a release that knew nothing of feature 1004 while that was approved.
 import t from 'tap';
 import { decodeBlock } from '../../src/block/block.ts';
-import { createBlockchain } from '../../src/chain/blockchain.ts';
+import { Blockchain } from '../../src/chain/blockchain.ts';
 import { FinalityRules } from '../../src/chain/finality/finality-rules.ts';
 import { NodeFinality } from '../../src/node/open-finality.ts';
 import { feature } from '../../src/tx/rules/features.ts';
@@ -24,7 +24,7 @@ const APPROVED = 8;
 async function chain(supported: number[]) {
   const clock = testClock(GENESIS_TIME);
   const store = createMemoryStore();
-  const blockchain = createBlockchain(
+  const blockchain = new Blockchain(
     {
       rules,
       consensus: consensusOf(rules),

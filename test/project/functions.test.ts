@@ -9,7 +9,6 @@ const MAX_LINES = 70;
 /** File and function → the lines that it may have until it is cut. */
 const LONG: Readonly<Record<string, number>> = {
   'src/adapters/database/pglite.ts pgliteDatabase': 137,
-  'src/chain/blockchain.ts createBlockchain': 82,
   'src/contracts/conclude.ts createConclusions': 76,
   'src/contracts/contract-packer.ts createContractPacker': 129,
   'src/contracts/statuses/status-store.ts createStatusStore': 82,
@@ -18,8 +17,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/data-service/data-service.ts createDataService': 160,
   'src/data-service/stream/transaction-streams.ts createTransactionStreams': 242,
   'src/mempool/admission/admission.ts createAdmission': 211,
-  'src/mempool/pool.ts createPool': 95,
-  'src/mempool/admission/script-pace.ts createScriptPace': 79,
   'src/mempool/admission/trial.ts createTrial': 80,
 };
 

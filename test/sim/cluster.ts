@@ -269,7 +269,8 @@ export class Cluster {
   makersSince(height: number): string[] {
     const [first] = this.running();
     if (first === undefined) return [];
-    const { view, tip } = first.blockchain;
+    const { view } = first.blockchain;
+    const tip = () => first.blockchain.tip();
     return Array.from({ length: tip().height - height }, (_, i) => {
       const { generator } = headerRowAt(view, height + i + 1)!.header;
       return this.nameOf(scheme.addressToText(scheme.addressOf(generator)));

@@ -74,8 +74,9 @@ class Story {
 
   /** In the chain of this node. */
   unsignedIn(i: number): number {
-    const { view, tip } = this.node(i).blockchain;
-    const heights = Array.from({ length: tip().height }, (_, h) => h + 1);
+    const { blockchain } = this.node(i);
+    const { view } = blockchain;
+    const heights = Array.from({ length: blockchain.tip().height }, (_, h) => h + 1);
     return heights.flatMap((height) => transactionsAt(view, height)).filter(isUnsigned).length;
   }
 

@@ -47,7 +47,8 @@ async function withheld(hold: (cluster: Cluster) => void) {
     AGREE_MS_MAX,
   );
   const [, honest] = cluster.running();
-  const { tip, view } = honest!.blockchain;
+  const { view } = honest!.blockchain;
+  const tip = () => honest!.blockchain.tip();
   const { height } = tip();
   const made = (at: number): number => {
     const { generator } = headerRowAt(view, at)!.header;

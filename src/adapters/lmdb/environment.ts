@@ -2,12 +2,10 @@
  * One LMDB environment with a sub-database for each table. The store and its writing thread both
  * map the file, so both use the same options, which are here.
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
 import { StoreCorruptError } from '../../base/store-damage.ts';
 import { FORMAT } from './check.ts';
-import { PageFile } from './database-pages.ts';
 
 export interface EnvironmentOptions {
   readonly folder: string;
@@ -81,17 +79,6 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
     },
     lastTransaction: () => env.info().lastTxnId,
   };
-}
-
-/**
- * The number of the latest transaction in a file that another process may have open; 0n for none.
- */
-export function latestTransaction(folder: string): bigint {
-  const path = dataFile(folder);
-  if (!existsSync(path)) return 0n;
-  const file = new PageFile(path);
-  file.close();
-  return BigInt(Math.max(...file.metas.map((meta) => meta?.transaction ?? 0)));
 }
 
 const DAMAGE = /MDB_(CORRUPTED|PAGE_NOTFOUND|INVALID|VERSION_MISMATCH|PANIC|BAD_TXN)/;

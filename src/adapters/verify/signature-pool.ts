@@ -172,22 +172,6 @@ export class VerifyPool implements Verifier {
   }
 }
 
-/** The same interface on the calling thread, for tests, simulation and short-lived commands. */
-export function inlineVerifier(family: {
-  verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
-  prepare(publicKeys: readonly Uint8Array[]): void;
-}): Verifier {
-  return {
-    verifyOne: async (publicKey, message, signature) =>
-      family.verify(publicKey, message, signature),
-    async verify(items) {
-      family.prepare(items.map((item) => item.publicKey));
-      return items.map((item) => family.verify(item.publicKey, item.message, item.signature));
-    },
-    close: async () => {},
-  };
-}
-
 /**
  * Buffers in which batches travel to the threads and back; buffers of the usual size are used
  * again.

@@ -117,8 +117,9 @@ function filterOf(view: LedgerView, height: number): IdFilter | undefined {
 }
 
 /** Throws ApiError where another block is stored at this height. */
-function isStored(block: Block, height: number, { view, tip }: Blockchain): boolean {
-  const row = height <= tip().height ? headerRowAt(view, height) : undefined;
+function isStored(block: Block, height: number, blockchain: Blockchain): boolean {
+  const isThere = height <= blockchain.tip().height;
+  const row = isThere ? headerRowAt(blockchain.view, height) : undefined;
   if (row === undefined) return false;
   if (equal(row.header.signature, blockId(block))) return true;
   throw apiError('Invalid', `Block ${height} differs from the one in the data directory`);

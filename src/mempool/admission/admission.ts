@@ -24,7 +24,7 @@ import { createEntryBytes } from '../entries/entry-bytes.ts';
 import type { Entries } from '../entries/pool-entries.ts';
 import type { Senders } from '../entries/senders.ts';
 import type { PoolChain, TrialScripts } from '../pool-chain.ts';
-import { createScriptPace } from './script-pace.ts';
+import { ScriptPace } from './script-pace.ts';
 import { type AskVerdicts, createVerdictGroup, GROUP_MAX } from './verdict-group.ts';
 
 export interface AdmissionOptions {
@@ -92,9 +92,9 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   const { scheme, state, verifier, clock, journal, log, entries, senders, recovering } = ports;
   const copied = createEntryBytes();
   const askAlone: AskVerdicts = (tx, plan) => checkProofs(tx, plan, verifier);
-  const scripts = createScriptPace(clock);
+  const scripts = new ScriptPace(clock);
   /** Those of the journal come one by one, so they never fill the line of the others. */
-  const scriptsAgain = createScriptPace(clock);
+  const scriptsAgain = new ScriptPace(clock);
   const arriving = new Map<string, Arrival>();
   /** Entries that are on their way to the disk. */
   const landing = new Map<PoolEntry, Promise<void>>();

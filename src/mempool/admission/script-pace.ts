@@ -18,92 +18,90 @@ export const SENDER_WAITING_MAX = 10;
 /** Tries a transaction. `runScript` throws where the transaction has to wait. */
 export type Attempt<T> = (runScript: ScriptTime['run']) => T;
 
-export interface ScriptPace {
+export class ScriptPace {
+  readonly #clock: Pick<Clock, 'monotonic' | 'after'>;
+  /** Empty unless scripts rest. */
+  readonly #waiting: { readonly sender: string; readonly goOn: () => void }[] = [];
+  /** Places in line by sender; absent: none. */
+  readonly #places = new Map<string, number>();
+  #spentMs = 0;
+  #isResting = false;
+  /** Of the attempt that runs now, or ran last. */
+  #mustWait = false;
+  #hasBegun = false;
+
+  constructor(clock: Pick<Clock, 'monotonic' | 'after'>) {
+    this.#clock = clock;
+  }
+
   /**
    * The outcome of the attempt: at once, or a promise of the last of several where it had to wait.
    * An attempt that throws must leave nothing behind. `sender` is an address as Latin-1 text. Throws
    * what the attempt throws, and ApiError Overloaded. Few transactions run scripts, so the others
    * cost no promise.
    */
-  pass<T>(sender: string, attempt: Attempt<T>): T | Promise<T>;
-}
-
-export function createScriptPace(clock: Pick<Clock, 'monotonic' | 'after'>): ScriptPace {
-  /** Empty unless scripts rest. */
-  const waiting: { readonly sender: string; readonly goOn: () => void }[] = [];
-  /** Places in line by sender; absent: none. */
-  const places = new Map<string, number>();
-  let spentMs = 0;
-  let isResting = false;
-  /** Of the attempt that runs now, or ran last. */
-  let mustWait = false;
-  let hasBegun = false;
-
-  function run(script: () => void): void {
-    const from = clock.monotonic();
+  pass<T>(sender: string, attempt: Attempt<T>): T | Promise<T> {
+    this.#mustWait = false;
+    this.#hasBegun = false;
     try {
-      script();
-    } finally {
-      spentMs += clock.monotonic() - from;
-    }
-  }
-
-  function restIfDue(): void {
-    if (isResting || spentMs < PIECE_MS) return;
-    isResting = true;
-    clock.after(spentMs, goOn);
-    spentMs = 0;
-  }
-
-  function goOn(): void {
-    isResting = false;
-    while (!isResting) {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      count(next.sender, -1);
-      next.goOn();
-    }
-  }
-
-  function count(sender: string, change: 1 | -1): void {
-    const left = (places.get(sender) ?? 0) + change;
-    if (left === 0) places.delete(sender);
-    else places.set(sender, left);
-  }
-
-  const hasPlace = (sender: string): boolean =>
-    waiting.length < SCRIPTS_WAITING_MAX && (places.get(sender) ?? 0) < SENDER_WAITING_MAX;
-
-  function runScript(script: () => void): void {
-    // A transaction with several scripts is not cut in the middle.
-    mustWait = isResting && !hasBegun;
-    if (mustWait) throw apiError('Overloaded');
-    hasBegun = true;
-    run(script);
-  }
-
-  function pass<T>(sender: string, attempt: Attempt<T>): T | Promise<T> {
-    mustWait = false;
-    hasBegun = false;
-    try {
-      return attempt(runScript);
+      return attempt(this.#runScript);
     } catch (error) {
-      if (!mustWait || !hasPlace(sender)) throw error;
+      if (!this.#mustWait || !this.#hasPlace(sender)) throw error;
     } finally {
-      restIfDue();
+      this.#restIfDue();
     }
     return new Promise((resolve, reject) => {
-      count(sender, 1);
+      this.#count(sender, 1);
       const goOn = (): void => {
         try {
-          resolve(pass(sender, attempt));
+          resolve(this.pass(sender, attempt));
         } catch (error) {
           reject(error);
         }
       };
-      waiting.push({ sender, goOn });
+      this.#waiting.push({ sender, goOn });
     });
   }
 
-  return { pass };
+  /** One function for all attempts, which are many. */
+  readonly #runScript = (script: () => void): void => {
+    // A transaction with several scripts is not cut in the middle.
+    this.#mustWait = this.#isResting && !this.#hasBegun;
+    if (this.#mustWait) throw apiError('Overloaded');
+    this.#hasBegun = true;
+    const from = this.#clock.monotonic();
+    try {
+      script();
+    } finally {
+      this.#spentMs += this.#clock.monotonic() - from;
+    }
+  };
+
+  #restIfDue(): void {
+    if (this.#isResting || this.#spentMs < PIECE_MS) return;
+    this.#isResting = true;
+    this.#clock.after(this.#spentMs, () => this.#goOn());
+    this.#spentMs = 0;
+  }
+
+  #goOn(): void {
+    this.#isResting = false;
+    while (!this.#isResting) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#count(next.sender, -1);
+      next.goOn();
+    }
+  }
+
+  #count(sender: string, change: 1 | -1): void {
+    const left = (this.#places.get(sender) ?? 0) + change;
+    if (left === 0) this.#places.delete(sender);
+    else this.#places.set(sender, left);
+  }
+
+  #hasPlace(sender: string): boolean {
+    const isRoom = this.#waiting.length < SCRIPTS_WAITING_MAX;
+    return isRoom && (this.#places.get(sender) ?? 0) < SENDER_WAITING_MAX;
+  }
 }

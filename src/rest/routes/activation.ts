@@ -9,7 +9,7 @@ import { listOf, mapped, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
@@ -22,11 +22,10 @@ const Feature = Type.Object({
   supportingBlocks: Type.Optional(Int32),
 });
 
-const status = route({
+const status = routesIn('activation')({
   method: 'GET',
   path: '/activation/status',
   access: 'public',
-  group: 'activation',
   doc: 'State of the features of the protocol.',
   reply: Type.Object({
     height: Int32,
@@ -39,11 +38,10 @@ const status = route({
     printed(print(activationStatus(view, height(), rules, features))),
 });
 
-const active = route({
+const active = routesIn('leasing')({
   method: 'GET',
   path: '/leasing/active/{address}',
   access: 'public',
-  group: 'leasing',
   doc: 'Leases in force that an address gave or received, newest first.',
   params: { address: params.address },
   reply: Type.Array(Transaction),

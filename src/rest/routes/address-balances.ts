@@ -11,11 +11,11 @@ import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { AddressList, Balance as BalanceShape } from '../shapes.ts';
 
-const group = 'addresses';
+const route = routesIn('addresses');
 
 /** The text of an address needs no escapes in JSON. */
 const balanceText = (address: string, confirmations: number, balance: bigint) =>
@@ -52,7 +52,6 @@ const balance = route({
   method: 'GET',
   path: '/addresses/balance/{address}',
   access: 'public',
-  group,
   doc: 'Balance of an address, including the amount leased out.',
   params: { address: params.address },
   reply: BalanceShape,
@@ -63,7 +62,6 @@ const balanceConfirmed = route({
   method: 'GET',
   path: '/addresses/balance/{address}/{confirmations}',
   access: 'public',
-  group,
   doc: 'The lowest balance over the last blocks.',
   cost: { streamed: true, rows: limits.confirmations + 1 },
   params: { address: params.address, confirmations },
@@ -76,7 +74,6 @@ const effectiveNow = route({
   method: 'GET',
   path: '/addresses/effectiveBalance/{address}',
   access: 'public',
-  group,
   doc: 'Effective balance: without the amount leased out, with the amount leased in.',
   params: { address: params.address },
   reply: BalanceShape,
@@ -87,7 +84,6 @@ const effectiveConfirmed = route({
   method: 'GET',
   path: '/addresses/effectiveBalance/{address}/{confirmations}',
   access: 'public',
-  group,
   doc: 'The lowest effective balance over the last blocks.',
   cost: { streamed: true, rows: limits.confirmations + 1 },
   params: { address: params.address, confirmations },
@@ -152,7 +148,6 @@ const balanceDetails = route({
   path: '/addresses/balance/details/{address}',
   also: ['/addresses/balance/details'],
   access: 'public',
-  group,
   doc:
     'All kinds of balance: an array with one object, or the bare object with ' +
     '`rest-api.sdk-compatible`. A JSON body with `addresses` selects those instead.',
@@ -171,7 +166,6 @@ const balanceDetailsOfMany = route({
   method: 'POST',
   path: '/addresses/balance/details',
   access: 'public',
-  group,
   doc: 'All kinds of balance of up to 1000 addresses; invalid ones come last with their error.',
   cost: detailsCost,
   body: json(AddressList),
@@ -183,7 +177,6 @@ const generatingAt = route({
   method: 'GET',
   path: '/addresses/generatingBalance/{address}/at/{height}',
   access: 'public',
-  group,
   doc: 'The generating balance of an address at a height.',
   params: { address: params.address, height: params.height },
   reply: Type.Object({ address: Type.String(), balance: Int64 }),

@@ -7,10 +7,10 @@ import { badField, json } from '../../rest-framework/body.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 
-const group = 'addresses';
+const route = routesIn('addresses');
 
 const ToSign = Type.Object({ message: Type.String(), password: Type.Optional(Type.String()) });
 const Signed = Type.Object({
@@ -41,7 +41,6 @@ const sign = route({
   method: 'POST',
   path: '/addresses/sign/{address}',
   access: 'apiKey',
-  group,
   doc: 'Signs the UTF-8 bytes of a message; the answer shows them in Base58.',
   params: { address: params.address },
   body: json(ToSign),
@@ -61,7 +60,6 @@ const signText = route({
   method: 'POST',
   path: '/addresses/signText/{address}',
   access: 'apiKey',
-  group,
   doc: 'Signs the UTF-8 bytes of a message; the answer shows the message as sent.',
   params: { address: params.address },
   body: json(ToSign),
@@ -110,7 +108,6 @@ const verify = route({
   method: 'POST',
   path: '/addresses/verify/{address}',
   access: 'apiKey',
-  group,
   doc: 'Whether a signature over a Base58 message is that of the address.',
   params: { address: params.address },
   body: json(ToVerify),
@@ -126,7 +123,6 @@ const verifyText = route({
   method: 'POST',
   path: '/addresses/verifyText/{address}',
   access: 'apiKey',
-  group,
   doc: 'Whether a signature over a plain message is that of the address.',
   params: { address: params.address },
   body: json(ToVerify),

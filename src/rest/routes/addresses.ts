@@ -15,19 +15,18 @@ import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
 import { EntryShape, entriesPage, entryJson } from '../data-entries.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
 import { addressBalances } from './address-balances.ts';
 import { addressMessages } from './address-messages.ts';
 
-const group = 'addresses';
+const route = routesIn('addresses');
 
 const all = route({
   method: 'GET',
   path: '/addresses',
   access: 'public',
-  group,
   doc: 'Addresses whose keys are in the keystore.',
   reply: Type.Array(Type.String()),
   cost: { streamed: true },
@@ -38,7 +37,6 @@ const seq = route({
   method: 'GET',
   path: '/addresses/seq/{from}/{to}',
   access: 'public',
-  group,
   doc: 'Addresses of the keystore by position, counted from 0, both ends included.',
   params: { from: params.nonNegative('First place.'), to: params.positive('Last place.') },
   reply: Type.Array(Type.String()),
@@ -54,7 +52,6 @@ const scriptInfo = route({
   path: '/addresses/scriptInfo/{address}',
   also: ['/addresses/sriptInfo/{address}'],
   access: 'public',
-  group,
   doc: 'The script of an account.',
   params: { address: params.address },
   reply: Type.Object({
@@ -111,7 +108,6 @@ const validate = route({
   method: 'GET',
   path: '/addresses/validate/{addressOrAlias}',
   access: 'public',
-  group,
   doc: 'Whether a text is an address of this network or a registered alias; always 200.',
   params: { addressOrAlias: params.text('An address or an alias.') },
   reply: Validity,
@@ -122,7 +118,6 @@ const validateMany = route({
   method: 'POST',
   path: '/addresses/validateMany',
   access: 'public',
-  group,
   doc: 'The same for a list.',
   cost: { streamed: true, rows: limits.addresses },
   body: json(Type.Object({ addressesOrAliases: list(Type.String(), limits.addresses) })),
@@ -141,7 +136,6 @@ const ofPublicKey = route({
   method: 'GET',
   path: '/addresses/publicKey/{publicKey}',
   access: 'public',
-  group,
   doc: 'The address of a public key.',
   params: { publicKey: params.publicKey },
   reply: Type.Object({ address: Type.String() }),
@@ -154,7 +148,6 @@ const info = route({
   method: 'GET',
   path: '/addresses/info/{address}',
   access: 'public',
-  group,
   doc: 'The public key of an address of the keystore.',
   params: { address: params.address },
   reply: Type.Object({ address: Type.String(), publicKey: Type.String() }),
@@ -169,7 +162,6 @@ const data = route({
   method: 'GET',
   path: '/addresses/data/{address}',
   access: 'public',
-  group,
   doc: 'Data entries of an account in the order of their keys.',
   cost: { streamed: true, rows: limits.entryRows },
   params: { address: params.address },
@@ -191,7 +183,6 @@ const dataOfKey = route({
   // The empty key is a valid key.
   also: ['/addresses/data/{address}/'],
   access: 'public',
-  group,
   doc: 'One data entry of an account.',
   params: { address: params.address, key: params.text('Key of the entry.') },
   reply: EntryShape,

@@ -6,9 +6,9 @@ import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 
-const group = 'alias';
+const route = routesIn('alias');
 
 const aliasName: params.Param<string> = {
   doc: 'The bare name of an alias.',
@@ -20,7 +20,6 @@ const byAlias = route({
   method: 'GET',
   path: '/alias/by-alias/{alias}',
   access: 'public',
-  group,
   doc: 'The address behind an alias.',
   params: { alias: aliasName },
   reply: Type.Object({ address: Type.String() }),
@@ -35,7 +34,6 @@ const byAddress = route({
   method: 'GET',
   path: '/alias/by-address/{address}',
   access: 'public',
-  group,
   doc: 'The aliases of an address.',
   params: { address: params.address },
   reply: Type.Array(Type.String()),

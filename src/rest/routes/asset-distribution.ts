@@ -10,10 +10,10 @@ import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { isId } from '../by-id.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 
-const group = 'assets';
+const route = routesIn('assets');
 const MAX_ID_CHARS = 44;
 
 const assetOfDistribution = params.bytes58(
@@ -37,7 +37,6 @@ const distribution = route({
   method: 'GET',
   path: '/assets/{assetId}/distribution',
   access: 'public',
-  group,
   doc: 'The holders of an asset and their balances.',
   cost: { streamed: true, rows: limits.entryRows },
   params: { assetId: assetOfDistribution },
@@ -65,7 +64,6 @@ const distributionAt = route({
   method: 'GET',
   path: '/assets/{assetId}/distribution/{height}/limit/{limit}',
   access: 'public',
-  group,
   doc: 'The holders of an asset and their balances at a past height, page by page.',
   cost: { streamed: true, rows: limits.listRows },
   params: {

@@ -20,13 +20,13 @@ import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { assetById, isId } from '../by-id.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import { scriptJson } from '../script-json.ts';
 import type { Services } from '../services.ts';
 import { AddressList, confirmedJson, Transaction } from '../shapes.ts';
 import { assetDistribution } from './asset-distribution.ts';
 
-const group = 'assets';
+const route = routesIn('assets');
 
 const assetOfBalance = params.bytes58('Id of an asset.', (text) =>
   apiError('InvalidAssetId', `Asset id '${text}' is invalid: unable to decode base58`),
@@ -94,7 +94,6 @@ const balances = route({
   method: 'GET',
   path: '/assets/balance/{address}',
   access: 'public',
-  group,
   doc: 'All assets of an address, or a page of them, in the order of the bytes of their ids.',
   params: { address: params.address },
   query: {
@@ -113,7 +112,6 @@ const balance = route({
   method: 'GET',
   path: '/assets/balance/{address}/{assetId}',
   access: 'public',
-  group,
   doc: 'The balance of an address in one asset; 0 for an unknown asset.',
   params: { address: params.address, assetId: assetOfBalance },
   reply: Type.Object({ address: Type.String(), assetId: Type.String(), balance: Int64 }),
@@ -128,7 +126,6 @@ const balancesOfMany = route({
   method: 'POST',
   path: '/assets/balance',
   access: 'public',
-  group,
   doc: 'All assets of up to 1000 addresses, by address.',
   cost: { streamed: true, rows: limits.listRows },
   body: json(AddressList),
@@ -191,7 +188,6 @@ const details = route({
   method: 'GET',
   path: '/assets/details/{assetId}',
   access: 'public',
-  group,
   doc: 'The details of an asset, with its current quantity.',
   params: { assetId: assetOfDetails },
   query: { full: params.optional(params.flag('Accepted for clients; changes nothing.'), false) },

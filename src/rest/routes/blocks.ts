@@ -13,10 +13,10 @@ import { Type } from '../../rest-framework/type.ts';
 import { Block, blockChunks, Header, headerText, type PlacedHeader } from '../block-json.ts';
 import { heightById } from '../by-id.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 
-const group = 'blocks';
+const route = routesIn('blocks');
 const NO_BLOCK = JSON.stringify({ status: 'error', details: 'No block for this height' });
 const NO_CHILD = JSON.stringify({ status: 'error', details: 'No child blocks' });
 
@@ -58,7 +58,6 @@ const height = route({
   method: 'GET',
   path: '/blocks/height',
   access: 'public',
-  group,
   doc: 'Height of the last block.',
   reply: Height,
   handle: (_request, { height }) => printed(`{"height":${height()}}`),
@@ -68,7 +67,6 @@ const heightOfSignature = route({
   method: 'GET',
   path: '/blocks/height/{signature}',
   access: 'public',
-  group,
   doc: 'Height of a block.',
   params: { signature: params.blockSignature },
   reply: Height,
@@ -79,7 +77,6 @@ const first = route({
   method: 'GET',
   path: '/blocks/first',
   access: 'public',
-  group,
   doc: 'The genesis block.',
   reply: Block,
   cost: blockCost,
@@ -90,7 +87,6 @@ const last = route({
   method: 'GET',
   path: '/blocks/last',
   access: 'public',
-  group,
   doc: 'The last block.',
   reply: Block,
   cost: blockCost,
@@ -101,7 +97,6 @@ const at = route({
   method: 'GET',
   path: '/blocks/at/{height}',
   access: 'public',
-  group,
   doc:
     'The block at a height; above the last one a status object. A block that is too long for one ' +
     'answer is read in parts.',
@@ -119,7 +114,6 @@ const headerOf = route({
   method: 'GET',
   path: '/blocks/headers/at/{height}',
   access: 'public',
-  group,
   doc: 'The header at a height; above the last one a status object.',
   params: { height: params.height },
   reply: Header,
@@ -130,7 +124,6 @@ const headerLast = route({
   method: 'GET',
   path: '/blocks/headers/last',
   access: 'public',
-  group,
   doc: 'The last header.',
   reply: Header,
   handle: (_request, services) => header(services.height(), services),
@@ -163,7 +156,6 @@ const seq = route({
   method: 'GET',
   path: '/blocks/seq/{from}/{to}',
   access: 'public',
-  group,
   doc: 'Up to 100 blocks.',
   params: { from, to },
   reply: Type.Array(Block),
@@ -175,7 +167,6 @@ const seqext = route({
   method: 'GET',
   path: '/blocks/seqext/{from}/{to}',
   access: 'public',
-  group,
   doc: 'Up to 100 blocks with the state of leases in their transactions.',
   params: { from, to },
   reply: Type.Array(Block),
@@ -187,7 +178,6 @@ const headersSeq = route({
   method: 'GET',
   path: '/blocks/headers/seq/{from}/{to}',
   access: 'public',
-  group,
   doc: 'Up to 100 headers.',
   params: { from, to },
   reply: Type.Array(Header),
@@ -206,7 +196,6 @@ const bySignature = route({
   method: 'GET',
   path: '/blocks/signature/{signature}',
   access: 'public',
-  group,
   doc: 'A block by its signature.',
   params: { signature: params.blockSignature },
   reply: Block,
@@ -218,7 +207,6 @@ const ofGenerator = route({
   method: 'GET',
   path: '/blocks/address/{address}/{from}/{to}',
   access: 'public',
-  group,
   doc: 'The blocks of one generator among up to 100 heights.',
   params: {
     address: params.text('Address of the generator; a malformed address matches no block.'),
@@ -247,7 +235,6 @@ const child = route({
   method: 'GET',
   path: '/blocks/child/{signature}',
   access: 'public',
-  group,
   doc: 'The block after this one; after the last one a status object.',
   params: { signature: params.blockSignature },
   reply: Block,

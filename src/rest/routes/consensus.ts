@@ -12,11 +12,11 @@ import { listOf, objectOf, streamed } from '../../rest-framework/json-chunks.ts'
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 import { heightOf } from './blocks.ts';
 
-const group = 'consensus';
+const route = routesIn('consensus');
 const NAMES = { pos: 'Fair Proof-of-Stake (FairPoS)', poa: 'Proof-of-Authority (PoA)' } as const;
 const SHORT = { pos: 'PoS', poa: 'PoA' } as const;
 
@@ -35,7 +35,6 @@ const algo = route({
   method: 'GET',
   path: '/consensus/algo',
   access: 'public',
-  group,
   doc: 'Name of the consensus algorithm.',
   reply: Type.Object({ consensusAlgo: Type.String() }),
   handle: (_request, { consensus }) => ({ consensusAlgo: NAMES[consensus.type] }),
@@ -45,7 +44,6 @@ const settings = route({
   method: 'GET',
   path: '/consensus/settings',
   access: 'public',
-  group,
   doc: 'Settings of the consensus.',
   reply: Type.Object({
     consensusAlgo: Type.String(),
@@ -87,7 +85,6 @@ const minersAtHeight = route({
   method: 'GET',
   path: '/consensus/minersAtHeight/{height}',
   access: 'public',
-  group,
   doc: 'The queue of miners at the time of a block (PoA).',
   params: { height: params.height },
   reply: Type.Object({ miners: Type.Array(Type.String()), height: Int32 }),
@@ -109,7 +106,6 @@ const miners = route({
   method: 'GET',
   path: '/consensus/miners/{timestamp}',
   access: 'public',
-  group,
   doc: 'Addresses with an active role miner at a time.',
   params: { timestamp: params.timestamp },
   reply: Type.Object({ miners: Type.Array(Type.String()), timestamp: Int64 }),
@@ -128,7 +124,6 @@ const banned = route({
   method: 'GET',
   path: '/consensus/bannedMiners/{height}',
   access: 'public',
-  group,
   doc: 'Miners that are banned at a height (PoA).',
   params: { height: params.height },
   reply: Type.Object({ bannedMiners: Type.Array(Type.String()), height: Int32 }),
@@ -171,7 +166,6 @@ const baseTarget = route({
   method: 'GET',
   path: '/consensus/basetarget',
   access: 'public',
-  group,
   doc: 'Base target of the last block and the score of the chain (PoS).',
   reply: BaseTarget,
   handle: (_request, services) => baseTargetAt(services.height(), services),
@@ -181,7 +175,6 @@ const baseTargetOf = route({
   method: 'GET',
   path: '/consensus/basetarget/{blockId}',
   access: 'public',
-  group,
   doc: 'Base target of a block and the score up to it (PoS).',
   params: { blockId: params.blockSignature },
   reply: BaseTarget,
@@ -193,7 +186,6 @@ const generating = route({
   method: 'GET',
   path: '/consensus/generatingbalance/{address}',
   access: 'public',
-  group,
   doc: 'Generating balance of an address.',
   params: { address: params.address },
   reply: Type.Object({ address: Type.String(), balance: Int64 }),
@@ -207,7 +199,6 @@ const generationSignature = route({
   method: 'GET',
   path: '/consensus/generationsignature',
   access: 'public',
-  group,
   doc: 'Generation signature of the last block (PoS).',
   reply: GenerationSignature,
   handle: (_request, services) => generationSignatureAt(services.height(), services),
@@ -217,7 +208,6 @@ const generationSignatureOf = route({
   method: 'GET',
   path: '/consensus/generationsignature/{blockId}',
   access: 'public',
-  group,
   doc: 'Generation signature of a block (PoS).',
   params: { blockId: params.blockSignature },
   reply: GenerationSignature,

@@ -10,16 +10,15 @@ import { Type } from '../../rest-framework/type.ts';
 import { existingContract, transactionById } from '../by-id.ts';
 import { StatusShape, statusJson } from '../contract-statuses.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
-const group = 'contracts';
+const route = routesIn('contracts');
 
 const versions = route({
   method: 'GET',
   path: '/contracts/versions/{contractId}',
   access: 'public',
-  group,
   doc: 'What made, changed and ended a contract, newest first, at most 100 transactions.',
   cost: { streamed: true },
   params: { contractId: params.contractId },
@@ -38,7 +37,6 @@ const calls = route({
   method: 'GET',
   path: '/contracts/calls/{contractId}',
   access: 'public',
-  group,
   doc: 'Results of the calls of a contract, newest first, at most 100.',
   cost: { streamed: true },
   params: { contractId: params.contractId },
@@ -64,7 +62,6 @@ const failures = route({
   method: 'GET',
   path: '/contracts/failures/{contractId}',
   access: 'public',
-  group,
   doc: 'What miners say of transactions of a contract that did not succeed within an hour, newest first, at most 100.',
   params: { contractId: params.contractId },
   reply: Type.Array(StatusShape),

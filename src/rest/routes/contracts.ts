@@ -31,11 +31,11 @@ import {
   matchedEntries,
 } from '../data-entries.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
-const group = 'contracts';
+const route = routesIn('contracts');
 
 const ContractShape = Type.Object({
   contractId: Type.String(),
@@ -84,7 +84,6 @@ const all = route({
   method: 'GET',
   path: '/contracts',
   access: 'public',
-  group,
   doc: 'All contracts.',
   reply: Type.Array(ContractShape),
   cost: { streamed: true, rows: limits.listRows },
@@ -95,7 +94,6 @@ const statesOfMany = route({
   method: 'POST',
   path: '/contracts',
   access: 'public',
-  group,
   doc: 'States of up to 100 contracts, by id.',
   cost: { streamed: true, rows: limits.entryRows },
   body: json(Type.Object({ contracts: list(Type.String(), limits.contractIds) })),
@@ -116,7 +114,6 @@ const status = route({
   method: 'GET',
   path: '/contracts/status/{id}',
   access: 'public',
-  group,
   doc: 'How the execution of a contract transaction went, as far as this node knows.',
   params: { id: params.executableId },
   reply: Type.Array(StatusShape),
@@ -131,7 +128,6 @@ const executedFor = route({
   method: 'GET',
   path: '/contracts/executed-tx-for/{id}',
   access: 'public',
-  group,
   doc: 'The transaction that carries the results of a contract transaction.',
   params: { id: params.executableId },
   reply: Transaction,
@@ -148,7 +144,6 @@ const info = route({
   method: 'GET',
   path: '/contracts/info/{contractId}',
   access: 'public',
-  group,
   doc: 'The record of a contract.',
   params: { contractId: params.contractId },
   reply: ContractShape,
@@ -160,7 +155,6 @@ const state = route({
   method: 'GET',
   path: '/contracts/{contractId}',
   access: 'public',
-  group,
   doc: 'State of a contract in the order of its keys.',
   cost: { streamed: true, rows: limits.entryRows },
   params: { contractId: params.contractId },
@@ -182,7 +176,6 @@ const stateOfKeys = route({
   method: 'POST',
   path: '/contracts/{contractId}',
   access: 'public',
-  group,
   doc: 'Entries of up to 100 keys; those that do not exist are left out.',
   params: { contractId: params.contractId },
   body: json(Type.Object({ keys: list(Type.String(), limits.contractKeys) })),
@@ -200,7 +193,6 @@ const entry = route({
   method: 'GET',
   path: '/contracts/{contractId}/{key}',
   access: 'public',
-  group,
   doc: 'One entry of a contract.',
   params: { contractId: params.contractId, key: params.text('Key of the entry.') },
   reply: EntryShape,

@@ -8,10 +8,10 @@ import * as params from '../../rest-framework/params.ts';
 import { type Static, Type } from '../../rest-framework/type.ts';
 import { common, decrypted, separate } from '../encryption.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 
-const group = 'crypto';
+const route = routesIn('crypto');
 
 const description =
   'The only one of the network and the default: aes, or with national cryptography gost-3412-2015-k.';
@@ -58,7 +58,6 @@ const encryptSeparate = route({
   method: 'POST',
   path: '/crypto/encryptSeparate',
   access: 'cryptoKey',
-  group,
   doc: 'Encrypts a text for each recipient separately, each with its own key.',
   cost: { bytesIn: limits.body.encrypt },
   body: json(ToEncrypt),
@@ -84,7 +83,6 @@ const encryptCommon = route({
   method: 'POST',
   path: '/crypto/encryptCommon',
   access: 'cryptoKey',
-  group,
   doc: 'Encrypts a text once, and wraps its key for each recipient.',
   cost: { bytesIn: limits.body.encrypt },
   body: json(ToEncrypt),
@@ -110,7 +108,6 @@ const decrypt = route({
   method: 'POST',
   path: '/crypto/decrypt',
   access: 'cryptoKey',
-  group,
   doc: 'Decrypts a text for a key of the keystore; the text may be Base64 or, from older clients, Base58.',
   cost: { bytesIn: limits.body.decrypt },
   body: json(

@@ -10,8 +10,10 @@ import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { createGuards } from '../guards.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
+
+const route = routesIn('events');
 
 const LAST_ID = 'last-event-id';
 const KINDS = Object.keys(eventKinds) as EventKind[];
@@ -108,7 +110,6 @@ const stream = route({
   method: 'GET',
   path: '/events',
   access: 'public',
-  group: 'events',
   doc:
     'Blocks, transactions, results of contracts and rollbacks as server-sent events, from the ' +
     'chain itself: what has happened, then what happens. Last-Event-ID goes on behind an event.',

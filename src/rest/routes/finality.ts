@@ -8,14 +8,15 @@ import { streamed } from '../../rest-framework/json-chunks.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { Block, blockChunks } from '../block-json.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { FinalityReport } from '../services.ts';
+
+const route = routesIn('blocks');
 
 const final = route({
   method: 'GET',
   path: '/blocks/final',
   access: 'public',
-  group: 'blocks',
   doc: 'The highest final block, which is never taken back; 404 where there is none.',
   reply: Block,
   cost: { streamed: true, rows: limits.listRows },
@@ -40,7 +41,6 @@ const state = route({
   method: 'GET',
   path: '/finality',
   access: 'public',
-  group: 'blocks',
   doc:
     'Who votes on blocks, and what is justified and final. `isActive` is false where feature 1004 is not ' +
     'active; `waits`: this node makes no block before a quorum has voted.',

@@ -8,10 +8,10 @@ import { answer } from '../../rest-framework/answer.ts';
 import { Int32, Int64 } from '../../rest-framework/body.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 
-const group = 'health';
+const route = routesIn('health');
 const BLOCKS_BEHIND_MAX = 10;
 
 const Reason = Type.Object({ code: Type.String(), message: Type.String() });
@@ -41,7 +41,6 @@ const live = route({
   method: 'GET',
   path: '/health/live',
   access: 'public',
-  group,
   doc: 'Whether the node works at all; 503 while store or pool journal are broken.',
   reply: Live,
   unavailable: Live,
@@ -61,7 +60,6 @@ const ready = route({
   method: 'GET',
   path: '/health/ready',
   access: 'public',
-  group,
   doc:
     'Whether the node should get requests; 503 also while it is behind, has too few peers or an ' +
     'almost full disk, or is no member of its network.',

@@ -8,10 +8,10 @@ import { Int32, Int64 } from '../../rest-framework/body.ts';
 import { isoDate } from '../../rest-framework/iso-date.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { allTypes } from '../../tx/registry.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { ConsensusSettings, Services } from '../services.ts';
 
-const group = 'node';
+const route = routesIn('node');
 const PRODUCT = 'platform-node';
 
 const Fees = Type.Record(Type.String(), Int64);
@@ -20,7 +20,6 @@ const config = route({
   method: 'GET',
   path: '/node/config',
   access: 'public',
-  group,
   doc: 'What a client must know about the network: chain id, consensus, fees.',
   reply: Type.Object({
     version: Type.String(),
@@ -59,7 +58,6 @@ const version = route({
   method: 'GET',
   path: '/node/version',
   access: 'public',
-  group,
   doc: 'Product and version.',
   reply: Type.Object({ version: Type.String() }),
   handle: (_request, { node }) => ({ version: `${PRODUCT} v${node.version}` }),
@@ -69,7 +67,6 @@ const status = route({
   method: 'GET',
   path: '/node/status',
   access: 'public',
-  group,
   doc: 'Height of the chain and time of its last block; 503 while the store cannot be trusted.',
   reply: Type.Object({
     blockchainHeight: Int32,
@@ -98,7 +95,6 @@ const owner = route({
   method: 'GET',
   path: '/node/owner',
   access: 'public',
-  group,
   doc: 'The account that owns this node.',
   reply: Type.Object({ address: Type.String(), publicKey: Type.String() }),
   handle: (_request, { node, scheme }) => ({
@@ -111,7 +107,6 @@ const stop = route({
   method: 'POST',
   path: '/node/stop',
   access: 'apiKey',
-  group,
   doc: 'Stops the node in an orderly way.',
   reply: Type.Object({ stopped: Type.Boolean() }),
   handle(_request, { node, clock }) {

@@ -10,10 +10,10 @@ import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { limits } from '../limits.ts';
 import { hostText, knownJson, sessionJson } from '../peer-json.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { PeersPort, Services } from '../services.ts';
 
-const group = 'peers';
+const route = routesIn('peers');
 const MAX_PORT = 65_535;
 
 /** Throws ApiError NotAvailable. */
@@ -26,7 +26,6 @@ const connect = route({
   method: 'POST',
   path: '/peers/connect',
   access: 'apiKey',
-  group,
   doc: 'Dials another node; the answer does not wait for it.',
   body: json(
     Type.Object({
@@ -68,7 +67,6 @@ const connected = route({
   method: 'GET',
   path: '/peers/connected',
   access: 'public',
-  group,
   doc: 'Nodes with an open connection.',
   reply: Type.Object({ peers: Type.Array(Connected) }),
   handle: (_request, services) => ({
@@ -80,7 +78,6 @@ const all = route({
   method: 'GET',
   path: '/peers/all',
   access: 'public',
-  group,
   doc: 'Known addresses of nodes.',
   reply: Type.Object({
     peers: Type.Array(Type.Object({ address: Type.String(), lastSeen: Int64 })),
@@ -96,7 +93,6 @@ const suspended = route({
   method: 'GET',
   path: '/peers/suspended',
   access: 'public',
-  group,
   doc: 'Addresses that the node does not dial for a while.',
   reply: Type.Array(Suspended),
   handle: (_request, { peers }) =>
@@ -110,7 +106,6 @@ const blacklisted = route({
   method: 'GET',
   path: '/peers/blacklisted',
   access: 'public',
-  group,
   doc: 'Addresses that misbehaved.',
   reply: Type.Array(Type.Object({ ...Suspended.properties, reason: Type.String() })),
   handle: (_request, { peers }) =>
@@ -125,7 +120,6 @@ const clearBlacklist = route({
   method: 'POST',
   path: '/peers/clearblacklist',
   access: 'apiKey',
-  group,
   doc: 'Clears the blacklist.',
   reply: Type.Object({ result: Type.String() }),
   handle(_request, { peers }) {
@@ -138,7 +132,6 @@ const identity = route({
   method: 'POST',
   path: '/peers/identity',
   access: 'public',
-  group,
   doc: 'Proves a registered node to this one; the answer is the key of this node.',
   body: json(Type.Object({ address: Type.String(), signature: Type.String() })),
   reply: Type.Object({ publicKey: Type.Optional(Type.String()) }),
@@ -163,7 +156,6 @@ const hostname = route({
   path: '/peers/hostname/{address}',
   also: ['/privacy/hostname/{address}'],
   access: 'public',
-  group,
   doc: 'The name that the connected node of an owner declares, and the address that it calls from.',
   params: { address: params.address },
   reply: Type.Object({
@@ -183,7 +175,6 @@ const allowedNodes = route({
   method: 'GET',
   path: '/peers/allowedNodes',
   access: 'public',
-  group,
   doc: 'Registered nodes.',
   reply: Type.Object({
     allowedNodes: Type.Array(Type.Object({ address: Type.String(), publicKey: Type.String() })),

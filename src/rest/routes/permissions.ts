@@ -8,11 +8,11 @@ import { listOf, objectOf, streamed } from '../../rest-framework/json-chunks.ts'
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { ChainView } from '../services.ts';
 import { AddressList } from '../shapes.ts';
 
-const group = 'permissions';
+const route = routesIn('permissions');
 
 const Role = Type.Object({ role: Type.String(), dueTimestamp: Type.Optional(Int64) });
 const Roles = Type.Object({ roles: Type.Array(Role), timestamp: Int64 });
@@ -29,7 +29,6 @@ const now = route({
   method: 'GET',
   path: '/permissions/{address}',
   access: 'public',
-  group,
   doc: 'Roles of an address in force now.',
   params: { address: params.address },
   reply: Roles,
@@ -43,7 +42,6 @@ const at = route({
   method: 'GET',
   path: '/permissions/{address}/at/{timestamp}',
   access: 'public',
-  group,
   doc: 'Roles of an address in force at a time.',
   params: { address: params.address, timestamp: params.timestamp },
   reply: Roles,
@@ -57,7 +55,6 @@ const ofMany = route({
   method: 'POST',
   path: '/permissions/addresses',
   access: 'public',
-  group,
   doc: 'Roles of several addresses in force at a time, in the order of the request.',
   cost: { streamed: true, rows: limits.listRows },
   body: json(Type.Object({ ...AddressList.properties, timestamp: Int64 })),

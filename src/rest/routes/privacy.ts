@@ -25,11 +25,11 @@ import { Type } from '../../rest-framework/type.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import { policyById } from '../by-id.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
 import { Transaction } from '../shapes.ts';
 
-const group = 'privacy';
+const route = routesIn('privacy');
 const Strings = Type.Array(Type.String());
 
 /** Throws ApiError PolicyNotFound. */
@@ -68,7 +68,6 @@ const list = route({
   method: 'GET',
   path: '/privacy/policies',
   access: 'public',
-  group,
   doc: 'All policies.',
   reply: Type.Array(PolicyShape),
   cost: { streamed: true, rows: limits.listRows },
@@ -86,7 +85,6 @@ const one = route({
   method: 'GET',
   path: '/privacy/{policyId}',
   access: 'public',
-  group,
   doc: 'One policy.',
   params: { policyId: params.policyId },
   reply: PolicyShape,
@@ -101,7 +99,6 @@ const recipients = route({
   method: 'GET',
   path: '/privacy/{policyId}/recipients',
   access: 'public',
-  group,
   doc: 'Addresses that receive the data of a policy.',
   params: { policyId: params.policyId },
   reply: Strings,
@@ -116,7 +113,6 @@ const owners = route({
   method: 'GET',
   path: '/privacy/{policyId}/owners',
   access: 'public',
-  group,
   doc: 'Addresses that may change a policy.',
   params: { policyId: params.policyId },
   reply: Strings,
@@ -132,7 +128,6 @@ const hashes = route({
   path: '/privacy/{policyId}/hashes',
   also: ['/privacy/{policyId}/getHashes'],
   access: 'public',
-  group,
   doc: 'Hashes of the data of a policy, as recorded on the chain.',
   cost: { streamed: true, rows: limits.entryRows },
   params: { policyId: params.policyId },
@@ -169,7 +164,6 @@ const sendData = route({
   method: 'POST',
   path: '/privacy/sendData',
   access: 'privacyKey',
-  group,
   doc: 'Stores private data of a policy and registers their hash on the chain.',
   cost: { bytesIn: limits.body.sendData },
   query: { broadcast: params.optional(params.flag('false: only store and sign.'), true) },
@@ -216,7 +210,6 @@ const getData = route({
   path: '/privacy/getData/{hash}',
   also: ['/privacy/getdata/{hash}'],
   access: 'privacyKey',
-  group,
   doc: 'Private data as Base64.',
   cost: { streamed: true, bytesOut: limits.dataAnswer },
   params: { hash: dataHash },
@@ -229,7 +222,6 @@ const getDataOf = route({
   path: '/privacy/{policyId}/getData/{hash}',
   also: ['/privacy/{policyId}/getdata/{hash}'],
   access: 'privacyKey',
-  group,
   doc: 'Private data of one policy as Base64.',
   cost: { streamed: true, bytesOut: limits.dataAnswer },
   params: { policyId: params.policyId, hash: dataHash },
@@ -268,7 +260,6 @@ const getInfo = route({
   path: '/privacy/getInfo/{hash}',
   also: ['/privacy/getinfo/{hash}'],
   access: 'privacyKey',
-  group,
   doc: 'The metadata stored with private data.',
   params: { hash: dataHash },
   reply: ItemInfo,
@@ -280,7 +271,6 @@ const getInfoOf = route({
   path: '/privacy/{policyId}/getInfo/{hash}',
   also: ['/privacy/{policyId}/getinfo/{hash}'],
   access: 'privacyKey',
-  group,
   doc: 'The metadata stored with private data of one policy.',
   params: { policyId: params.policyId, hash: dataHash },
   reply: ItemInfo,
@@ -304,7 +294,6 @@ const forceSync = route({
   method: 'POST',
   path: '/privacy/forceSync',
   access: 'anyKey',
-  group,
   doc: 'Fetches missing data of all policies of which this node is a recipient.',
   body: optionalJson(
     Type.Object({
@@ -328,7 +317,6 @@ const forceSyncOf = route({
   method: 'GET',
   path: '/privacy/forceSync/{policyId}',
   access: 'anyKey',
-  group,
   doc: 'Fetches missing data of one policy.',
   params: { policyId: params.policyId },
   reply: Synced,

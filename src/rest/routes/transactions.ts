@@ -29,11 +29,11 @@ import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { BROADCAST, readPrepared, signedBody } from '../broadcast-offload.ts';
 import { contractById, transactionById } from '../by-id.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type ConfirmedTx, confirmedJson, extendedText, Transaction } from '../shapes.ts';
 
-const group = 'transactions';
+const route = routesIn('transactions');
 const UNKNOWN = details(404, 'Transaction is not in blockchain');
 const NOT_IN_POOL = details(404, 'Transaction is not in UTX');
 
@@ -42,7 +42,6 @@ const info = route({
   path: '/transactions/info/{id}',
   also: ['/transactions/info', '/transactions/info/'],
   access: 'public',
-  group,
   doc: 'A transaction of the chain with the height of its block.',
   params: { id: params.shownTransactionId },
   reply: Transaction,
@@ -69,7 +68,6 @@ const ofAddress = route({
   path: '/transactions/address/{address}/limit/{limit}',
   also: ['/transactions/address/{address}', '/transactions/address/{address}/limit'],
   access: 'public',
-  group,
   doc: 'Transactions that involve an address, newest first: an array inside an array.',
   cost: { streamed: true, rows: limits.listRows },
   params: { address: params.address, limit: listLimit },
@@ -119,7 +117,6 @@ const unconfirmed = route({
   method: 'GET',
   path: '/transactions/unconfirmed',
   access: 'public',
-  group,
   doc: 'All transactions of the pool.',
   reply: Type.Array(Transaction),
   cost: { streamed: true },
@@ -133,7 +130,6 @@ const unconfirmedSize = route({
   method: 'GET',
   path: '/transactions/unconfirmed/size',
   access: 'public',
-  group,
   doc: 'The number of transactions in the pool.',
   reply: Type.Object({ size: Int32, sizeInBytes: Int64 }),
   async handle(_request, { pool }) {
@@ -153,7 +149,6 @@ const unconfirmedInfo = route({
     '/transactions/unconfirmed/info/',
   ],
   access: 'public',
-  group,
   doc: 'A transaction of the pool; members of an atomic one are not found.',
   params: { id: params.transactionId },
   reply: Transaction,
@@ -177,7 +172,6 @@ const calculateFee = route({
   method: 'POST',
   path: '/transactions/calculateFee',
   access: 'public',
-  group,
   doc: 'The minimum fee of a transaction; sender, fee and proofs are ignored.',
   body: pricedBody,
   reply: Type.Object({
@@ -249,7 +243,6 @@ const sign = route({
   method: 'POST',
   path: '/transactions/sign',
   access: 'apiKey',
-  group,
   doc: 'Signs a transaction with a key of the keystore; nothing is stored or sent.',
   body: unsignedBody,
   reply: Transaction,
@@ -261,7 +254,6 @@ const signAndBroadcast = route({
   method: 'POST',
   path: '/transactions/signAndBroadcast',
   access: 'apiKey',
-  group,
   doc: 'Signs as /transactions/sign does, then submits as /transactions/broadcast does.',
   body: unsignedBody,
   reply: Transaction,
@@ -276,7 +268,6 @@ const broadcast = route({
   method: 'POST',
   path: '/transactions/broadcast',
   access: 'public',
-  group,
   doc: 'Submits a signed transaction; one that already waits in the pool is answered again.',
   body: signedBody,
   reply: Transaction,

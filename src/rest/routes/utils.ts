@@ -10,10 +10,10 @@ import { readBase64 } from '../../script/script.ts';
 import { ScriptError } from '../../script/tree.ts';
 import { scriptsOf } from '../../tx/scripts/known-scripts.ts';
 import { limits } from '../limits.ts';
-import { route } from '../route.ts';
+import { routesIn } from '../route.ts';
 import { costJson, refusedAsText } from '../script-json.ts';
 
-const group = 'utils';
+const route = routesIn('utils');
 const SEED_BYTES = 32;
 
 const Hash = Type.Object({ message: Type.String(), hash: Type.String() });
@@ -22,7 +22,6 @@ const hashFast = route({
   method: 'POST',
   path: '/utils/hash/fast',
   access: 'public',
-  group,
   doc: 'Fast hash of the UTF-8 bytes of the body.',
   body: plainText,
   reply: Hash,
@@ -36,7 +35,6 @@ const hashSecure = route({
   method: 'POST',
   path: '/utils/hash/secure',
   access: 'public',
-  group,
   doc: 'Secure hash of the UTF-8 bytes of the body; API keys are hashed with it.',
   body: plainText,
   reply: Hash,
@@ -52,7 +50,6 @@ const seed = route({
   method: 'GET',
   path: '/utils/seed',
   access: 'public',
-  group,
   doc: '32 random bytes.',
   reply: Seed,
   handle: (_request, { random }) => ({ seed: base58.encode(random.bytes(SEED_BYTES)) }),
@@ -62,7 +59,6 @@ const seedOfLength = route({
   method: 'GET',
   path: '/utils/seed/{length}',
   access: 'public',
-  group,
   doc: 'Random bytes.',
   params: { length: params.positive('The number of bytes, at most 1024.') },
   reply: Seed,
@@ -81,7 +77,6 @@ const compile = route({
   method: 'POST',
   path: '/utils/script/compile',
   access: 'public',
-  group,
   doc: 'Compiles the source of a script. A refusal is {"error": text}.',
   cost: { bytesIn: limits.body.script },
   query: {
@@ -100,7 +95,6 @@ const estimate = route({
   method: 'POST',
   path: '/utils/script/estimate',
   access: 'public',
-  group,
   doc: 'The cost of a compiled script. A refusal is {"error": text}.',
   cost: { bytesIn: limits.body.script },
   body: plainText,
@@ -118,7 +112,6 @@ const time = route({
   method: 'GET',
   path: '/utils/time',
   access: 'public',
-  group,
   doc: 'The time of the system, plain and corrected by NTP.',
   reply: Type.Object({ system: Int64, NTP: Int64 }),
   handle: (_request, { clock }) => ({ system: clock.system(), NTP: clock.now() }),
@@ -128,7 +121,6 @@ const reloadWallet = route({
   method: 'POST',
   path: '/utils/reload-wallet',
   access: 'loopbackOrApiKey',
-  group,
   doc: 'Reads the keystore again. A call from this machine needs no key.',
   reply: Type.Object({ message: Type.String() }),
   async handle(_request, { keystore }) {

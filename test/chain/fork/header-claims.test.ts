@@ -16,8 +16,8 @@ import {
   payment,
   quiet,
   remade,
+  replaced,
   scheme,
-  type TestChain,
   users,
   verifier,
 } from '../chain-harness.ts';
@@ -36,9 +36,7 @@ async function opened() {
   at.clock.time = late + 10;
   await at.blockchain.produceBlock(miner, at.clock.time, async () => {});
   let rollbacks = 0;
-  const blockchain: TestChain['blockchain'] = {
-    ...at.blockchain,
-    view: at.blockchain.view,
+  const blockchain = replaced(at.blockchain, {
     exclusive: (act) =>
       at.blockchain.exclusive((inside) =>
         act({
@@ -49,7 +47,7 @@ async function opened() {
           },
         }),
       ),
-  };
+  });
   const fork = createTestForkChoice({ blockchain, clock: at.clock });
   return { at, fork, rollbacks: () => rollbacks };
 }
@@ -116,19 +114,16 @@ t.test('a fault of this node says nothing about a block', async (t) => {
   await t.rejects(judging.examine(block.header), fault, 'where the header is judged');
   const failingScheme = { value: { ...scheme, fastHash: fails } };
   const decoding = createTestForkChoice({
-    blockchain: {
-      ...at.blockchain,
+    blockchain: replaced(at.blockchain, {
       view: Object.create(at.blockchain.view, { scheme: failingScheme }),
-    },
+    }),
     clock: at.clock,
   });
   await t.rejects(decoding.offer(block), fault, 'where a transaction is read');
-  const blockchain: TestChain['blockchain'] = {
-    ...at.blockchain,
-    view: at.blockchain.view,
+  const blockchain = replaced(at.blockchain, {
     exclusive: (act) =>
       at.blockchain.exclusive((inside) => act({ ...inside, apply: async () => fails() })),
-  };
+  });
   const applying = createTestForkChoice({ blockchain, clock: at.clock });
   await t.rejects(applying.offer(block), fault, 'where the block is applied');
   const { store } = source;

@@ -3,7 +3,15 @@ import t from 'tap';
 import { ScriptHistory } from '../../../src/chain/store/script-history.ts';
 import { NOBODY, scriptTx } from '../../crash/witness/unsigned.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';
-import { LENGTH_MS, mine, newChain, scheme, type TestChain, users } from '../chain-harness.ts';
+import {
+  LENGTH_MS,
+  mine,
+  newChain,
+  replaced,
+  scheme,
+  type TestChain,
+  users,
+} from '../chain-harness.ts';
 
 const [alice, bob, carol] = users;
 const BLOCKS = 5;
@@ -90,7 +98,7 @@ t.test('a store that cannot be read says so, and is read again later', async (t)
   });
   const history = new ScriptHistory(
     { blocks: BLOCKS, ms: 0 },
-    { ...at.blockchain, view, listen: at.blockchain.listen },
+    replaced(at.blockchain, { view }),
     at.clock,
   );
   history.start();

@@ -25,7 +25,6 @@ import { stderrLog } from '../../../src/adapters/log.ts';
 import { filesShelf } from '../../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../../src/adapters/private-store/verified.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import { inlineVerifier } from '../../../src/adapters/verify/signature-pool.ts';
 import { base58 } from '../../../src/base/base58.ts';
 import { encodeHex } from '../../../src/base/hex.ts';
 import type { Store, StoreView } from '../../../src/base/ports.ts';
@@ -45,6 +44,7 @@ import { openBlockchain } from '../../../src/node/open-blockchain.ts';
 import { decodeTx } from '../../../src/tx/tx-bytes.ts';
 import { appendCold } from '../../chain/cold-validator.ts';
 import { Dice } from '../../sim/random.ts';
+import { inlineVerifier } from '../../simulated/inline-verifier.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';
 import { Disk, readSteps, type Step } from './disk.ts';
 

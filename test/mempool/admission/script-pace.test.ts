@@ -1,15 +1,15 @@
 // Scripts of arriving transactions: who waits, for how long, and in which order.
 import t from 'tap';
 import {
-  createScriptPace,
   SCRIPTS_WAITING_MAX,
+  ScriptPace,
   SENDER_WAITING_MAX,
 } from '../../../src/mempool/admission/script-pace.ts';
 
 /** A pace whose scripts take the time that the test says; `rest` is the one that is due. */
 function setUp() {
   const at = { now: 0, rest: undefined as { ms: number; end: () => void } | undefined };
-  const pace = createScriptPace({
+  const pace = new ScriptPace({
     monotonic: () => at.now,
     after(ms, end) {
       at.rest = { ms, end };

@@ -161,7 +161,8 @@ export const aboutSync: readonly Row[] = [
     name: 'a score, and forged blocks of the real chain',
     act(scene) {
       const { mav, node } = scene;
-      const { view, tip } = node.node.blockchain;
+      const { view } = node.node.blockchain;
+      const tip = () => node.node.blockchain.tip();
       const newest = blockAt(view, tip().height)!;
       mav.answers.set(blockProtocols.ids, async (message) => {
         const common = decodeIdList(message, scheme).at(-1)!;

@@ -54,7 +54,8 @@ function tellIds(mav: Maverick, of: ClusterNode): void {
 
 /** All but the genesis block. */
 function blocksOf({ node }: ClusterNode): Block[] {
-  const { view, tip } = node.blockchain;
+  const { view } = node.blockchain;
+  const tip = () => node.blockchain.tip();
   return Array.from({ length: tip().height - 1 }, (_, i) => blockAt(view, i + 2)!);
 }
 

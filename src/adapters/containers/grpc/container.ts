@@ -15,15 +15,14 @@ import { isOwnFault } from '../../../base/own-fault.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { Failed, ofContract } from '../failures.ts';
 import { type Calls, createCalls } from './container-calls.ts';
-import { fromEntry } from './entries.ts';
+import { fromEntry, toEntry, toInt64 } from './entries.ts';
 import { nothingHeld } from './frames.ts';
 import type { Answering, AnswerStream } from './listener.ts';
 import type { Messages } from './messages.ts';
 import { readHandlers } from './reads.ts';
-import type { ReadRpcs, RequestOf } from './rpcs.ts';
+import type { ReadRpcs, RequestOf, TransactionMessage } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
 import { sameToken } from './tokens.ts';
-import { transactionMessage } from './transaction.ts';
 
 export interface GrpcContainerOptions {
   readonly connectionId: string;
@@ -225,3 +224,21 @@ const errorOf = ({ code, message }: RequestOf<typeof FAILURE>): ContractOutcome 
   code,
   message: message.slice(0, SHOWN_CHARS_MAX),
 });
+
+/** A call as the container receives it. What the messages do not define stays out of them. */
+function transactionMessage(execution: ContractExecution): TransactionMessage {
+  const { transaction, block, token } = execution;
+  const { data, feeAssetId } = transaction;
+  return {
+    transaction: {
+      ...transaction,
+      type: data.kind === 'create' ? 103 : 104,
+      params: transaction.params.map(toEntry),
+      fee: toInt64(transaction.fee),
+      feeAssetId: feeAssetId === undefined ? undefined : { value: feeAssetId },
+      ...(data.kind === 'create' ? { createData: data } : { callData: data }),
+    },
+    authToken: token,
+    currentBlockInfo: block,
+  };
+}

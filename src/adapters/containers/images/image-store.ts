@@ -4,14 +4,19 @@
  */
 import type { ContractImage } from '../../../base/containers.ts';
 import { contractLimits } from '../../../base/contract-limits.ts';
-import { type ImageName, isNameOf, parseImageName } from '../../../base/image-name.ts';
+import {
+  type ImageName,
+  imagePattern,
+  isNameOf,
+  parseImageName,
+  registryOf,
+} from '../../../base/image-name.ts';
 import type { Log } from '../../../base/ports.ts';
 import { BoundedCache } from '../../../concurrency/bounded-cache.ts';
 import { Semaphore } from '../../../concurrency/semaphore.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, RegistryLogin } from '../engine.ts';
 import type { ImageInfo } from '../engine-answers.ts';
 import { Failed, lasting } from '../failures.ts';
-import { type AllowedImages, allowedImages } from './allowed-images.ts';
 import {
   type FetchDeps,
   type FetchOptions,
@@ -20,7 +25,16 @@ import {
 } from './fetch-image.ts';
 import { createPullTurns, PullsBusy } from './pull-turns.ts';
 
-export type ImageOptions = AllowedImages & FetchOptions;
+export interface ImageOptions extends FetchOptions, AllowedImages {}
+
+/** The images of these registries are fetched, and those of these patterns. */
+interface AllowedImages {
+  readonly pull: 'missing' | 'never';
+  readonly registries: readonly RegistryLogin[];
+  /** Patterns of names (base/image-name.ts). */
+  readonly allowedImages: readonly string[];
+  readonly defaultRegistryDomain: string | undefined;
+}
 
 export interface ImageStoreDeps extends FetchDeps {
   readonly engine: Engine;
@@ -116,3 +130,12 @@ export class ImageStore {
 
 const missing = ({ image }: ContractImage): Failed =>
   new Failed(lasting(`Image '${image}' is not found`));
+
+function allowedImages(of: AllowedImages): (name: ImageName) => boolean {
+  if (of.pull === 'never') return () => false;
+  const registries = new Set(of.registries.map(({ domain }) => registryOf(domain)));
+  const patterns = of.allowedImages.flatMap(
+    (text) => imagePattern(text, of.defaultRegistryDomain) ?? [],
+  );
+  return (name) => registries.has(name.registry) || patterns.some((matches) => matches(name));
+}
