@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import ts from 'typescript';
+import { parse } from 'yaml';
 import { dataEvents, dataMetricTable } from '../../src/data-service/observability.ts';
 import { metricTable, events as nodeEvents, nodeMetrics } from '../../src/node/observability.ts';
 
@@ -102,4 +103,24 @@ t.test('dashboard and alert rules use what there is', async (t) => {
     .filter(([, { name, kind }]) => !shown.has(kind === 'histogram' ? `${name}_bucket` : name))
     .map(([, { name }]) => name);
   t.strictSame(unseen, [], 'the dashboard shows every metric');
+});
+
+t.test('alerts that the guides name', async (t) => {
+  const rules = new Map<string, string>();
+  for (const { rules: some } of parse(read('configs/prometheus/alerts.yml')).groups) {
+    for (const { alert, expr } of some) rules.set(alert, expr);
+  }
+  const guides = readdirSync(new URL('docs/guide', root)).map((name) => read(`docs/guide/${name}`));
+  const named = guides.join().match(/`(?:Node|Data)[A-Z]\w+`/g) ?? [];
+  const names = named.map((name) => name.slice(1, -1));
+  t.ok(names.includes('DataCrawlerGone'));
+  t.strictSame(
+    names.filter((name) => !rules.has(name)),
+    [],
+  );
+  // It was there, and is not 1 now: 0, or gone with its process.
+  t.match(
+    rules.get('DataCrawlerGone'),
+    /^max_over_time\(ds_crawling\[1d]\) unless ds_crawling == 1$/,
+  );
 });

@@ -49,16 +49,43 @@ const KEPT_ALIVE = [
   'tcp_user_timeout=25000',
 ];
 
-/** Resolves without a connection: the first query makes one. */
+/** Without a connection: the first query makes one. */
 export function postgresDatabase(options: PostgresOptions): Database {
-  const given = parseIntoClientConfig(options.url);
-  const { statementMs } = options;
+  const access = accessOf(options);
+  const connections = new Connections(access, options.poolSize);
+  return {
+    engine: 'postgres',
+    query: <R extends object>(sql: string, values?: readonly SqlValue[], signal?: AbortSignal) =>
+      connections.run((client) => {
+        const answer = queriesOn(client).query<R>(sql, values);
+        return signal === undefined ? answer : endedBy(signal, access, client, answer);
+      }, signal),
+    copy: (table, columns, rows) =>
+      connections.run((client) => queriesOn(client).copy(table, columns, rows)),
+    exec: (sql) => connections.run(async (client) => void (await queriesOn(client).query(sql))),
+    transaction: (work) =>
+      connections.run(async (client) => {
+        const queries = queriesOn(client);
+        const begun = queries.query('BEGIN');
+        const [result] = await Promise.all([work(queries), begun]);
+        await queries.query('COMMIT');
+        return result;
+      }),
+    lock: () => lockWriter(access, () => connections.endAll()),
+    listen: (channel, heard) => listenTo(access, channel, heard),
+    inUse: () => connections.inUse(),
+    close: () => connections.close(),
+  };
+}
+
+function accessOf({ url, statementMs, readOnly }: PostgresOptions): pg.ClientConfig {
+  const given = parseIntoClientConfig(url);
   const settings = [
     ...KEPT_ALIVE,
-    ...(options.readOnly === true ? READING : []),
+    ...(readOnly === true ? READING : []),
     ...(statementMs === undefined ? WRITING : []),
   ];
-  const access: pg.ClientConfig = {
+  return {
     ...given,
     options: [
       given.options ?? process.env['PGOPTIONS'] ?? '',
@@ -77,50 +104,31 @@ export function postgresDatabase(options: PostgresOptions): Database {
       ? {}
       : { statement_timeout: statementMs, query_timeout: statementMs + LOST_MS }),
   };
-  const pool = new pg.Pool({ ...access, max: options.poolSize });
-  // The pool replaces a broken idle connection; the next query reports an unreachable server.
-  pool.on('error', () => {});
-  // The same for a connection that breaks between two statements of a transaction.
-  const clients = new Set<pg.PoolClient>();
-  pool.on('connect', (client) => {
-    clients.add(client);
-    client.on('error', () => {});
-  });
-  pool.on('remove', (client) => void clients.delete(client));
-  /** Who has lost the lock writes no more, and a server that is gone ends no statement. */
-  const endAll = (): void => {
-    for (const client of clients) streamOf(client).destroy();
-  };
-  let used = 0;
+}
 
-  /** Asks the server to end the statement; its connection is not used again. */
-  async function endedBy<T extends object>(
-    signal: AbortSignal,
-    client: pg.PoolClient,
-    answer: Promise<T[]>,
-  ): Promise<T[]> {
-    let ending: Promise<void> | undefined;
-    const end = (): void => {
-      ending ??= endStatement(access, client).catch(() => undefined);
-    };
-    signal.addEventListener('abort', end);
-    try {
-      return await answer;
-    } finally {
-      signal.removeEventListener('abort', end);
-      await ending;
-      // It could reach the next statement of the connection.
-      if (ending !== undefined) await answer.then(() => Promise.reject(gone()));
-    }
+/** Connections to one server, for one piece of work each at a time. */
+class Connections {
+  private readonly pool: pg.Pool;
+  private readonly clients = new Set<pg.PoolClient>();
+  private used = 0;
+
+  constructor(access: pg.ClientConfig, max: number) {
+    this.pool = new pg.Pool({ ...access, max });
+    // The pool replaces a broken idle connection; the next query reports an unreachable server.
+    this.pool.on('error', () => {});
+    // The same for a connection that breaks between two statements of a transaction.
+    this.pool.on('connect', (client) => {
+      this.clients.add(client);
+      client.on('error', () => {});
+    });
+    this.pool.on('remove', (client) => void this.clients.delete(client));
   }
 
-  async function connected<T>(
-    work: (client: pg.PoolClient) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
+  /** The work does not begin where the signal is aborted before there is a connection. */
+  async run<T>(work: (client: pg.PoolClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
     let client: pg.PoolClient;
     try {
-      client = await pool.connect();
+      client = await this.pool.connect();
     } catch (cause) {
       throw failure(cause, 'away');
     }
@@ -128,7 +136,7 @@ export function postgresDatabase(options: PostgresOptions): Database {
       client.release();
       throw gone();
     }
-    used++;
+    this.used++;
     let broken: boolean | undefined;
     try {
       return await work(client);
@@ -137,34 +145,45 @@ export function postgresDatabase(options: PostgresOptions): Database {
       broken = true;
       throw cause;
     } finally {
-      used--;
+      this.used--;
       client.release(broken);
     }
   }
 
-  return {
-    engine: 'postgres',
-    query: <R extends object>(sql: string, values?: readonly SqlValue[], signal?: AbortSignal) =>
-      connected((client) => {
-        const answer = queriesOn(client).query<R>(sql, values);
-        return signal === undefined ? answer : endedBy(signal, client, answer);
-      }, signal),
-    copy: (table, columns, rows) =>
-      connected((client) => queriesOn(client).copy(table, columns, rows)),
-    exec: (sql) => connected(async (client) => void (await queriesOn(client).query(sql))),
-    transaction: (work) =>
-      connected(async (client) => {
-        const queries = queriesOn(client);
-        const begun = queries.query('BEGIN');
-        const [result] = await Promise.all([work(queries), begun]);
-        await queries.query('COMMIT');
-        return result;
-      }),
-    lock: () => lockWriter(access, endAll),
-    listen: (channel, heard) => listenTo(access, channel, heard),
-    inUse: () => used,
-    close: () => pool.end(),
+  /** Who has lost the lock writes no more, and a server that is gone ends no statement. */
+  endAll(): void {
+    for (const client of this.clients) streamOf(client).destroy();
+  }
+
+  inUse(): number {
+    return this.used;
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}
+
+/** Asks the server to end the statement; its connection is not used again. */
+async function endedBy<T extends object>(
+  signal: AbortSignal,
+  access: pg.ClientConfig,
+  client: pg.PoolClient,
+  answer: Promise<T[]>,
+): Promise<T[]> {
+  let ending: Promise<void> | undefined;
+  const end = (): void => {
+    ending ??= endStatement(access, client).catch(() => undefined);
   };
+  signal.addEventListener('abort', end);
+  try {
+    return await answer;
+  } finally {
+    signal.removeEventListener('abort', end);
+    await ending;
+    // It could reach the next statement of the connection.
+    if (ending !== undefined) await answer.then(() => Promise.reject(gone()));
+  }
 }
 
 const gone = (): DatabaseError => new DatabaseError('timeout', 'the client has gone');

@@ -136,6 +136,14 @@ export const tooManyToCount = (most: number): ApiError =>
     validationErrors: { countTo: `must be at most ${most}, since there are more transactions` },
   });
 
+/** The refusal to look at so many rows for those to be counted. */
+export const tooManyToLookAt = (most: number): ApiError =>
+  apiError('InvalidQuery').with({
+    validationErrors: {
+      countTo: `must be smaller, since more than ${most} transactions would have to be looked at`,
+    },
+  });
+
 /** The refusal to compare a text without trigrams with more than so many rows. */
 export const uncountable = (most: number, rows: string): ApiError =>
   apiError('InvalidQuery').with({

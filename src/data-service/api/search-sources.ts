@@ -32,6 +32,8 @@ export interface Source {
   readonly from: string;
   /** Several of the rows may belong to one transaction. */
   readonly repeats?: boolean;
+  /** The column in whose order an index has the rows, where that is not the order of `seq`. */
+  readonly order?: string;
   /** Written when the statement is made, since it adds values to it. */
   where(values: SqlValues): string;
 }
@@ -59,7 +61,11 @@ const inTable = (from: string, where: Source['where'], finding: Finding = 'in-or
   finding,
 });
 
-const repeated = (source: Source): Source => ({ ...source, repeats: true });
+const repeated = (source: Source, order?: string): Source => ({
+  ...source,
+  repeats: true,
+  ...(order === undefined ? {} : { order }),
+});
 
 /** Transactions in which an address has a role. */
 export const partyIs = (address: string, role: number): Source =>
@@ -81,7 +87,7 @@ const addresses =
     const isRole = `s.role IN (${roles.join(', ')})`;
     const where: Source['where'] = (values) =>
       `${startsWith('s.address', text, values)} AND ${isRole}`;
-    return [repeated(inTable('tx_addresses', where, 'at-once'))];
+    return [repeated(inTable('tx_addresses', where, 'at-once'), 's.address')];
   };
 
 const knownAddresses = (prefix: string, services: DataServices) =>
@@ -95,7 +101,12 @@ const inIds =
   (column: string, from: string, minimum: number): Look =>
   (text) =>
     text.length >= minimum && isBase58(text)
-      ? [repeated(inTable(from, (values) => startsWith(column, text, values), 'at-once'))]
+      ? [
+          repeated(
+            inTable(from, (values) => startsWith(column, text, values), 'at-once'),
+            column,
+          ),
+        ]
       : [];
 
 const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
@@ -160,7 +171,12 @@ async function lookInAliases(text: string, services: DataServices): Promise<read
   );
   const uses =
     known.length > ALIASES_MAX
-      ? [repeated(inTable('tx_aliases', (values) => startsWith('s.alias', text, values)))]
+      ? [
+          repeated(
+            inTable('tx_aliases', (values) => startsWith('s.alias', text, values)),
+            's.alias',
+          ),
+        ]
       : known.map(({ alias }) =>
           inTable('tx_aliases', (values) => `s.alias = ${values.add(alias)}`),
         );
@@ -211,7 +227,7 @@ async function lookInEntries(text: string, services: DataServices): Promise<read
   const parts = await Promise.all(
     columns.map((column) => inText('data_entries', column, text, services)),
   );
-  return [...exact, ...parts.map(repeated)];
+  return [...exact, ...parts.map((part) => repeated(part))];
 }
 
 /** Empty where no scope can match the text. */

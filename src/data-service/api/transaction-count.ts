@@ -1,25 +1,16 @@
 /**
  * Counts of transactions (data-service.md#counts). Types are counted while the chain is crawled,
- * heights and dates follow from ordinals; anything else is counted row by row, up to a limit.
+ * heights and dates follow from ordinals; anything else is counted row by row, up to a limit of those
+ * that are read.
  */
-import { lastMs, tooManyToCount, uncountable } from './query-params.ts';
+import { countParts, ENTRIES_MAX, hasAllInOneIndex, LOOKED_UP_MAX } from './count-parts.ts';
+import { countStatement } from './count-statement.ts';
+import { lastMs, tooManyToCount, tooManyToLookAt, uncountable } from './query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from './reading.ts';
 import type { DataServices } from './services.ts';
 import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
-import {
-  COMPARED_MAX,
-  type PlannedQuery,
-  planQuery,
-  rangeOf,
-  TIME_TOLERANCE_MS,
-} from './transaction-query.ts';
-import { countStatement } from './transaction-sql.ts';
+import { COMPARED_MAX, planQuery, rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
 import { isEmpty, type Range } from './windows.ts';
-
-/** Entries of an index that has all that is asked for. */
-const ENTRIES_MAX = 1_000_000;
-/** Rows that are looked up, or found by a part of a text: each costs ten times as much as an entry. */
-export const LOOKED_UP_MAX = 50_000;
 
 export async function countTransactions(
   { countTo, ...filter }: TransactionFilter & { readonly countTo: number | undefined },
@@ -39,44 +30,12 @@ export async function countTransactions(
   if (query.rest !== undefined) throw uncountable(COMPARED_MAX, 'transactions');
   const most = hasAllInOneIndex(query) ? ENTRIES_MAX : LOOKED_UP_MAX;
   const end = Math.min(countTo ?? most, most);
-  const { sql, values } = countStatement(await withoutDates(query, total, services), end);
-  const [found] = await heavyRows<{ count: string }>(services, sql, values);
+  const { sql, values } = countStatement(await countParts(query, total, services), end);
+  const [found] = await heavyRows<{ count: string; cutAt: number | null }>(services, sql, values);
   const count = Number(found?.count ?? 0);
+  if (found !== undefined && found.cutAt !== null) throw tooManyToLookAt(found.cutAt);
   if (count > end && end !== countTo) throw tooManyToCount(most);
   return { count: String(count) };
-}
-
-const OF_ONE_INDEX: readonly (readonly (keyof TransactionFilter)[])[] = [
-  ['sender'],
-  ['recipient'],
-  ['type', 'assetId', 'amount', 'amountFrom', 'amountTo'],
-];
-
-function hasAllInOneIndex({ filter, sources }: PlannedQuery): boolean {
-  if (sources.some(({ finding }) => finding === 'by-bucket')) return false;
-  const indexes = filter.search === undefined ? OF_ONE_INDEX : [['search', 'scope'] as const];
-  return indexes.some((names) => isPlain(filter, ...names, ...RANGE_FILTERS));
-}
-
-/**
- * The same in parts, of which the longest is so far inside the dates that no transaction needs to
- * be looked at for its time.
- */
-async function withoutDates(
-  query: PlannedQuery,
-  total: number,
-  services: DataServices,
-): Promise<readonly PlannedQuery[]> {
-  const { filter, range } = query;
-  if (filter.dateFrom === undefined) return [query];
-  const inner = await rangeOf(filter, total, services, -TIME_TOLERANCE_MS);
-  if (isEmpty(inner)) return [query];
-  const parts: PlannedQuery[] = [
-    { ...query, range: inner, filter: { ...filter, dateFrom: undefined, dateTo: undefined } },
-    { ...query, range: { low: range.low, high: inner.low - 1 } },
-    { ...query, range: { low: inner.high + 1, high: range.high } },
-  ];
-  return parts.filter((part) => !isEmpty(part.range));
 }
 
 async function countOfTypes({ type = [] }: TransactionFilter, services: DataServices) {
@@ -86,14 +45,17 @@ async function countOfTypes({ type = [] }: TransactionFilter, services: DataServ
   return found?.count ?? '0';
 }
 
-/** Undefined where the dates are too close to each other to have whole blocks between them. */
+/**
+ * Undefined where the dates are too close to each other to have whole blocks between them, or where
+ * there is too much near their ends.
+ */
 async function countOfRange(filter: TransactionFilter, total: number, services: DataServices) {
   const outer = await rangeOf(filter, total, services);
   if (isEmpty(outer)) return 0;
   const { dateFrom, dateTo } = filter;
   if (dateFrom === undefined || dateTo === undefined) return sizeOf(outer);
   const inner = await rangeOf(filter, total, services, -TIME_TOLERANCE_MS);
-  if (isEmpty(inner)) return undefined;
+  if (isEmpty(inner) || sizeOf(outer) - sizeOf(inner) > ENTRIES_MAX) return undefined;
   const within = async (low: number, high: number): Promise<number> => {
     const [found] = await heavyRows<{ count: string }>(
       services,

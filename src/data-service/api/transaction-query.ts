@@ -49,25 +49,27 @@ function drivingSources(filter: TransactionFilter): readonly Source[] {
   const { sender, recipient, permissions, type } = filter;
   if (recipient !== undefined) return [partyIs(recipient, PARTICIPANT)];
   if (sender !== undefined) return [partyIs(sender, AUTHOR)];
-  if (permissions !== undefined) {
-    return permissions.map((role) => ({
-      from: 'permission_ops',
-      finding: 'in-order',
-      where: (values) => `s.role = ${values.add(role)}`,
-    }));
-  }
-  // Each type has its own run in the index.
-  if (type !== undefined && type.length > 1) {
-    return type.map((one) => ({
-      from: 'txs',
-      finding: 'in-order',
-      where: (values) => `s.type = ${values.add(one, 'smallint')}`,
-    }));
-  }
+  if (permissions !== undefined) return roleSources(permissions);
+  if (type !== undefined && type.length > 1) return typeSources(type);
   // Amounts are in order within an asset and a type, but not in the order of the list.
   const isRange = filter.amountFrom !== undefined || filter.amountTo !== undefined;
   return [{ from: 'txs', finding: isRange ? 'nearest-first' : 'in-order', where: () => 'true' }];
 }
+
+export const roleSources = (roles: readonly string[]): readonly Source[] =>
+  roles.map((role) => ({
+    from: 'permission_ops',
+    finding: 'in-order',
+    where: (values) => `s.role = ${values.add(role)}`,
+  }));
+
+/** Each type has its own run in the index. */
+export const typeSources = (types: readonly number[]): readonly Source[] =>
+  types.map((type) => ({
+    from: 'txs',
+    finding: 'in-order',
+    where: (values) => `s.type = ${values.add(type, 'smallint')}`,
+  }));
 
 /**
  * The ordinals of all transactions of the dates and heights. With a negative tolerance, those of

@@ -1,5 +1,5 @@
 /**
- * Lists and counts of transactions as SQL (data-service.md#queries).
+ * Lists of transactions as SQL (data-service.md#queries).
  *
  * Every source is a sub-select with its own limit, and a union joins them. One condition with OR
  * over all of them could use no index.
@@ -10,7 +10,7 @@ import { lastMs } from './query-params.ts';
 import type { Finding, Source } from './search-sources.ts';
 import { SUMMARY_COLUMNS } from './shapes.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
-import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
+import type { TransactionFilter } from './transaction-filter.ts';
 import type { PlannedQuery } from './transaction-query.ts';
 import {
   between,
@@ -23,7 +23,11 @@ import {
 } from './windows.ts';
 
 /** Conditions on the transaction itself, beside those of a source. */
-function conditions(filter: TransactionFilter, t: string, values: SqlValues): string[] {
+export function conditions(
+  filter: Partial<TransactionFilter>,
+  t: string,
+  values: SqlValues,
+): string[] {
   const { type, assetId, amount, amountFrom, amountTo, dateFrom, dateTo, contractId } = filter;
   const found: string[] = [];
   const [only] = type ?? [];
@@ -73,7 +77,7 @@ function drives(
 }
 
 /** The ordinals of one source, as sub-selects that differ in their last condition and order. */
-function selectOf(
+export function selectOf(
   { from, where, repeats }: Source,
   query: PlannedQuery,
   values: SqlValues,
@@ -97,7 +101,7 @@ function selectOf(
 /** Rows that are walked before all are looked up. */
 const NEAREST = 4096;
 
-const PARTS: Readonly<Record<Finding, (page: PageOf, select: Select) => string>> = {
+export const PARTS: Readonly<Record<Finding, (page: PageOf, select: Select) => string>> = {
   'in-order': (page, select) => inOrder(page, 's.seq', select),
   'by-bucket': (page, select) => byBucket(page, 's.seq', select),
   'few-by-bucket': (page, select) => fewByBucket(page, 's.seq', select),
@@ -146,33 +150,3 @@ export function pageStatement(
     values: values.list,
   };
 }
-
-/** The number of transactions of the parts together; the store stops at one more than `end`. */
-export function countStatement(parts: readonly PlannedQuery[], end: number): Statement {
-  const values = sqlValues();
-  const most = end + 1;
-  const found = parts.flatMap((query) =>
-    query.sources.map((source) => {
-      const select = selectOf(source, query, values);
-      const page: PageOf = { range: query.range, sort: query.filter.sort, most };
-      // From bucket to bucket: an index of parts of texts alone would collect all rows first. Beside
-      // another filter the store begins with what is rarer.
-      const isAlone = isPlain(query.filter, 'search', 'scope', ...RANGE_FILTERS);
-      const counted = isAlone ? COUNTED[source.finding] : undefined;
-      return counted?.(page, select) ?? anyOf(page, select);
-    }),
-  );
-  return {
-    sql: `SELECT count(*) AS count
-      FROM (SELECT * FROM (${found.join(' UNION ')}) each LIMIT ${most}) found`,
-    values: values.list,
-  };
-}
-
-const COUNTED: Readonly<Partial<typeof PARTS>> = {
-  'by-bucket': PARTS['by-bucket'],
-  'few-by-bucket': PARTS['few-by-bucket'],
-};
-
-const anyOf = ({ range, most }: PageOf, select: Select): string =>
-  `(${select(between('s.seq', range), 's.seq')} LIMIT ${most})`;

@@ -82,77 +82,100 @@ const NEAR_TIP = 10;
 const BACK_OFF_MS = 500;
 const BACK_OFF_MS_MAX = 30_000;
 
-export function startCrawler(options: CrawlerOptions, deps: CrawlerDeps): Crawler {
-  const { clock, log, state } = deps;
-  const stopping = new AbortController();
-  const [refreshTurns, refreshBalances] = [turnRefresher(deps), balanceRefresher(deps)];
-  /** In this order, the balances also where turns are left. */
-  const beside: BesideCrawl = async (pass) => {
-    const isLeft = await refreshTurns(pass);
-    return (await refreshBalances(pass)) || isLeft;
-  };
-  let wake = (): void => {};
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const cancel = clock.after(ms, resolve);
-      wake = () => {
-        cancel();
-        resolve();
-      };
-      if (stopping.signal.aborted) wake();
-    });
+export const startCrawler = (options: CrawlerOptions, deps: CrawlerDeps): Crawler =>
+  new RunningCrawler(options, deps);
 
-  async function run(): Promise<void> {
-    let lock: WriterLock | undefined;
-    let wasHeld = false;
-    let failures = 0;
+class RunningCrawler implements Crawler {
+  readonly ended: Promise<void>;
+  private readonly options: CrawlerOptions;
+  private readonly deps: CrawlerDeps;
+  private readonly beside: BesideCrawl;
+  private readonly stopping = new AbortController();
+  private lock: WriterLock | undefined;
+  private wasHeld = false;
+  private failures = 0;
+  private wake = (): void => {};
+
+  constructor(options: CrawlerOptions, deps: CrawlerDeps) {
+    this.options = options;
+    this.deps = deps;
+    const [refreshTurns, refreshBalances] = [turnRefresher(deps), balanceRefresher(deps)];
+    // In this order, the balances also where turns are left.
+    this.beside = async (pass) => {
+      const isLeft = await refreshTurns(pass);
+      return (await refreshBalances(pass)) || isLeft;
+    };
+    this.ended = this.run();
+    this.ended.catch((cause: Error) => {
+      deps.state.lastError = cause.message;
+      deps.state.stopped = cause.message;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.wake();
+    await this.ended.catch(() => undefined);
+  }
+
+  private async run(): Promise<void> {
     try {
-      while (!stopping.signal.aborted) {
+      while (!this.stopping.signal.aborted) {
         try {
-          lock ??= await takeOver(options, deps, wasHeld);
-          if (lock === undefined) {
-            if (wasHeld) state.lastError = new AlreadyCrawled().message;
-            await pause(options.pollMs);
-            continue;
-          }
-          wasHeld = true;
-          const busy = await crawlOnce(options, { lock, beside }, deps, stopping.signal);
-          failures = 0;
-          state.lastError = undefined;
-          if (!busy) await pause(jittered(options.pollMs, deps.random));
+          await this.turn();
         } catch (cause) {
           if (isFinal(cause)) throw cause;
-          // The lock has nothing to do with the node.
-          if (!(cause instanceof NodeAway)) {
-            await lock?.release().catch(() => undefined);
-            lock = undefined;
-          }
-          state.lastError = cause instanceof Error ? cause.message : String(cause);
-          const waitMs = Math.min(BACK_OFF_MS * 2 ** failures++, BACK_OFF_MS_MAX);
-          if (!(cause instanceof NotContinuous)) {
-            log.warn('crawl.failed', { why: state.lastError, kind: kindOf(cause), waitMs });
-          }
-          await pause(waitMs);
+          await this.failed(cause);
         }
       }
     } finally {
-      await lock?.release().catch(() => undefined);
+      await this.release();
     }
   }
 
-  const ended = run();
-  ended.catch((cause: Error) => {
-    state.lastError = cause.message;
-    state.stopped = cause.message;
-  });
-  return {
-    ended,
-    async stop() {
-      stopping.abort();
-      wake();
-      await ended.catch(() => undefined);
-    },
-  };
+  private async turn(): Promise<void> {
+    const { options, deps, beside } = this;
+    const { state } = deps;
+    this.lock ??= await takeOver(options, deps, this.wasHeld);
+    const { lock } = this;
+    if (lock === undefined) {
+      if (this.wasHeld) state.lastError = new AlreadyCrawled().message;
+      return this.pause(options.pollMs);
+    }
+    this.wasHeld = true;
+    const busy = await crawlOnce(options, { lock, beside }, deps, this.stopping.signal);
+    this.failures = 0;
+    state.lastError = undefined;
+    if (!busy) await this.pause(jittered(options.pollMs, deps.random));
+  }
+
+  private async failed(cause: unknown): Promise<void> {
+    const { state, log } = this.deps;
+    // The lock has nothing to do with the node.
+    if (!(cause instanceof NodeAway)) await this.release();
+    state.lastError = cause instanceof Error ? cause.message : String(cause);
+    const waitMs = Math.min(BACK_OFF_MS * 2 ** this.failures++, BACK_OFF_MS_MAX);
+    if (!(cause instanceof NotContinuous)) {
+      log.warn('crawl.failed', { why: state.lastError, kind: kindOf(cause), waitMs });
+    }
+    await this.pause(waitMs);
+  }
+
+  private async release(): Promise<void> {
+    await this.lock?.release().catch(() => undefined);
+    this.lock = undefined;
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.deps.clock.after(ms, resolve);
+      this.wake = () => {
+        cancel();
+        resolve();
+      };
+      if (this.stopping.signal.aborted) this.wake();
+    });
+  }
 }
 
 const kindOf = (cause: unknown): string =>

@@ -51,23 +51,89 @@ export interface StreamRound {
   readonly pages: RoundPages;
 }
 
-export function streamReader(
-  { filter, filterText }: StreamRequest,
+export const streamReader = (
+  request: StreamRequest,
   from: Place,
   sink: Sink,
-  shared: DataServices,
-): StreamReader<StreamRound> {
-  let services = shared;
-  let place = from;
-  let told = from;
-  let isChecked = from.mark === '';
-  const send = (text: string): void => {
-    told = place;
-    sink(text);
-  };
+  services: DataServices,
+): StreamReader<StreamRound> => new ChainReader(request, from, sink, services);
 
-  async function pageAfter(seq: number, last: Place): Promise<EventPage> {
-    const wanted = { ...filter, index: seq + 1, limit: ROWS, sort: 'asc' } as const;
+class ChainReader implements StreamReader<StreamRound> {
+  private readonly request: StreamRequest;
+  private readonly sink: Sink;
+  private readonly shared: DataServices;
+  /** Of the turn that runs. */
+  private services: DataServices;
+  private place: Place;
+  /** The place that the client knows. */
+  private told: Place;
+  private isChecked: boolean;
+
+  constructor(request: StreamRequest, from: Place, sink: Sink, services: DataServices) {
+    this.request = request;
+    this.sink = sink;
+    this.shared = services;
+    this.services = services;
+    this.place = from;
+    this.told = from;
+    this.isChecked = from.mark === '';
+  }
+
+  async advance({ last, pages }: StreamRound, signal: AbortSignal): Promise<Advance> {
+    this.services = { ...this.shared, signal };
+    const { place } = this;
+    // A replica hears later of a removal that the client knows from another server.
+    if (place.removedAt > last.removedAt) return last.isReplica ? 'waits' : 'lost';
+    if (place.removedAt < last.removedAt) return this.goBack(last, signal);
+    // A replica may be behind the server that the client had before, and go on with other rows.
+    if (place.seq > last.seq) {
+      this.isChecked = false;
+      return 'waits';
+    }
+    if (!this.isChecked && !(await isMarked(place, this.services))) return 'lost';
+    this.isChecked = true;
+    if (place.seq === last.seq) return 'waits';
+    return this.sendPage(last, pages, signal);
+  }
+
+  beat(): void {
+    this.send(this.told === this.place ? FILLER : placeEvent(placeText(this.place)));
+  }
+
+  private send(text: string): void {
+    this.told = this.place;
+    this.sink(text);
+  }
+
+  private async sendPage(last: Place, pages: RoundPages, signal: AbortSignal): Promise<Advance> {
+    const { text, end, isOther } = await this.sharedPage(last, pages);
+    // A shared query does not end with the turn of one reader.
+    if (signal.aborted) return 'waits';
+    if (isOther) return 'more';
+    this.place = end ?? last;
+    if (text !== '') this.send(text);
+    return end === undefined ? 'waits' : 'more';
+  }
+
+  private async goBack(last: Place, signal: AbortSignal): Promise<Advance> {
+    const { height, place } = await returnFrom(this.place, last.removedAt, this.services);
+    if (signal.aborted) return 'waits';
+    this.isChecked ||= place.seq < this.place.seq;
+    this.place = place;
+    this.send(rollbackEvent(height, placeText(place)));
+    return 'more';
+  }
+
+  private sharedPage(last: Place, pages: RoundPages): Promise<EventPage> {
+    const key = `${this.place.seq} ${this.request.filterText}`;
+    const page = pages.get(key) ?? this.pageAfter(this.place.seq, last);
+    pages.set(key, page);
+    return page;
+  }
+
+  private async pageAfter(seq: number, last: Place): Promise<EventPage> {
+    const { services } = this;
+    const wanted = { ...this.request.filter, index: seq + 1, limit: ROWS, sort: 'asc' } as const;
     const query = await planQuery(wanted, last.seq, services);
     if (query.sources.length === 0) return { text: '', end: undefined, isOther: false };
     const statement = pageStatement(query, PAGE_BYTES, [`${REMOVED_AT} AS removed_at`]);
@@ -75,12 +141,12 @@ export function streamReader(
     const { shown, following } = shownOf(found, ROWS);
     const end = following === undefined ? before(query.rest, last) : placeOf(shown.at(-1)!, last);
     const isOther = found.some((row) => Number(row.removed_at) !== last.removedAt);
-    return { text: isOther ? '' : await eventsOf(shown, last), end, isOther };
+    return { text: isOther ? '' : await this.eventsOf(shown, last), end, isOther };
   }
 
   /** One by one, so that other requests run in between. */
-  async function eventsOf(shown: readonly StreamedRow[], last: Place): Promise<string> {
-    const slice = new TimeSlice(services.clock);
+  private async eventsOf(shown: readonly StreamedRow[], last: Place): Promise<string> {
+    const slice = new TimeSlice(this.services.clock);
     let text = '';
     for (const row of shown) {
       text += transactionEvent(row, last);
@@ -88,47 +154,6 @@ export function streamReader(
     }
     return text;
   }
-
-  function sharedPage(last: Place, pages: RoundPages): Promise<EventPage> {
-    const key = `${place.seq} ${filterText}`;
-    const page = pages.get(key) ?? pageAfter(place.seq, last);
-    pages.set(key, page);
-    return page;
-  }
-
-  async function goBack(last: Place, signal: AbortSignal): Promise<Advance> {
-    const { height, place: earlier } = await returnFrom(place, last.removedAt, services);
-    if (signal.aborted) return 'waits';
-    isChecked ||= earlier.seq < place.seq;
-    place = earlier;
-    send(rollbackEvent(height, placeText(place)));
-    return 'more';
-  }
-
-  return {
-    async advance({ last, pages }, signal) {
-      services = { ...shared, signal };
-      // A replica hears later of a removal that the client knows from another server.
-      if (place.removedAt > last.removedAt) return last.isReplica ? 'waits' : 'lost';
-      if (place.removedAt < last.removedAt) return goBack(last, signal);
-      // A replica may be behind the server that the client had before, and go on with other rows.
-      if (place.seq > last.seq) {
-        isChecked = false;
-        return 'waits';
-      }
-      if (!isChecked && !(await isMarked(place, services))) return 'lost';
-      isChecked = true;
-      if (place.seq === last.seq) return 'waits';
-      const { text, end, isOther } = await sharedPage(last, pages);
-      // A shared query does not end with the turn of one reader.
-      if (signal.aborted) return 'waits';
-      if (isOther) return 'more';
-      place = end ?? last;
-      if (text !== '') send(text);
-      return end === undefined ? 'waits' : 'more';
-    },
-    beat: () => send(told === place ? FILLER : placeEvent(placeText(place))),
-  };
 }
 
 /** A page may end before a transaction that nobody has looked at yet. */

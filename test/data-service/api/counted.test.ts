@@ -3,11 +3,11 @@
  * cost no look at the transactions between them, and the places of a text are read bucket by bucket.
  */
 import t, { type Test } from 'tap';
-import type { Database, SqlValue } from '../../../src/base/database.ts';
-import { LOOKED_UP_MAX } from '../../../src/data-service/api/transaction-count.ts';
+import type { Database } from '../../../src/base/database.ts';
+import { LOOKED_UP_MAX } from '../../../src/data-service/api/count-parts.ts';
 import { TEXT_INDEXES } from '../../../src/data-service/schema/tables.ts';
-import { served } from '../served.ts';
 import { onBothStores } from '../stores.ts';
+import { counting, readBy } from './counting.ts';
 
 const TXS = LOOKED_UP_MAX + 2;
 const PER_BLOCK = 100;
@@ -34,49 +34,11 @@ const FILL = [
   `CREATE ${TEXT_INDEXES[MESSAGES]}`,
 ];
 
-interface PlanNode {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** Rows that nodes of the plan have read from this table, or from any and from indexes. */
-function readBy(node: PlanNode, table?: string): number {
-  const isOf = table === undefined || node['Relation Name'] === table;
-  const own = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-  return (node.Plans ?? []).reduce((sum, one) => sum + readBy(one, table), isOf ? own : 0);
-}
-
 async function check(t: Test, open: () => Promise<Database>): Promise<void> {
   const db = await open();
   await db.exec([`DROP INDEX ${MESSAGES}`, ...FILL].join(';'));
   await db.exec('VACUUM ANALYZE');
-  let last: { readonly sql: string; readonly values: readonly SqlValue[] } | undefined;
-  const recording: Database = {
-    ...db,
-    query(sql, values = [], signal) {
-      if (sql.includes('count(*)')) last = { sql, values };
-      return db.query(sql, values, signal);
-    },
-  };
-  // The test has opened it, and closes it.
-  const reading = { ...recording, reading: recording, close: async () => undefined };
-  const service = await served(t, 'http://127.0.0.1:9', async () => reading, { crawl: undefined });
-  while ((await service.get('/blocks')).status !== 200) await new Promise(setImmediate);
-  const count = async (query: string) => {
-    const { status, json } = await service.get(`/transactions/count?${query}`);
-    return status === 200 ? (json as { count: string }).count : json;
-  };
-  const planOfLast = async (): Promise<PlanNode> => {
-    const [found] = await db.query<{ 'QUERY PLAN': string | [{ Plan: PlanNode }] }>(
-      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${last!.sql}`,
-      last!.values,
-    );
-    const plan = found!['QUERY PLAN'];
-    return (typeof plan === 'string' ? JSON.parse(plan) : plan)[0].Plan;
-  };
+  const { count, plans } = await counting(t, db);
 
   const lookedUp = 'sender=3MSender&type=4';
   const refused = {
@@ -98,14 +60,14 @@ async function check(t: Test, open: () => Promise<Database>): Promise<void> {
       String(2 * 24 * 6 * PER_BLOCK),
       filter,
     );
-    const read = readBy(await planOfLast(), 'txs');
+    const read = readBy((await plans()).at(-1)!, 'txs');
     t.ok(read <= NEAR_DATES, `${read} transactions are looked at`);
     t.equal(await count(`${filter}&dateFrom=2026-01-02&dateTo=2026-01-03&countTo=10`), '11');
   }
 
   t.equal(await count('search=invoice&scope=in_description'), String(WITH_TEXT));
   t.equal(await count('search=invoice&scope=in_description&countTo=100'), '101');
-  const read = readBy(await planOfLast());
+  const read = readBy((await plans()).at(-1)!);
   t.ok(read < WITH_TEXT, `${read} rows are read`);
 }
 

@@ -38,8 +38,11 @@ t.test('on a server', { skip: cluster.skip }, async (t) => {
     );
     return Number(found?.n);
   };
-  const until = async (count: number): Promise<void> => {
-    while ((await running()) !== count) await new Promise((resolve) => setTimeout(resolve, 20));
+  const becomes = async (count: number, name: string): Promise<void> => {
+    for (let tries = 0; tries < 1000 && (await running()) !== count; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    t.equal(await running(), count, name);
   };
   const begin = (path: string, count: number) => {
     const leaving = new AbortController();
@@ -50,26 +53,25 @@ t.test('on a server', { skip: cluster.skip }, async (t) => {
   };
 
   const heavy = begin('/transactions/count?search=slowly&scope=in_description', 8);
-  await until(RUNNING);
+  await becomes(RUNNING, 'a client has two of three places');
   t.equal((await service.get('/transactions?limit=1')).status, 200, 'connections are left');
   t.equal((await service.get('/health/ready')).status, 200);
   t.equal(await running(), RUNNING);
   heavy.abort();
-  await until(0);
-  t.pass('what nobody waits for is ended');
+  await becomes(0, 'what nobody waits for is ended');
 
   const users = begin('/users?search=slowly&scope=in_aliases', 8);
-  await until(RUNNING);
+  await becomes(RUNNING, 'as many for aliases');
   t.equal((await service.get('/transactions?limit=1')).status, 200, 'nor do aliases take all');
   t.equal(await running(), RUNNING);
   users.abort();
-  await until(0);
+  await becomes(0, 'they are ended, too');
 
   const light = begin('/transactions/id/slowly', CONNECTIONS);
-  await until(CONNECTIONS);
+  await becomes(CONNECTIONS, 'every connection is busy');
   t.equal((await service.get('/health/ready')).status, 200, 'health has its own connection');
   light.abort();
-  await until(0);
+  await becomes(0, 'short queries are ended as well');
   t.equal((await service.get('/transactions?limit=1')).status, 200);
 });
 
@@ -89,8 +91,9 @@ t.test('places are shared among clients', async (t) => {
   await new Promise(setImmediate);
   t.strictSame(began, ['a', 'a', 'a', 'c']);
   for (let i = 0; i < 7; i++) run('a').catch(() => undefined);
-  const refused = await run('a').catch((cause: unknown) => cause);
-  t.match(refused, { entry: 'Overloaded' }, 'its line is bounded');
+  const refused = run('a').catch((cause: unknown) => cause);
+  const later = new Promise((resolve) => setImmediate(() => resolve('it waits')));
+  t.match(await Promise.race([refused, later]), { entry: 'Overloaded' }, 'its line is bounded');
   const gone = heavy
     .run('d', AbortSignal.abort(), () => Promise.reject(new Error('it has begun')))
     .catch((cause: unknown) => cause);

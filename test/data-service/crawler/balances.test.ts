@@ -176,6 +176,44 @@ await onBothStores(t, 'balances that are refused', async (t, open) => {
   t.strictSame(crawler.log.of('crawl.failed'), [], 'the crawl has not failed');
 });
 
+await onBothStores(t, 'balances that one answer does not hold', async (t, open) => {
+  const plain = madeChain({ seed: 'halved', txsPerBlock: 8, accounts: 30 });
+  plain.grow(10);
+  const rich = String(plain.block(1)?.['generator']);
+  const chain: MadeChain = {
+    ...plain,
+    assets: (address) =>
+      Array.from({ length: address === rich ? 40 : 2 }, (_, i) => ({
+        assetId: `asset${String(i).padStart(3, '0')}`,
+        balance: i + 1,
+      })),
+  };
+  const unlimited = { addresses: Infinity, assets: Infinity };
+  const lists = { ...unlimited };
+  const node = await madeNode(t, () => chain, { instead: refusesLong(lists, chain) });
+  const db = await open();
+  const crawler = crawl(t, db, [node.url]);
+  await crawler.reached(11, chain.signature(11));
+  await crawler.stop();
+  const held = () => db.query('SELECT * FROM balances ORDER BY address, asset_id');
+  const before = await held();
+  for (const limits of [{ addresses: 3 }, { assets: 7 }]) {
+    Object.assign(lists, unlimited, limits);
+    await db.exec(`DELETE FROM balances; INSERT INTO balance_dirty SELECT address, 11 FROM users`);
+    const log = memoryLog();
+    const refresh = balanceRefresher({ db, clock, log });
+    const name = JSON.stringify(limits);
+    t.equal(
+      await refresh({ node: readerOf(t, node.url), nodes: 1, assertLocked() {} }),
+      true,
+      name,
+    );
+    t.strictSame(await held(), before, name);
+    t.strictSame(await db.query('SELECT * FROM balance_dirty'), [], name);
+    t.strictSame(log.of('crawl.balances-failed'), [], name);
+  }
+});
+
 /** Answers of a chain without what they say about an address. */
 const leavingOut = (
   address: string,
@@ -225,8 +263,9 @@ await onBothStores(t, 'a node that leaves an address out', async (t, open) => {
     plain.grow(8);
     const alone = crawl(t, db, [partial.url]);
     await until(async () => {
-      const marked = await db.query<{ address: string }>('SELECT address FROM balance_dirty');
+      // In this order: an earlier mark of it must not pass for the only one of the last block.
       const [tip] = await db.query<{ height: number }>('SELECT max(height) AS height FROM blocks');
+      const marked = await db.query<{ address: string }>('SELECT address FROM balance_dirty');
       return tip?.height === plain.height() && marked.length === 1 && marked[0]?.address === rich;
     });
     t.match(alone.log.of('crawl.balances-failed')[0], { address: rich });

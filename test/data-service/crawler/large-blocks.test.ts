@@ -1,7 +1,13 @@
 /** Blocks whose rows are long: batches end by bytes, and COPY comes in pieces. */
 import t, { type Test } from 'tap';
+import { undiciClient } from '../../../src/adapters/http/undici.ts';
+import { systemClock } from '../../../src/adapters/system.ts';
 import { MIB } from '../../../src/base/budget.ts';
 import type { Database } from '../../../src/base/database.ts';
+import { nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { readCursor } from '../../../src/data-service/crawler/prepare-batch.ts';
+import { readTip } from '../../../src/data-service/crawler/store-end.ts';
+import { writeParts } from '../../../src/data-service/crawler/write-batch.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
@@ -120,6 +126,36 @@ async function nodeInParts(t: Test, chain: MadeChain, most: number, failing: { t
   });
   return { url: node.url, parts };
 }
+
+await onBothStores(t, 'the parts of a block, one after the other', async (t, open) => {
+  // So many accounts that several parts of block 4 name the same new ones.
+  const chain = madeChain({ seed: 'parts', txsPerBlock: 300, accounts: 2000 });
+  chain.grow(3);
+  const crawled = async (height: number): Promise<Database> => {
+    const node = await madeNode(t, () => ({ ...chain, height: () => height }));
+    const db = await open();
+    const crawler = crawl(t, db, [node.url]);
+    await crawler.reached(height, chain.signature(height));
+    await crawler.stop();
+    return db;
+  };
+  const rowsIn = async (db: Database) => ({ ...(await digest(db)), balances: '' });
+  const [whole, db] = [await crawled(4), await crawled(3)];
+  const { url } = await nodeInParts(t, chain, 100, { times: 0 });
+  const http = undiciClient();
+  t.teardown(() => http.close());
+  const clock = systemClock(undefined);
+  const reader = nodeReader({ urls: [url] }, { http, clock, failed() {} });
+  const { blocks } = await reader.blocks(4, 4);
+  const writing = { bulk: false, now: clock.now(), removing: () => () => {} };
+  let parts = 0;
+  const after = await readCursor(db, await readTip(db));
+  const count = (): void => void parts++;
+  const written = await writeParts(db, blocks[0]!, after, writing, count).catch((cause) => cause);
+  t.match(written, { next: { height: 4, signature: chain.signature(4) } });
+  t.equal(parts, 5, 'three hundred in parts of 63');
+  t.strictSame(await rowsIn(db), await rowsIn(whole), 'as if they were one');
+});
 
 await onBothStores(t, 'a block that no answer can hold', async (t, open) => {
   // So many accounts that several parts of block 4 name the same new ones.

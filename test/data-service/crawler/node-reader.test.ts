@@ -6,6 +6,8 @@ import { MIB } from '../../../src/base/budget.ts';
 import type { HttpReply } from '../../../src/base/http.ts';
 import type { Clock } from '../../../src/base/ports.ts';
 import { transactionsOf } from '../../../src/data-service/crawler/block-parts.ts';
+import type { ChainBlock } from '../../../src/data-service/crawler/chain-block.ts';
+import { fetchRange } from '../../../src/data-service/crawler/fetch-blocks.ts';
 import {
   type NodeReader,
   nodeReader,
@@ -80,6 +82,45 @@ t.test('each part of a block has its minute', async (t) => {
   t.equal(await allOf(readerOf(t, node.url, clock)), 3500);
   const late = await madeNode(t, () => chain, { delay: async () => advance(61_000) });
   await t.rejects(readerOf(t, late.url, clock).height(), { name: 'NodeAway' });
+});
+
+t.test('other blocks than were asked for', async (t) => {
+  const chain = grown('other blocks', 6);
+  for (const heights of [[2, 3, 4], [3], [3, 2], [2, 2], [1, 2]]) {
+    const node = await madeNode(t, () => chain, {
+      instead: (path) => (asked(path) > 0 ? json(heights.map(chain.block)) : undefined),
+    });
+    const other = { name: 'NodeAway', message: /other blocks than 2 to 3/ };
+    await t.rejects(readerOf(t, node.url).blocks(2, 3), other, `${heights}`);
+  }
+});
+
+t.test('a range that is too long for one answer', async (t) => {
+  const chain = grown('too long', 9);
+  const node = await madeNode(t, () => chain, {
+    instead: (path) => (asked(path) > 3 ? tooBig : undefined),
+  });
+  const heights = async (from: number, to: number) => {
+    const found = await fetchRange(readerOf(t, node.url), from, to).catch((cause) => cause);
+    return [found.blocks?.map(({ height }: ChainBlock) => height), found.to];
+  };
+  t.strictSame(await heights(1, 9), [[1, 2, 3], 3], 'halved twice');
+  t.strictSame(await heights(4, 6), [[4, 5, 6], 6]);
+});
+
+t.test('a part that is too long for one answer', async (t) => {
+  const chain = grown('long parts', 3, 600);
+  const limits: number[] = [];
+  const node = await madeNode(t, () => chain, {
+    instead(path) {
+      if (asked(path) > 0) return tooBig;
+      const limit = Number(/limit=(\d+)/.exec(path)?.[1]);
+      limits.push(limit);
+      return limit > 300 ? tooBig : undefined;
+    },
+  });
+  t.equal(await allOf(readerOf(t, node.url)).catch((cause) => cause), 600);
+  t.strictSame(limits, [1000, 500, 250, 250, 250], 'halved, and not tried longer again');
 });
 
 const PART = 1000;

@@ -36,3 +36,16 @@ t.test('a store with fewer rows, which goes on with others', async (t) => {
   await db.query(`UPDATE txs SET id = 'AnotherTransaction' WHERE seq = 10`);
   t.equal(await advance(10), 'lost');
 });
+
+t.test('a removal of blocks that a server has not heard of', async (t) => {
+  const services = {} as unknown as DataServices;
+  const from = { seq: 10, removedAt: 5, mark: '' };
+  const request = { filter: {} as StreamFilter, filterText: '', client: '', lastId: '' };
+  const reader = streamReader(request, from, () => {}, services);
+  const advance = (isReplica: boolean) => {
+    const last = { seq: 10, removedAt: 0, mark: '', isReplica };
+    return reader.advance({ last, pages: new Map() }, new AbortController().signal);
+  };
+  t.equal(await advance(true), 'waits', 'a replica will');
+  t.equal(await advance(false), 'lost');
+});

@@ -1,0 +1,167 @@
+/**
+ * What a count of transactions reads (data-service.md#counts): where one index has all that is asked
+ * for, its entries; else the rows of the filter that has the fewest of them.
+ */
+import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { type CountPart, isInOrder, sizesStatement, withoutFilters } from './count-statement.ts';
+import { heavyRows } from './reading.ts';
+import { partyIs, type Source } from './search-sources.ts';
+import type { DataServices } from './services.ts';
+import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
+import {
+  type PlannedQuery,
+  rangeOf,
+  roleSources,
+  TIME_TOLERANCE_MS,
+  typeSources,
+} from './transaction-query.ts';
+import { conditions } from './transaction-sql.ts';
+import { isEmpty } from './windows.ts';
+
+/** Entries of an index that has all that is asked for. */
+export const ENTRIES_MAX = 1_000_000;
+/** Rows that are looked up, or found by a part of a text: each costs ten times as much as an entry. */
+export const LOOKED_UP_MAX = 50_000;
+
+const OF_ONE_INDEX: readonly (readonly (keyof TransactionFilter)[])[] = [
+  ['sender'],
+  ['recipient'],
+  ['type', 'assetId', 'amount', 'amountFrom', 'amountTo'],
+];
+
+const isByText = ({ finding }: Source): boolean => finding === 'by-bucket';
+
+export function hasAllInOneIndex({ filter, sources }: PlannedQuery): boolean {
+  if (sources.some(isByText)) return false;
+  const indexes = filter.search === undefined ? OF_ONE_INDEX : [['search', 'scope'] as const];
+  return indexes.some((names) => isPlain(filter, ...names, ...RANGE_FILTERS));
+}
+
+/** `total` is the highest ordinal. */
+export async function countParts(
+  query: PlannedQuery,
+  total: number,
+  services: DataServices,
+): Promise<readonly CountPart[]> {
+  const { filter, sources } = query;
+  if (isPlain(filter, 'search', 'scope', ...RANGE_FILTERS)) {
+    return withoutDates({ ...query, sources }, total, services);
+  }
+  if (hasAllInOneIndex(query)) {
+    return withoutDates({ ...query, sources: indexOf(filter) }, total, services);
+  }
+  return together(query, services);
+}
+
+/**
+ * The same in parts, of which the longest is so far inside the dates that no transaction needs to
+ * be looked at for its time.
+ */
+async function withoutDates(
+  query: PlannedQuery,
+  total: number,
+  services: DataServices,
+): Promise<readonly CountPart[]> {
+  const { filter, range, sources } = query;
+  const { dateFrom, dateTo } = filter;
+  const atEnd = (low: number, high: number): CountPart => ({
+    query: {
+      ...query,
+      range: { low, high },
+      filter: { ...withoutFilters(filter), dateFrom, dateTo },
+    },
+    sources,
+    looks: 'filters',
+    readMax: LOOKED_UP_MAX,
+  });
+  const inner =
+    dateFrom === undefined ? range : await rangeOf(filter, total, services, -TIME_TOLERANCE_MS);
+  if (isEmpty(inner)) return [atEnd(range.low, range.high)];
+  const isWhole = inner.low <= 1 && inner.high >= total;
+  const within: CountPart = {
+    query: { ...query, range: inner },
+    sources,
+    looks: isWhole || isInOrder(sources) ? 'nothing' : 'ordinals',
+    readMax: sources.some(isByText) ? LOOKED_UP_MAX : ENTRIES_MAX,
+  };
+  if (dateFrom === undefined) return [within];
+  const ends = [atEnd(range.low, inner.low - 1), atEnd(inner.high + 1, range.high)];
+  return [within, ...ends.filter((end) => !isEmpty(end.query.range))];
+}
+
+/** The rows of the filter that has the fewest, or of the search where no filter has few. */
+async function together(
+  query: PlannedQuery,
+  services: DataServices,
+): Promise<readonly CountPart[]> {
+  const { filter, sources } = query;
+  const known = driversOf(filter);
+  const sizes = await sizesOf(query, known, services);
+  const least = sizes.indexOf(Math.min(...sizes));
+  const [driver, size] = [known[least]!, sizes[least]!];
+  const part = { query, readMax: LOOKED_UP_MAX, looks: 'filters' } as const;
+  if (filter.search === undefined) return [{ ...part, sources: driver }];
+  if (size > LOOKED_UP_MAX) return [{ ...part, sources }];
+  // Those of a beginning of a text cannot be looked up by their transactions.
+  const byBeginning = sources.filter(({ order }) => order !== undefined);
+  const others = sources.filter(({ order }) => order === undefined);
+  return [
+    ...(byBeginning.length === 0 ? [] : [{ ...part, sources: byBeginning }]),
+    ...(others.length === 0 ? [] : [{ ...part, sources: driver, looks: others }]),
+  ];
+}
+
+async function sizesOf(
+  query: PlannedQuery,
+  known: readonly (readonly Source[])[],
+  services: DataServices,
+): Promise<readonly number[]> {
+  if (known.length === 1 && query.filter.search === undefined) return [0];
+  const { sql, values } = sizesStatement(query, known, LOOKED_UP_MAX);
+  const [found] = await heavyRows<{ sizes: readonly number[] }>(services, sql, values);
+  return found!.sizes;
+}
+
+/** Rows of an index for each filter that has one. */
+function driversOf(filter: TransactionFilter): readonly (readonly Source[])[] {
+  const { recipient, sender, permissions, type, assetId, contractId } = filter;
+  return [
+    ...(recipient === undefined ? [] : [[partyIs(recipient, PARTICIPANT)]]),
+    ...(sender === undefined ? [] : [[partyIs(sender, AUTHOR)]]),
+    ...(permissions === undefined ? [] : [roleSources(permissions)]),
+    ...(type === undefined ? [] : [typeSources(type)]),
+    ...(assetId === undefined ? [] : [assetIs(filter)]),
+    ...(hasAmounts(filter) ? [[amountIs(filter)]] : []),
+    ...(contractId === undefined ? [] : [[ofTxs({ contractId })]]),
+  ];
+}
+
+/** All entries that are asked for, where one index has them. */
+function indexOf(filter: TransactionFilter): readonly Source[] {
+  const { recipient, sender, type, assetId } = filter;
+  if (recipient !== undefined) return [partyIs(recipient, PARTICIPANT)];
+  if (sender !== undefined) return [partyIs(sender, AUTHOR)];
+  if (hasAmounts(filter)) return [amountIs(filter)];
+  if (assetId !== undefined) return assetIs(filter);
+  return type === undefined ? [ofTxs({})] : typeSources(type);
+}
+
+const hasAmounts = ({ amountFrom, amountTo }: TransactionFilter): boolean =>
+  amountFrom !== undefined || amountTo !== undefined;
+
+const ofTxs = (filter: Partial<TransactionFilter>): Source => ({
+  from: 'txs',
+  finding: 'in-order',
+  where: (values) => conditions(filter, 's', values).join(' AND ') || 'true',
+});
+
+/** Indexes have the type and the amount between the asset and the ordinal. */
+const assetIs = ({ assetId, type, amount }: TransactionFilter): readonly Source[] =>
+  type === undefined
+    ? [ofTxs({ assetId })]
+    : type.map((one) => ofTxs({ assetId, amount, type: [one] }));
+
+const amountIs = ({ assetId, type, amountFrom, amountTo }: TransactionFilter): Source => ({
+  ...ofTxs({ assetId, type, amountFrom, amountTo }),
+  order: 's.amount',
+});

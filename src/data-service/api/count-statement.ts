@@ -1,0 +1,132 @@
+/**
+ * Counts of transactions as SQL (data-service.md#counts). No statement reads more than it may, however
+ * frequent its filters are: each part reads rows of one index up to a limit, in the order of that
+ * index, and looks at each of them for what else is asked.
+ */
+import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { partyIs, type Source } from './search-sources.ts';
+import { type SqlValues, sqlValues } from './sql-values.ts';
+import type { TransactionFilter } from './transaction-filter.ts';
+import { type PlannedQuery, roleSources } from './transaction-query.ts';
+import { conditions, PARTS, type Statement, selectOf } from './transaction-sql.ts';
+import { between, type PageOf } from './windows.ts';
+
+/**
+ * What each row is looked at for: for nothing, so that it counts; for the ordinals of the query; for
+ * its filters, too; or for the filters and one of several sources.
+ */
+type Looks = 'nothing' | 'ordinals' | 'filters' | readonly Source[];
+
+export interface CountPart {
+  readonly query: PlannedQuery;
+  /** Among their rows are all that count. */
+  readonly sources: readonly Source[];
+  readonly looks: Looks;
+  /** No more rows of the sources are read. */
+  readonly readMax: number;
+}
+
+/**
+ * Its row has `count`, which is at most one more than `end`. Where a part has more rows than it may
+ * read, so that more might count, `cutAt` is this limit, and null else.
+ */
+export function countStatement(parts: readonly CountPart[], end: number): Statement {
+  const values = sqlValues();
+  const most = end + 1;
+  const read: string[] = [];
+  const counted: string[] = [];
+  const cuts: string[] = [];
+  for (const [i, part] of parts.entries()) {
+    const { query, sources, looks, readMax } = part;
+    const name = `read${i}`;
+    // Each transaction is at most once among the rows of a source that are in its order.
+    const enough = looks === 'nothing' && isInOrder(sources) ? most * sources.length : readMax + 1;
+    const limit = Math.min(enough, readMax + 1);
+    read.push(`${name} AS MATERIALIZED (${rowsOf(query, sources, limit, values)})`);
+    counted.push(countedOf(name, part, values));
+    if (limit > readMax) {
+      cuts.push(`CASE WHEN (SELECT count(*) FROM ${name}) > ${readMax} THEN ${readMax} END`);
+    }
+  }
+  const cutAt = cuts.length === 0 ? 'NULL' : `greatest(${cuts})`;
+  return {
+    sql: `WITH ${read.join(', ')}
+      SELECT count(*) AS count, CASE WHEN count(*) <= ${end} THEN ${cutAt} END AS "cutAt"
+      FROM (SELECT seq FROM (${counted.join(' UNION ')}) each LIMIT ${most}) found`,
+    values: values.list,
+  };
+}
+
+export const isInOrder = (sources: readonly Source[]): boolean =>
+  sources.every(({ order }) => order === undefined);
+
+/** The numbers of rows of several sources, each up to one more than `most`. */
+export function sizesStatement(
+  query: PlannedQuery,
+  all: readonly (readonly Source[])[],
+  most: number,
+): Statement {
+  const values = sqlValues();
+  const sizes = all.map(
+    (sources) => `(SELECT count(*) FROM (${rowsOf(query, sources, most + 1, values)}) one)`,
+  );
+  return { sql: `SELECT ARRAY[${sizes}]::int[] AS sizes`, values: values.list };
+}
+
+/** Ordinals of rows of the sources, at most so many, whatever the filters of the query are. */
+function rowsOf(
+  query: PlannedQuery,
+  sources: readonly Source[],
+  most: number,
+  values: SqlValues,
+): string {
+  const { range, filter } = query;
+  const page: PageOf = { range, sort: filter.sort, most };
+  const plain = { ...query, filter: withoutFilters(filter) };
+  const parts = sources.map((source) => {
+    const { finding, order } = source;
+    if (order === undefined) return PARTS[finding](page, selectOf(source, plain, values));
+    // Rows outside the range have been read, too: they are left out only behind the limit.
+    const select = selectOf({ ...source, repeats: false }, plain, values);
+    return `(${select('true', 's.seq')} ORDER BY ${order} LIMIT ${most})`;
+  });
+  const all = parts.length === 1 ? parts[0] : `(${parts.join(' UNION ALL ')})`;
+  return `SELECT seq FROM ${all} one LIMIT ${most}`;
+}
+
+/** Of the filters only the search is left, whose sources are given. */
+export const withoutFilters = ({
+  sort,
+  limit,
+  search,
+  scope,
+}: TransactionFilter): TransactionFilter =>
+  ({ sort, limit, search, scope }) as Partial<TransactionFilter> as TransactionFilter;
+
+function countedOf(
+  name: string,
+  { query: { filter, range }, sources, looks }: CountPart,
+  values: SqlValues,
+): string {
+  const isOnce = sources.length === 1 && isInOrder(sources);
+  const once = isOnce ? name : `(SELECT DISTINCT seq FROM ${name})`;
+  if (looks === 'nothing') return `SELECT seq FROM ${once} r`;
+  const inRange = between('r.seq', range);
+  if (looks === 'ordinals') return `SELECT seq FROM ${once} r WHERE ${inRange}`;
+  const found = [inRange, ...conditions(filter, 't', values)];
+  const { sender, recipient, permissions } = filter;
+  const anyOf = (sources: readonly Source[]): void => {
+    found.push(`(${sources.map((source) => isOf(source, values)).join(' OR ')})`);
+  };
+  if (recipient !== undefined) anyOf([partyIs(recipient, PARTICIPANT)]);
+  if (sender !== undefined) anyOf([partyIs(sender, AUTHOR)]);
+  if (permissions !== undefined) anyOf(roleSources(permissions));
+  if (looks !== 'filters') anyOf(looks);
+  return `SELECT r.seq FROM ${once} r
+    CROSS JOIN LATERAL (SELECT * FROM txs WHERE seq = r.seq OFFSET 0) t
+    WHERE ${found.join(' AND ')}`;
+}
+
+/** A value instead of EXISTS: no join, but a look at one row after the other. */
+const isOf = ({ from, where }: Source, values: SqlValues): string =>
+  `coalesce((SELECT true FROM ${from} s WHERE s.seq = r.seq AND ${where(values)} LIMIT 1), false)`;

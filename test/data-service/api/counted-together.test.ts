@@ -1,0 +1,101 @@
+/**
+ * Counts by filters that are frequent one by one and rare together, on both stores: no statement
+ * reads more rows of one index than a count may look at.
+ */
+import t, { type Test } from 'tap';
+import type { Database } from '../../../src/base/database.ts';
+import { LOOKED_UP_MAX } from '../../../src/data-service/api/count-parts.ts';
+import { BUCKET_BITS, INDEXES, TEXT_INDEXES } from '../../../src/data-service/schema/tables.ts';
+import { onBothStores } from '../stores.ts';
+import { counting, longestScan } from './counting.ts';
+
+/** Of two kinds, each more than a count may look at. */
+const TXS = 2 * (LOOKED_UP_MAX + 10);
+const PER_BLOCK = 100;
+const BLOCK_MS = 600_000;
+const GENESIS_TIME = Date.UTC(2026, 0, 1);
+/** The oldest ones are of both kinds. */
+const MEETING = 3;
+const ONE = `(n % 2 = 1 OR n <= ${MEETING})`;
+const OTHER = `(n % 2 = 0 OR n <= ${MEETING})`;
+const NUMBERS = `generate_series(1, ${TXS}) n`;
+
+const FILL = [
+  `INSERT INTO txs SELECT n, 'id' || n, CASE WHEN ${ONE} THEN 4 ELSE 5 END, 2,
+     (n - 1) / ${PER_BLOCK} + 1, ${GENESIS_TIME} + ((n - 1) / ${PER_BLOCK} + 1) * ${BLOCK_MS},
+     '3MSender', 'key', NULL, 1, NULL, CASE WHEN ${OTHER} THEN 'coin' END, n,
+     CASE WHEN ${OTHER} THEN 'audit ' || n % 10 END,
+     CASE WHEN ${OTHER} THEN '{"contractId": "contract"}'::jsonb ELSE '{}' END
+   FROM ${NUMBERS}`,
+  `INSERT INTO tx_addresses SELECT '3MFirst', n, 1 FROM ${NUMBERS} WHERE ${ONE}
+   UNION ALL SELECT '3MSecond', n, 2 FROM ${NUMBERS} WHERE ${OTHER}
+   UNION ALL SELECT '3MRare', n, 1 FROM ${NUMBERS} WHERE n % 5000 < 2`,
+  `INSERT INTO blocks SELECT height, 'b' || height, 'b' || (height - 1), 3, min(ts), 'miner', 0, NULL,
+     '{}', '{}', 9000, 1, count(*), min(seq) FROM txs GROUP BY height`,
+  'INSERT INTO type_counts SELECT type, count(*) FROM txs GROUP BY type',
+];
+
+const all = { ...INDEXES, ...TEXT_INDEXES };
+
+async function check(t: Test, open: () => Promise<Database>): Promise<void> {
+  const db = await open();
+  const without = Object.keys(all).map((name) => `DROP INDEX ${name}`);
+  const made = Object.values(all).map((definition) => `CREATE ${definition}`);
+  await db.exec([...without, ...FILL, ...made].join(';'));
+  await db.exec('VACUUM ANALYZE');
+  const { count, plans } = await counting(t, db);
+  const counted = async (filters: string): Promise<unknown> => {
+    const found = await count(filters);
+    for (const plan of await plans()) {
+      // The rows of one bucket of a text come together.
+      const most = LOOKED_UP_MAX + 1 + (filters.includes('search') ? 2 ** BUCKET_BITS : 0);
+      const read = longestScan(plan);
+      t.ok(read <= most, `${filters}: ${read} rows are read`);
+    }
+    return found;
+  };
+
+  const tooFar = {
+    validationErrors: {
+      countTo: `must be smaller, since more than ${LOOKED_UP_MAX} transactions would have to be looked at`,
+    },
+  };
+  const ofOne = ['sender=3MFirst', 'type=4', 'type=4,6'];
+  const ofOther = ['recipient=3MSecond', 'assetId=coin', 'contractId=contract', 'search=audit'];
+  for (const one of ofOne) {
+    for (const other of ofOther) {
+      const filters = `${one}&${other}`;
+      if (/^type=[\d,]+&assetId/.test(filters)) {
+        t.equal(await counted(filters), String(MEETING), 'one index has both');
+        continue;
+      }
+      t.match(await counted(filters), tooFar, filters);
+      const nearby = Math.ceil(MEETING / PER_BLOCK) + 1;
+      t.equal(
+        await counted(`${filters}&heightTo=${nearby}`),
+        String(MEETING),
+        `${filters}, divided`,
+      );
+    }
+  }
+
+  /** Two of five thousand, one of each kind. */
+  const rare = String((2 * (TXS - (TXS % 5000))) / 5000 / 2);
+  for (const other of [...ofOne.slice(1), ...ofOther]) {
+    const found = Number(await counted(`sender=3MRare&${other}`));
+    t.ok(found >= Number(rare) && found <= Number(rare) + MEETING, `${other}: ${found}`);
+    const first = await counted(`sender=3MRare&${other}&countTo=5`);
+    t.equal(first, '6', 'no further');
+  }
+  t.equal(
+    await counted('recipient=3MSecond&assetId=coin&countTo=1000'),
+    '1001',
+    'so many meet soon',
+  );
+  t.match(await counted('recipient=3MSecond&assetId=coin'), {
+    validationErrors: { countTo: /at most 50000/ },
+  });
+}
+
+t.setTimeout(300_000);
+await onBothStores(t, 'frequent filters that seldom meet', check);

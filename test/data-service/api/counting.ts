@@ -1,0 +1,69 @@
+/** Counts that a service answers from a store, and what their statements read. */
+import type { Test } from 'tap';
+import type { Database, SqlValue } from '../../../src/base/database.ts';
+import { served } from '../served.ts';
+
+export interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Rows that this node itself has read. */
+const ownRows = (node: PlanNode): number =>
+  (node['Actual Rows'] +
+    (node['Rows Removed by Filter'] ?? 0) +
+    (node['Rows Removed by Index Recheck'] ?? 0)) *
+  node['Actual Loops'];
+
+/** Rows that nodes of the plan have read from this table, or from any and from indexes. */
+export function readBy(node: PlanNode, table?: string): number {
+  const isOf = table === undefined || node['Relation Name'] === table;
+  const below = (node.Plans ?? []).reduce((sum, one) => sum + readBy(one, table), 0);
+  return below + (isOf ? ownRows(node) : 0);
+}
+
+/** The most rows that a single scan of a table or an index has read. */
+export function longestScan(node: PlanNode): number {
+  const isScan = /^(?:Seq|Index|Index Only|Bitmap Heap|Bitmap Index) Scan$/.test(node['Node Type']);
+  return Math.max(isScan ? ownRows(node) : 0, ...(node.Plans ?? []).map(longestScan));
+}
+
+/** Of a store with tables, which the test closes. */
+export async function counting(t: Test, db: Database) {
+  const said: { readonly sql: string; readonly values: readonly SqlValue[] }[] = [];
+  const recording: Database = {
+    ...db,
+    query(sql, values = [], signal) {
+      if (sql.includes('count(*)')) said.push({ sql, values });
+      return db.query(sql, values, signal);
+    },
+  };
+  const reading = { ...recording, reading: recording, close: async () => undefined };
+  const service = await served(t, 'http://127.0.0.1:9', async () => reading, { crawl: undefined });
+  while ((await service.get('/blocks')).status !== 200) await new Promise(setImmediate);
+  return {
+    async count(query: string): Promise<unknown> {
+      said.length = 0;
+      const { status, json } = await service.get(`/transactions/count?${query}`);
+      return status === 200 ? (json as { count: string }).count : json;
+    },
+    /** Of the statements of the last count. */
+    async plans(): Promise<PlanNode[]> {
+      const plans: PlanNode[] = [];
+      for (const { sql, values } of said) {
+        const [found] = await db.query<{ 'QUERY PLAN': string | [{ Plan: PlanNode }] }>(
+          `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`,
+          values,
+        );
+        const plan = found!['QUERY PLAN'];
+        plans.push((typeof plan === 'string' ? JSON.parse(plan) : plan)[0].Plan);
+      }
+      return plans;
+    },
+  };
+}
