@@ -218,6 +218,24 @@ t.test('a late branch whose votes do not count stays a late one', async (t) => {
   t.equal(at.blockchain.tip().height, 3);
 });
 
+t.test('votes that do not count take no justified block away, whatever the score', async (t) => {
+  const at = await node();
+  const other = await chainWith();
+  const shared = await mineIn(at, 1);
+  other.clock.time = at.clock.time;
+  await other.blockchain.append(fresh(shared));
+  await mineIn(at, 2);
+  const theirs = [await mineIn(other, 3), await mineIn(other, 4), await mineIn(other, 5)];
+  const lies = votesFor(other, 4, miners).map((vote, i) => {
+    const claim = { ...vote, ruleHash: new Uint8Array(32) };
+    return { ...claim, signature: miners[i]!.sign(voteBytes(claim, scheme)) };
+  });
+  await at.receive([...votesFor(at, 3, miners), ...lies]);
+  t.ok(at.finality.seeksJustified(), 'they look like a quorum for a higher block');
+  t.equal(await offer(at, theirs), 'outvoted');
+  t.equal(at.blockchain.tip().height, 3);
+});
+
 t.test('a vote leaves after its note, and the note follows it', async (t) => {
   const at = await node();
   const noteOf = () =>
