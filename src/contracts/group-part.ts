@@ -7,8 +7,15 @@ import type { WorkPorts } from './contract-work.ts';
 import { createGroupOutcomes } from './group-outcomes.ts';
 import { createGroupPhase, type GroupPhase } from './group-phase.ts';
 import { type GroupOptions, runGroup } from './group-run.ts';
+import type { GroupTurns } from './group-turns.ts';
 
 export const GROUPS_SHARE = roundLimits.groups.value;
+
+export interface GroupPartPorts extends WorkPorts {
+  readonly turns: GroupTurns;
+  /** False where the miner may add no results any more: a transaction of the block may change that. */
+  readonly maySign: () => boolean;
+}
 
 /** Nothing else may change the block before it has run. `deadline`: the time of day at which no contract may run any more. */
 export function beginGroups(
@@ -16,9 +23,9 @@ export function beginGroups(
   block: BlockInWork,
   deadline: number,
   options: GroupOptions,
-  ports: WorkPorts,
+  ports: GroupPartPorts,
 ): GroupPhase {
-  const { clock, repetitions, failed } = ports;
+  const { clock, repetitions, failed, turns, maySign } = ports;
   const now = clock.now();
   const end = now + (deadline - now) / GROUPS_SHARE;
   const outcomes = createGroupOutcomes(ports);
@@ -26,7 +33,9 @@ export function beginGroups(
   return createGroupPhase(entries.filter(isExecutableGroup), end, {
     clock,
     runGroup: (entry, ended) => runGroup(entry, { ...place, ended }),
+    maySign,
     isDue: ({ key }) => repetitions.isDue(key) && !failed.has(key),
-    yields: ({ key }) => repetitions.has(key),
+    yields: ({ key, sender }) => repetitions.has(key) || turns.isFailing(sender),
+    lastTurnOf: turns.lastOf,
   });
 }
