@@ -217,7 +217,7 @@ function addResult(
     group.add(result);
   } catch (cause) {
     if (isBlockFull(cause)) throw cause;
-    group.add(member);
+    group.check(member);
     throw new ResultRefused(String(cause));
   }
   results.set(member, result);
