@@ -2,11 +2,14 @@
  * The checks of the images to which the members of an atomic transaction change contracts (107). They
  * come before anything runs, since a check that takes too long would throw away all the runs before it.
  */
+import type { Clock } from '../base/ports.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import type { GroupCall } from './group-calls.ts';
-import type { GroupPlace } from './group-run.ts';
+import type { GroupOutcomes } from './group-outcomes.ts';
+import type { GroupTurns } from './group-turns.ts';
+import type { ImageChecks } from './image-checks.ts';
 
 export const isUpdate = ({ tx }: GroupCall): boolean => tx.type === updateContract.type;
 
@@ -16,11 +19,21 @@ interface Checked {
   readonly calls: readonly GroupCall[];
 }
 
+interface CheckPlace {
+  readonly ports: {
+    readonly checks: ImageChecks;
+    readonly turns: GroupTurns;
+    readonly clock: Pick<Clock, 'after'>;
+  };
+  readonly outcomes: GroupOutcomes;
+  readonly ended: Promise<boolean>;
+}
+
 /** False where it has to wait, or has been judged. `ms`: the time for all its checks. */
 export async function areGood(
   { entry, tx, calls }: Checked,
   ms: number,
-  { ports, outcomes, ended }: GroupPlace,
+  { ports, outcomes, ended }: CheckPlace,
 ): Promise<boolean> {
   const updates = calls.filter(isUpdate);
   if (updates.length === 0) return true;

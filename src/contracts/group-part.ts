@@ -3,19 +3,11 @@ import { roundLimits } from '../base/round-limits.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { BlockInWork } from './block-in-work.ts';
 import { isExecutableGroup } from './contract-queue.ts';
-import type { WorkPorts } from './contract-work.ts';
 import { createGroupOutcomes } from './group-outcomes.ts';
 import { createGroupPhase, type GroupPhase } from './group-phase.ts';
-import { type GroupOptions, runGroup } from './group-run.ts';
-import type { GroupTurns } from './group-turns.ts';
+import { type GroupOptions, type GroupPorts, runGroup } from './group-run.ts';
 
 export const GROUPS_SHARE = roundLimits.groups.value;
-
-export interface GroupPartPorts extends WorkPorts {
-  readonly turns: GroupTurns;
-  /** False where the miner may add no results any more: a transaction of the block may change that. */
-  readonly maySign: () => boolean;
-}
 
 /** Nothing else may change the block before it has run. `deadline`: the time of day at which no contract may run any more. */
 export function beginGroups(
@@ -23,7 +15,7 @@ export function beginGroups(
   block: BlockInWork,
   deadline: number,
   options: GroupOptions,
-  ports: GroupPartPorts,
+  ports: GroupPorts,
 ): GroupPhase {
   const { clock, repetitions, failed, turns, maySign } = ports;
   const now = clock.now();

@@ -17,11 +17,11 @@ import { verdictsInside } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts';
-import type { WorkOptions } from './contract-work.ts';
+import type { WorkOptions, WorkPorts } from './contract-work.ts';
 import { callsOf, type GroupCall } from './group-calls.ts';
 import { areGood, isUpdate } from './group-images.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
-import type { GroupPartPorts } from './group-part.ts';
+import type { GroupTurns } from './group-turns.ts';
 import { imageKey } from './image-loads.ts';
 import { runContract, timedOut } from './run-contract.ts';
 
@@ -30,9 +30,15 @@ export interface GroupOptions extends WorkOptions {
   readonly groupMs: number;
 }
 
+export interface GroupPorts extends WorkPorts {
+  readonly turns: GroupTurns;
+  /** False where the miner may add no results any more: a transaction of the block may change that. */
+  readonly maySign: () => boolean;
+}
+
 export interface GroupPlace {
   readonly block: BlockInWork;
-  readonly ports: GroupPartPorts;
+  readonly ports: GroupPorts;
   readonly outcomes: GroupOutcomes;
   readonly options: GroupOptions;
   /** Resolves at the end of the part of the round for groups; `true`: everything ends at once. */

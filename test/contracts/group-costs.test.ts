@@ -3,6 +3,7 @@ import t from 'tap';
 import type { ContractFailure } from '../../src/base/containers.ts';
 import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import type { Account } from '../node/in-process.ts';
 import { hashOfImage, type Program, success } from '../simulated/containers.ts';
 import { banOf, callOf, creationOf, groupOf, inPool, types, updateOf } from './atomic-groups.ts';
 import { add, type ContractNode, contractNode, START_MS, sum } from './contract-node.ts';
@@ -82,17 +83,29 @@ t.test('a sender with a new slow group for each round does not starve others', a
   const made = creationOf(node, 'fresh');
   const honest = groupOf(node, [made, callOf(node, made, add(3))]);
   await at.node.pool.submit(honest);
-  for (let i = 0; i < 5; i++) {
-    const timestamp = at.clock.now() - 3_600_000;
-    const calls = [1, 2].map((value) =>
-      callOf(node, bad, { ...add(value), timestamp: timestamp + value }, other),
+  const groupBy = (account: Account, values: readonly number[]): Tx => {
+    const timestamp = at.clock.now() - (account === other ? 3_600_000 : 0);
+    const calls = values.map((value, i) =>
+      callOf(node, bad, { ...add(value), timestamp: timestamp + i }, account),
     );
-    await at.node.pool.submit(groupOf(node, calls, { timestamp }, other));
+    return groupOf(node, calls, { timestamp }, account);
+  };
+  for (let i = 0; i < 5; i++) {
+    await at.node.pool.submit(groupBy(other, [1, 2]));
     await at.mine();
   }
   t.ok(slow.runs > 0);
   t.equal(inPool(node, honest), false);
   t.strictSame(node.state(made), { sum: 3n });
+
+  // Each needs most of the part of a round.
+  for (let i = 0; i < 4; i++) {
+    const good = groupBy(node.owner, [1, 3]);
+    await at.node.pool.submit(groupBy(other, [1, 2]));
+    await at.node.pool.submit(good);
+    await at.mine();
+    t.equal(inPool(node, good), false, 'and does not even take turns with them');
+  }
 });
 
 t.test('a call of a group that is thrown away is no success', async (t) => {
