@@ -94,7 +94,7 @@ export type Route<
 > = RouteDef<P, Q, B, R, S> & InGroup<string>;
 
 /** A route is described among those of its group. */
-interface InGroup<G extends string> {
+export interface InGroup<G extends string> {
   readonly group: G;
 }
 

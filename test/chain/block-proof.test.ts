@@ -95,6 +95,17 @@ t.test('the stored proof serves where no block carries one', async (t) => {
   t.throws(() => proofOfBlock(view, rules, 1), /Nobody votes/);
 });
 
+t.test('a proof that would be too long is refused', async (t) => {
+  const at = await fresh();
+  const { view } = at.blockchain;
+  const within = (height: number, from: number, headers: number, steps: number) =>
+    proofOfBlock(view, WITH_FINALITY, height, from, { steps, headers });
+  t.equal(within(5, 8, 4, 32).final, 8);
+  t.throws(() => within(5, 8, 3, 32), /the next final block is 3 blocks above/);
+  t.equal(within(10, 1, 4, 2).steps.length, 2);
+  t.throws(() => within(10, 1, 4, 1), /the voters have changed 1 times since height 1/);
+});
+
 t.test('a block that carries what makes nothing final is passed over', async (t) => {
   const at = await chainWith();
   await mineCarrying(at, NOTHING);
@@ -120,6 +131,7 @@ t.test('as JSON', async (t) => {
   t.match(verdict, { isProved: true, block: { height: 8 } });
   for (const wrong of [
     undefined,
+    null,
     [],
     {},
     { ...json, steps: {} },
@@ -130,4 +142,5 @@ t.test('as JSON', async (t) => {
   ]) {
     t.throws(() => proofFromJson(wrong, scheme), { name: 'CodecError' });
   }
+  t.throws(() => proofFromJson({ ...json, headers: [1] }, scheme), /are a text in Base64/);
 });

@@ -6,7 +6,12 @@ import { createHttpThreads, threadsProblem } from '../../src/cli/http-threads.ts
 import { niceValues } from '../nice-values.ts';
 
 const settings = { host: '127.0.0.1', port: 0, cors: false };
-const forThreads = { family: 'curve25519', chainId: 84, nativeToken: 'WEST', settings: {} };
+const forThreads = {
+  family: 'curve25519',
+  chainId: 84,
+  nativeToken: 'WEST',
+  settings: { apiKeys: [] },
+};
 
 const skip = process.platform !== 'linux' || native === undefined;
 

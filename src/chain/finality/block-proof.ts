@@ -44,6 +44,7 @@ export function proofOfBlock(
   rules: Pick<ChainRules, 'preActivatedFeatures' | 'featureCheckBlocks'>,
   height: number,
   from?: number,
+  most = { steps: STEPS_MAX, headers: PROOF_HEADERS_MAX },
 ): ProvenBlock {
   const root = rootHeight(view, rules);
   const trusted = Math.max(from ?? 1, root ?? 1);
@@ -56,11 +57,11 @@ export function proofOfBlock(
     throw apiError('Invalid', `No block at or above height ${Math.max(height, trusted)} is final`);
   }
   const final = last.link.source.height;
-  if (final - height >= PROOF_HEADERS_MAX) {
+  if (final - height >= most.headers) {
     throw apiError('TooBigSequence', `the next final block is ${final - height} blocks above`);
   }
   const changes = last.sets.change - known.change;
-  if (changes >= STEPS_MAX) {
+  if (changes >= most.steps) {
     const since = `since height ${trusted}; name a later one as 'from'`;
     throw apiError('TooBigSequence', `the voters have changed ${changes} times ${since}`);
   }

@@ -1,4 +1,5 @@
 /** Values of the settings of API keys with names. */
+import type { NamedKey } from '../../rest/named-keys.ts';
 import { isoDate, timeOfIsoDate } from '../../rest-framework/iso-date.ts';
 import { type Kind, Wrong } from './kinds.ts';
 import { keyHash, list, record, textLike } from './text-kinds.ts';
@@ -23,13 +24,6 @@ const instant: Kind<number> = {
   show: isoDate,
   schema: { type: 'string' },
 };
-
-interface NamedKey {
-  readonly name: string;
-  readonly hash: string;
-  readonly scopes: readonly string[];
-  readonly expires?: number;
-}
 
 const keys = list(
   record({ name: keyName, hash: keyHash, scopes: list(scope), expires: instant }, ['expires']),
