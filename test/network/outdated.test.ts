@@ -1,8 +1,14 @@
 // A node of an old release that goes on although its network has a feature that it lacks. What it
 // takes for bytes of no type, or for a broken rule, may be right by the rules of newer releases.
 import t, { type Test } from 'tap';
-import { concat } from '../../src/base/bytes.ts';
-import { blockProtocols, encodeTip } from '../../src/network/messages/block-messages.ts';
+import { concat, equal } from '../../src/base/bytes.ts';
+import {
+  blockProtocols,
+  decodeIdList,
+  encodeBlocks,
+  encodeIds,
+  encodeTip,
+} from '../../src/network/messages/block-messages.ts';
 import { scheme } from '../chain/chain-harness.ts';
 import { cluster, tipOf } from './cluster.ts';
 import { blockOn, inFull, maverick, turnOf } from './maverick.ts';
@@ -60,5 +66,52 @@ for (const isInBlock of [false, true]) {
     const known = await offences(t, [], isInBlock);
     t.ok(known.length > 0, 'without the feature nobody can have it');
     t.strictSame(await offences(t, lacking, isInBlock), [], 'with it, nobody is to blame');
+  });
+}
+
+for (const isTold of [false, true]) {
+  const first = isTold ? 'that came by gossip first' : 'that is first met in sync';
+  t.test(`peers whose chain has a block of a new type, ${first}`, async (t) => {
+    const at = await cluster(t, {
+      miners: ['old', 'new', 'newer'],
+      set: ['features.auto-shutdown-on-unsupported-feature=no', ...lacking],
+    });
+    const node = await at.start('old', { knows: [], set: ['miner.enable=no'] });
+    const peers = [await maverick(t, at, 'new'), await maverick(t, at, 'newer')] as const;
+    for (const peer of peers) peer.pester([node]);
+    let now = at.clock.now();
+    for (let second = 0; second < 60 && (second < 2 || !turnOf(node, peers[0], now)); second++) {
+      await at.seconds(1);
+      now = at.clock.now();
+    }
+    const block = blockOn(node, peers[0], now, { transactions: [unknownTx(1)] });
+    const id = block.header.signature;
+    let asked = 0;
+    for (const { answers } of peers) {
+      answers.set(blockProtocols.ids, async (message) => {
+        asked++;
+        const common = decodeIdList(message, scheme)[0]!;
+        return encodeIds({ common, next: equal(common, id) ? [] : [id] }, scheme);
+      });
+      answers.set(blockProtocols.blocks, async (message) => {
+        const ids = decodeIdList(message, scheme);
+        const found = ids.map((one) => (equal(one, id) ? block.bytes : undefined));
+        return encodeBlocks(found, scheme);
+      });
+    }
+    if (isTold) peers[0].notifyAll(blockProtocols.newBlock, inFull(block));
+    await at.seconds(2);
+    const { height, score } = tipOf(node);
+    const better = encodeTip({ height: height + 1, id, score: score + 10n ** 15n }, scheme);
+    for (let second = 0; second < 20; second++) {
+      for (const peer of peers) peer.notifyAll(blockProtocols.head, better);
+      await at.seconds(1);
+    }
+    t.ok(asked > 1, `it asks them: ${asked}`);
+    t.strictSame(
+      Array.from(node.log.of('peer.offence'), ({ offence }) => offence),
+      [],
+      'and blames nobody',
+    );
   });
 }

@@ -31,6 +31,8 @@ export interface DownloadPorts {
   readonly blockchain: Blockchain;
   readonly invalid: InvalidBlocks;
   readonly peerTips: PeerTips;
+  /** True where a broken rule blames nobody. */
+  readonly isOutdated: () => boolean;
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly log: Log;

@@ -59,7 +59,8 @@ export class PeerFollower {
       this.missing += count;
     };
     const { invalid } = ports.forkChoice;
-    this.download = createDownload({ ...options, onPlanned }, { ...ports, invalid });
+    const isOutdated = (): boolean => this.isOutdated();
+    this.download = createDownload({ ...options, onPlanned }, { ...ports, invalid, isOutdated });
   }
 
   get isFarBehind(): boolean {

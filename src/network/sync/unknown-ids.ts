@@ -16,6 +16,8 @@ export interface UnknownIdsPorts {
   readonly blockchain: Blockchain;
   readonly invalid: InvalidBlocks;
   readonly peerTips: Pick<PeerTips, 'ignore'>;
+  /** True where a broken rule blames nobody. */
+  readonly isOutdated: () => boolean;
   readonly log: Log;
   readonly ask: AskPeer;
 }
@@ -56,6 +58,10 @@ export async function* unknownIds(
     if (unknown.length === 0) return;
     if (unknown.some((id) => invalid.has(id))) {
       const what = misconduct('ids of a chain with an invalid block');
+      if (ports.isOutdated()) {
+        peerTips.ignore(session);
+        throw new GivenUp(what.message, 'later');
+      }
       session.offend('invalid-block', what);
       throw new Blamed(what);
     }
