@@ -10,6 +10,11 @@ export const roundLimits = {
   leftOut: limit(200_000, '', 'others that wait for such a place'),
   reserve: limit(4, '', 'part of the runs kept for creators that have none: one of so many'),
   groups: limit(2, '', 'part of a round for contracts inside atomic transactions: one of so many'),
+  groupsOfOne: limit(
+    4,
+    '',
+    'part of that after which further ones of a sender wait for all others: one of so many',
+  ),
   stale: limit(2, '', 'executions of a call beside others, of which the last makes it run alone'),
   alone: limit(4, '', 'part of a round in which one creator may run alone: one of so many'),
   aloneOfAll: limit(2, '', 'the same of all creators together: one of so many'),

@@ -34,6 +34,11 @@ export interface BlockInWork extends RunPlace {
   addResults(tx: Tx, verdicts: ProofVerdicts, results: readonly DataEntry[]): boolean;
   /** The same for an atomic transaction whose members `results` has executed. */
   addGroup(tx: Tx, verdicts: ProofVerdicts, results: (member: Tx) => Tx): boolean;
+  /**
+   * False where the block has no room left for so many bytes with results. Throws ApiError where no
+   * block has.
+   */
+  hasRoom(bytes: number): boolean;
   /** The result of a member of a group that is being made. */
   resultOf(member: Tx, verdicts: ProofVerdicts, results: readonly DataEntry[]): Tx;
 }
@@ -62,13 +67,16 @@ export function createBlockInWork(
     room.take(tx.bytes.length);
   }
 
-  /** False where there is no room for it. `waiting` is what the pool has. */
-  function addMade(made: Executed, waiting: Executed): boolean {
-    const { length } = made.tx.bytes;
+  function hasRoom(length: number): boolean {
     if (length > Math.min(blockBytesMax, EXECUTED_TX_BYTES_MAX)) {
       throw apiError('Invalid', `${length} bytes fit into no block of this network`);
     }
-    if (length > room.bytes || room.count < 1) return false;
+    return length <= room.bytes && room.count >= 1;
+  }
+
+  /** False where there is no room for it. `waiting` is what the pool has. */
+  function addMade(made: Executed, waiting: Executed): boolean {
+    if (!hasRoom(made.tx.bytes.length)) return false;
     try {
       add(made.tx, made.verdicts);
     } catch (cause) {
@@ -93,6 +101,7 @@ export function createBlockInWork(
     executed,
     executedHere: (id) => results.get(latin1(id)),
     add,
+    hasRoom,
     addResults(tx, verdicts, entries) {
       const result = executedTx(tx, verdicts, entries, clock.now(), signer, scheme);
       const index = draft.txs.length;

@@ -36,6 +36,7 @@ import type { Signer } from './executed-tx.ts';
 import { beginGroups, GROUPS_SHARE } from './group-part.ts';
 import type { GroupPhase } from './group-phase.ts';
 import type { GroupOptions } from './group-run.ts';
+import { createGroupTurns } from './group-turns.ts';
 import { createImageChecks } from './image-checks.ts';
 import { createImageLoads } from './image-loads.ts';
 import { createImageUsers } from './image-users.ts';
@@ -110,6 +111,7 @@ export function createContractPacker(
     createVersions,
     users,
     times: createRunTimes(),
+    turns: createGroupTurns(),
   };
   const { breakers, repetitions } = shared;
   const failedIn = createRoundMemory();
@@ -123,7 +125,9 @@ export function createContractPacker(
 
   const forget = pool.listen({
     added(entry) {
-      if (stopped || !concernsContract(entry)) return;
+      if (stopped) return;
+      if (isExecutableGroup(entry)) warmUp.groupArrived(entry);
+      if (!concernsContract(entry)) return;
       if (phase === undefined) warmUp.arrived(entry);
       else phase.arrived(entry);
     },
@@ -149,7 +153,8 @@ export function createContractPacker(
     const block = createBlockInWork(draft, header, room, limits.bytesMax, ports);
     const work = workOptions(options);
     const workPorts = { ...shared, failed: failedIn(header, limits) };
-    groups = beginGroups(pool.inOrder(), block, limits.contractDeadline, work, workPorts);
+    const groupPorts = { ...workPorts, maySign: () => maySign(draft) };
+    groups = beginGroups(pool.inOrder(), block, limits.contractDeadline, work, groupPorts);
     await groups.run();
     const begin = createWork(block, createImageLoads(options.perContainer), work, workPorts);
     phase = new ContractPhase(
@@ -166,7 +171,8 @@ export function createContractPacker(
     );
     phase.addAll(pool.inOrder().filter(concernsContract));
     try {
-      if (!stopped) await phase.run();
+      // A group may have taken the right away.
+      if (!stopped && maySign(draft)) await phase.run();
     } finally {
       phase = undefined;
     }
@@ -187,7 +193,8 @@ export function createContractPacker(
       const first = await packPlain({ takes: isPlain, reserved });
       const before = { ...first, bytes: first.bytes + reserved };
       // The first part may have taken the right away.
-      const left = maySign(draft) ? await execute(draft, limits, header, before) : before;
+      const mayRun = !stopped && maySign(draft);
+      const left = mayRun ? await execute(draft, limits, header, before) : before;
       if (!first.isFull && !pool.inOrder().some(endsAmongOthers)) return;
       const remaining = forTheRest(limits, left);
       await pack(pool, remaining, applying(draft.add, sealed), clock, {

@@ -10,8 +10,10 @@ import { base58 } from '../codec/text.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import { membersOf } from '../tx/members.ts';
 import type { Tx } from '../tx/transaction.ts';
+import { updateContract } from '../tx/types/107-update-contract.ts';
 import { type ConcludePorts, isOutage, lastAttempt, outageOf } from './conclude.ts';
 import type { GroupCall } from './group-calls.ts';
+import type { GroupTurns } from './group-turns.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
 
 export interface GroupOutcomes {
@@ -28,11 +30,22 @@ export interface GroupOutcomes {
     call: GroupCall,
     outcome: Exclude<ContractOutcome, { readonly kind: 'success' }>,
   ): void;
+  /** What is not its own fault keeps it out of the block: tried again for as long as in an outage. */
+  heldUp(entry: PoolEntry, tx: Tx, message: string, call?: GroupCall): void;
+  /** The part has ended while it ran. */
+  cut(entry: PoolEntry): void;
+  /** It is in the block. */
+  added(entry: PoolEntry, calls: readonly GroupCall[]): void;
 }
 
+/** A contract transaction that leaves, or waits, because of others: no refusal of itself. */
+const WITH_OTHERS = { status: 'Failure', code: 4 } as const;
+
 /** Failures count for the sender of the group, who has put it together. */
-export function createGroupOutcomes(ports: ConcludePorts): GroupOutcomes {
-  const { pool, breakers, repetitions, report, failed } = ports;
+export function createGroupOutcomes(
+  ports: ConcludePorts & { readonly turns: GroupTurns },
+): GroupOutcomes {
+  const { pool, breakers, repetitions, report, failed, turns } = ports;
 
   function judged(entry: PoolEntry, tx: Tx, found: Judgement, call?: GroupCall): void {
     conclude(entry, tx, found, !found.leaves && !repetitions.failed(entry.key), call);
@@ -54,32 +67,49 @@ export function createGroupOutcomes(ports: ConcludePorts): GroupOutcomes {
     failed.add(entry.key);
     const { leaves, report: said } = isLast ? lastAttempt(found) : found;
     if (leaves) {
-      pool.drop(
-        entry,
-        apiError('Invalid', by === undefined ? said.message : blame(by, said.message)),
-      );
+      pool.drop(entry, apiError('Invalid', blamed(by, said.message)));
       // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
       if (!entry.removed) return;
     }
+    // Others drop it by this one: its members may be good in another atomic transaction.
+    if (leaves) report({ txId: tx.id, ...said, message: blamed(by, said.message) });
     for (const member of membersOf(tx)) {
       const contractId = member.def.executable === true ? member.def.contract?.(member) : undefined;
       if (contractId === undefined) continue;
-      const isOwn = by === undefined || by.tx === member;
-      const message = isOwn ? said.message : blame(by, said.message);
-      report({ txId: member.id, contractId, ...said, message });
+      if (by?.tx === member) report({ txId: member.id, contractId, ...said });
+      else {
+        const how = leaves ? WITH_OTHERS : said;
+        report({ txId: member.id, contractId, ...how, message: blamed(by, said.message) });
+      }
     }
   }
 
   return {
-    refused: (entry, tx, cause) => judged(entry, tx, judgeRefusal(refusalFrom(cause).message)),
+    refused(entry, tx, cause) {
+      turns.failed(entry.sender);
+      judged(entry, tx, judgeRefusal(refusalFrom(cause).message));
+    },
     givenUp: (entry, tx, call) =>
       judged(entry, tx, judgeRefusal('The contract has failed too often'), call),
+    heldUp(entry, tx, message, call) {
+      turns.failed(entry.sender);
+      const found = judgeFailure({ kind: 'failure', message, recoverable: true, system: true });
+      conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
+    },
+    cut: ({ sender }) => turns.failed(sender),
+    added({ sender }, calls) {
+      turns.succeeded(sender);
+      for (const { tx, key } of calls) {
+        if (tx.type !== updateContract.type) breakers.succeeded(key, sender);
+      }
+    },
     unready(entry, tx, call, why) {
       breakers.failed(call.key, { sender: undefined, outage: outageOf(call, call.image, why) });
       broken(entry, tx, call, why);
     },
     failed(entry, tx, call, outcome) {
       const { sender } = entry;
+      turns.failed(sender);
       if (outcome.kind === 'failure') {
         breakers.failed(call.key, { sender, outage: outageOf(call, call.image, outcome) });
         broken(entry, tx, call, outcome);
@@ -93,6 +123,8 @@ export function createGroupOutcomes(ports: ConcludePorts): GroupOutcomes {
   };
 }
 
-const blame = ({ tx, key }: GroupCall, message: string): string =>
-  `The transaction '${base58.encode(tx.id)}' of the same atomic one has failed in the contract ` +
-  `'${base58.encode(fromLatin1(key))}': ${message}`;
+const blamed = (by: GroupCall | undefined, message: string): string =>
+  by === undefined
+    ? message
+    : `The transaction '${base58.encode(by.tx.id)}' of the same atomic one has failed in the ` +
+      `contract '${base58.encode(fromLatin1(by.key))}': ${message}`;

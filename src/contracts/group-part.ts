@@ -3,10 +3,9 @@ import { roundLimits } from '../base/round-limits.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { BlockInWork } from './block-in-work.ts';
 import { isExecutableGroup } from './contract-queue.ts';
-import type { WorkPorts } from './contract-work.ts';
 import { createGroupOutcomes } from './group-outcomes.ts';
 import { createGroupPhase, type GroupPhase } from './group-phase.ts';
-import { type GroupOptions, runGroup } from './group-run.ts';
+import { type GroupOptions, type GroupPorts, runGroup } from './group-run.ts';
 
 export const GROUPS_SHARE = roundLimits.groups.value;
 
@@ -16,9 +15,9 @@ export function beginGroups(
   block: BlockInWork,
   deadline: number,
   options: GroupOptions,
-  ports: WorkPorts,
+  ports: GroupPorts,
 ): GroupPhase {
-  const { clock, repetitions, failed } = ports;
+  const { clock, repetitions, failed, turns, maySign } = ports;
   const now = clock.now();
   const end = now + (deadline - now) / GROUPS_SHARE;
   const outcomes = createGroupOutcomes(ports);
@@ -26,7 +25,9 @@ export function beginGroups(
   return createGroupPhase(entries.filter(isExecutableGroup), end, {
     clock,
     runGroup: (entry, ended) => runGroup(entry, { ...place, ended }),
+    maySign,
     isDue: ({ key }) => repetitions.isDue(key) && !failed.has(key),
-    yields: ({ key }) => repetitions.has(key),
+    yields: ({ key, sender }) => repetitions.has(key) || turns.isFailing(sender),
+    lastTurnOf: turns.lastOf,
   });
 }

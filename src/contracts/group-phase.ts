@@ -1,9 +1,10 @@
 /**
  * The part of a round in which atomic transactions with contracts are executed, one after the other
  * and before all single calls (contracts.md#inside-atomic-transactions). What waits does not hold up
- * the rest: the part takes its share of the round at most.
+ * the rest: the part takes its share of the round at most, and each sender a share of the part.
  */
 import type { Clock } from '../base/ports.ts';
+import { roundLimits } from '../base/round-limits.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 
@@ -18,18 +19,28 @@ export interface GroupPhasePorts {
   readonly clock: Clock;
   /** `ended` resolves when the part is over, with the `now` of `end`. */
   readonly runGroup: (entry: PoolEntry, ended: Promise<boolean>) => Promise<void>;
+  /** False where the miner may add no results any more. */
+  readonly maySign: () => boolean;
   /** False for what must not be executed in this block. */
   readonly isDue: (entry: PoolEntry) => boolean;
   /** True for what gives way to the others. */
   readonly yields: (entry: PoolEntry) => boolean;
+  /** The sender with the lowest comes first. */
+  readonly lastTurnOf: (sender: string) => number;
 }
+
+export const GROUPS_OF_ONE_SHARE = roundLimits.groupsOfOne.value;
 
 /** `deadline`: the time of day at which it ends, whatever still runs. */
 export function createGroupPhase(
   entries: readonly PoolEntry[],
   deadline: number,
-  { clock, runGroup, isDue, yields }: GroupPhasePorts,
+  ports: GroupPhasePorts,
 ): GroupPhase {
+  const { clock, runGroup, maySign, isDue, yields, lastTurnOf } = ports;
+  const shareMs = (deadline - clock.now()) / GROUPS_OF_ONE_SHARE;
+  const usedMs = new Map<string, number>();
+  const used = (sender: string): number => usedMs.get(sender) ?? 0;
   let isOver = false;
   let finish = (_now: boolean): void => {};
   const ended = new Promise<boolean>((resolve) => {
@@ -40,18 +51,41 @@ export function createGroupPhase(
     finish(now);
   };
 
+  const hasShare = ({ sender }: PoolEntry): boolean => used(sender) < shareMs;
+  /** All for which the first is true come before the others, and so on. */
+  const ranks: readonly ((entry: PoolEntry) => boolean)[] = [
+    (entry) => !yields(entry) && hasShare(entry),
+    (entry) => !yields(entry),
+    hasShare,
+    () => true,
+  ];
+
+  async function runOne(entry: PoolEntry): Promise<void> {
+    const began = clock.monotonic();
+    await runGroup(entry, ended);
+    usedMs.set(entry.sender, used(entry.sender) + clock.monotonic() - began);
+  }
+
   async function runAll(): Promise<void> {
     const slice = new TimeSlice(clock);
-    for (const entry of inTurns(entries.filter(isDue), yields)) {
-      if (isOver || clock.now() >= deadline) return;
-      if (!entry.removed) await runGroup(entry, ended);
-      if (slice.isOver()) await slice.yield();
+    let waiting = inTurns(entries.filter(isDue), lastTurnOf);
+    for (const mayRun of ranks) {
+      const later: PoolEntry[] = [];
+      for (const entry of waiting) {
+        if (isOver || clock.now() >= deadline || !maySign()) return;
+        if (entry.removed) continue;
+        // Asked anew each time, since a sender fails, or uses up its share, while others wait.
+        if (mayRun(entry)) await runOne(entry);
+        else later.push(entry);
+        if (slice.isOver()) await slice.yield();
+      }
+      waiting = later;
     }
   }
 
   return {
     async run() {
-      if (entries.length === 0) return;
+      if (entries.length === 0 || isOver) return;
       const cancel = clock.after(deadline - clock.now(), () => end(false));
       try {
         await runAll();
@@ -64,18 +98,18 @@ export function createGroupPhase(
   };
 }
 
-/** Those that have failed come last; before that, each sender has one, then each a second, and so on. */
+/** Each sender has one, then each a second, and so on; who has waited longest for a turn comes first. */
 function inTurns(
   entries: readonly PoolEntry[],
-  yields: (entry: PoolEntry) => boolean,
+  lastTurnOf: (sender: string) => number,
 ): readonly PoolEntry[] {
   const counts = new Map<string, number>();
   const places = entries.map((entry) => {
     const turn = counts.get(entry.sender) ?? 0;
     counts.set(entry.sender, turn + 1);
-    return { entry, turn, isLast: yields(entry) };
+    return { entry, turn, last: lastTurnOf(entry.sender) };
   });
   // Stable, so that the order of the pool decides otherwise.
-  places.sort((a, b) => Number(a.isLast) - Number(b.isLast) || a.turn - b.turn);
+  places.sort((a, b) => a.turn - b.turn || a.last - b.last);
   return places.map(({ entry }) => entry);
 }

@@ -16,22 +16,29 @@ import { membersOf } from '../tx/members.ts';
 import { verdictsInside } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
-import { updateContract } from '../tx/types/107-update-contract.ts';
 import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts';
 import type { WorkOptions, WorkPorts } from './contract-work.ts';
 import { callsOf, type GroupCall } from './group-calls.ts';
+import { areGood, isUpdate } from './group-images.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
+import type { GroupTurns } from './group-turns.ts';
 import { imageKey } from './image-loads.ts';
-import { type Run, runContract, timedOut } from './run-contract.ts';
+import { runContract, timedOut } from './run-contract.ts';
 
 export interface GroupOptions extends WorkOptions {
   /** A group that has run for so long counts as one that takes too long. */
   readonly groupMs: number;
 }
 
+export interface GroupPorts extends WorkPorts {
+  readonly turns: GroupTurns;
+  /** False where the miner may add no results any more: a transaction of the block may change that. */
+  readonly maySign: () => boolean;
+}
+
 export interface GroupPlace {
   readonly block: BlockInWork;
-  readonly ports: WorkPorts;
+  readonly ports: GroupPorts;
   readonly outcomes: GroupOutcomes;
   readonly options: GroupOptions;
   /** Resolves at the end of the part of the round for groups; `true`: everything ends at once. */
@@ -39,8 +46,19 @@ export interface GroupPlace {
   readonly leftMs: () => number;
 }
 
+/** A group whose turn has come. */
+interface Attempt {
+  readonly entry: PoolEntry;
+  readonly tx: Tx;
+  readonly calls: readonly GroupCall[];
+}
+
 /** What a 105 with few results adds to the transaction in it. */
 const RESULT_BYTES = 256;
+/** None begins without so much of `groupMs` for the checks of its images. */
+const CHECKS_SHARE = 8;
+
+const NO_ROOM = 'The block has no room left for it';
 
 /** Never rejects but for a fault of this node. */
 export async function runGroup(entry: PoolEntry, place: GroupPlace): Promise<void> {
@@ -50,7 +68,7 @@ export async function runGroup(entry: PoolEntry, place: GroupPlace): Promise<voi
   if (calls !== undefined) {
     if (!block.room.fits(entry.size + calls.length * RESULT_BYTES)) return;
     if (!mayBegin(entry, tx, calls, place)) return;
-    if (place.leftMs() < Math.min(expectedMs(calls, place), options.groupMs)) return;
+    if (place.leftMs() < neededMs(calls, place)) return;
   }
   try {
     block.draft.check(tx, entry.verdicts);
@@ -59,19 +77,40 @@ export async function runGroup(entry: PoolEntry, place: GroupPlace): Promise<voi
     return;
   }
   assert(calls !== undefined, 'the rules refuse what concerns no contract');
-  const results = await execute(entry, tx, calls, place);
-  if (results === undefined) return;
+  const attempt = { entry, tx, calls };
+  const checksMs = Math.min(options.checkMs, place.leftMs() - runMs(calls, place));
+  if (!(await areGood(attempt, checksMs, place))) return;
+  ports.turns.began(entry.sender);
+  const results = await execute(attempt, place);
+  if (results !== undefined) addWhole(attempt, results, place);
+}
+
+function addWhole(
+  { entry, tx, calls }: Attempt,
+  results: ReadonlyMap<Tx, Tx>,
+  { block, ports, outcomes }: GroupPlace,
+): void {
   try {
-    const resultIn = (member: Tx): Tx => results.get(member) ?? member;
-    if (!block.addGroup(tx, entry.verdicts, resultIn)) return;
+    if (!block.addGroup(tx, entry.verdicts, (member) => results.get(member) ?? member)) {
+      outcomes.heldUp(entry, tx, NO_ROOM);
+      return;
+    }
   } catch (cause) {
-    if (!isBlockFull(cause) && !(cause instanceof ResultRefused))
-      outcomes.refused(entry, tx, cause);
+    notAdded(entry, tx, cause, outcomes);
     return;
   }
+  outcomes.added(entry, calls);
   for (const { tx: made, key } of calls) {
     if (made.type === createContract.type) ports.createVersions.add(key, made.version);
   }
+}
+
+/** It has run, so the next round must not simply do the same again. */
+function notAdded(entry: PoolEntry, tx: Tx, cause: unknown, outcomes: GroupOutcomes): void {
+  if (isBlockFull(cause)) outcomes.heldUp(entry, tx, NO_ROOM);
+  else if (cause instanceof ResultRefused) {
+    outcomes.heldUp(entry, tx, 'The block takes no results of this miner behind it');
+  } else outcomes.refused(entry, tx, cause);
 }
 
 /** False where it waits, or has been judged already. */
@@ -88,7 +127,7 @@ function mayBegin(
   }
   let isReady = true;
   for (const call of calls) {
-    if (call.tx.type === updateContract.type) continue;
+    if (isUpdate(call)) continue;
     const readiness = ports.prepare(call.image, call.createVersion, call.owner);
     if (readiness.kind === 'failure') {
       outcomes.unready(entry, tx, call, readiness);
@@ -99,26 +138,32 @@ function mayBegin(
   return isReady;
 }
 
-/** The time to allow for all its calls. */
-function expectedMs(calls: readonly GroupCall[], { ports, options }: GroupPlace): number {
+/** The time to allow for all its runs. */
+function runMs(calls: readonly GroupCall[], { ports, options }: GroupPlace): number {
+  const { limitMs, groupMs } = options;
   let sum = 0;
-  for (const { key, image } of calls) {
-    sum += Math.min(ports.times.expected(key, imageKey(image)) ?? options.limitMs, options.limitMs);
+  for (const call of calls) {
+    if (isUpdate(call)) continue;
+    sum += Math.min(ports.times.expected(call.key, imageKey(call.image)) ?? limitMs, limitMs);
   }
-  return sum;
+  return Math.min(sum, groupMs);
+}
+
+function neededMs(calls: readonly GroupCall[], place: GroupPlace): number {
+  const checksMs = calls.some(isUpdate) ? place.options.groupMs / CHECKS_SHARE : 0;
+  return runMs(calls, place) + checksMs;
 }
 
 /** The results by member; undefined where there is one that has none. */
 async function execute(
-  entry: PoolEntry,
-  tx: Tx,
-  calls: readonly GroupCall[],
+  { entry, tx, calls }: Attempt,
   place: GroupPlace,
 ): Promise<ReadonlyMap<Tx, Tx> | undefined> {
   const { block, ports, outcomes } = place;
   const began = ports.clock.monotonic();
   const callAt = new Map(calls.map((call) => [call.index, call]));
   const results = new Map<Tx, Tx>();
+  const executing = { entry, tx, results, place, bytes: entry.size };
   const group = block.draft.group();
   try {
     for (const [index, member] of membersOf(tx).entries()) {
@@ -127,16 +172,22 @@ async function execute(
         group.add(member);
         continue;
       }
-      const outcome = await outcomeOf(entry, call, results, began, place);
-      if (outcome === 'waits') return undefined;
+      const outcome = isUpdate(call) ? UPDATED : await called(entry, call, results, began, place);
+      if (outcome === 'cut') {
+        outcomes.cut(entry);
+        return undefined;
+      }
       if (outcome.kind !== 'success') {
         outcomes.failed(entry, tx, call, outcome);
         return undefined;
       }
-      addResult(group, index, call, outcome.results, { entry, tx, results, place });
+      if (!addResult(group, call, outcome.results, executing)) {
+        outcomes.heldUp(entry, tx, NO_ROOM);
+        return undefined;
+      }
     }
   } catch (cause) {
-    outcomes.refused(entry, tx, cause);
+    notAdded(entry, tx, cause, outcomes);
     return undefined;
   } finally {
     group.end();
@@ -149,95 +200,76 @@ interface Executing {
   readonly tx: Tx;
   readonly results: Map<Tx, Tx>;
   readonly place: GroupPlace;
+  /** Those of the whole with the results so far. */
+  bytes: number;
 }
 
+/**
+ * False where the block has no room left for the results. Throws ResultRefused where the fault is that
+ * of their sender, and ApiError where it is that of the group.
+ */
 function addResult(
   group: GroupInWork,
-  index: number,
-  { tx: member, key }: GroupCall,
+  { index, tx: member }: GroupCall,
   entries: readonly DataEntry[],
-  { entry, tx, results, place: { block, ports } }: Executing,
-): void {
+  executing: Executing,
+): boolean {
+  const { entry, tx, results, place } = executing;
+  const { block } = place;
   const result = block.resultOf(member, verdictsInside(tx, entry.verdicts, index), entries);
-  group.add(result);
+  executing.bytes += result.bytes.length - member.bytes.length;
+  if (!block.hasRoom(executing.bytes)) return false;
+  try {
+    group.add(result);
+  } catch (cause) {
+    if (isBlockFull(cause)) throw cause;
+    group.check(member);
+    throw new ResultRefused(String(cause));
+  }
   results.set(member, result);
-  if (member.type !== updateContract.type) ports.breakers.succeeded(key, entry.sender);
+  return true;
 }
 
-/** `waits`: nothing is known of it, and a later round tries again. */
-type Outcome = ContractOutcome | 'waits';
+/** No code runs for a 107: its image has been checked, and the results are empty. */
+const UPDATED: ContractOutcome = { kind: 'success', results: [] };
 
-function outcomeOf(
-  entry: PoolEntry,
-  call: GroupCall,
-  results: ReadonlyMap<Tx, Tx>,
-  began: number,
-  place: GroupPlace,
-): Promise<Outcome> {
-  return call.tx.type === updateContract.type
-    ? checked(call, place)
-    : called(entry, call, results, began, place);
-}
-
-/** No code runs for a 107: its image is checked, and the results are empty. */
-async function checked({ image, owner }: GroupCall, place: GroupPlace): Promise<Outcome> {
-  const { ports, options, ended } = place;
-  const check = ports.checks.check(image, owner);
-  if (check === 'busy') return 'waits';
-  let cancel = (): void => {};
-  const late = new Promise<'late'>((resolve) => {
-    cancel = ports.clock.after(options.checkMs, () => resolve('late'));
-  });
-  const problem = await Promise.race([check, late, ended.then(() => 'late' as const)]);
-  cancel();
-  if (problem === 'late') return 'waits';
-  return problem ?? { kind: 'success', results: [] };
-}
-
+/** `cut`: the part is over, and nothing is known of it. */
 async function called(
   entry: PoolEntry,
   call: GroupCall,
   results: ReadonlyMap<Tx, Tx>,
   groupBegan: number,
   place: GroupPlace,
-): Promise<Outcome> {
+): Promise<ContractOutcome | 'cut'> {
   const { ports, ended, options } = place;
   const { clock } = ports;
   ports.users.ran(call.key, call.image);
   const began = clock.monotonic();
   const contractId = fromLatin1(call.key);
   const run = runContract({ ...call, contractId }, placeOf(results, place), ports);
+  const noted = (outcome: ContractOutcome): ContractOutcome => {
+    const ms = clock.monotonic() - began;
+    ports.times.add(call.key, imageKey(call.image), ms);
+    ports.observe(outcome.kind, ms);
+    return outcome;
+  };
   const first = await Promise.race([run.outcome, ended.then((now) => ({ now }))]);
-  const ms = clock.monotonic() - began;
-  ports.times.add(call.key, imageKey(call.image), ms);
-  if (!('now' in first)) {
-    ports.observe(first.kind, ms);
-    return first;
-  }
-  return givenUp(entry, call, run, first.now, {
-    ...place,
-    isTooLong: clock.monotonic() - groupBegan >= options.groupMs,
-  });
-}
-
-/** The time is over. A container that does not end the call in time has to be replaced. */
-function givenUp(
-  entry: PoolEntry,
-  call: GroupCall,
-  run: Run,
-  now: boolean,
-  { ports, options, outcomes, isTooLong }: GroupPlace & { readonly isTooLong: boolean },
-): Outcome {
-  const message = timedOut(fromLatin1(call.key));
+  if (!('now' in first)) return noted(first);
+  const { graceMs } = options;
+  const isTooLong = clock.monotonic() - groupBegan >= options.groupMs;
+  run.close(first.now ? 0 : graceMs);
+  if (first.now) return 'cut';
+  const message = timedOut(contractId);
   const failure: ContractFailure = { kind: 'failure', message, recoverable: true, system: false };
-  run.close(now ? 0 : options.graceMs);
-  if (now) return 'waits';
-  if (isTooLong) return failure;
-  const cancel = ports.clock.after(options.graceMs, () => {
-    if (!entry.removed) outcomes.failed(entry, ports.pool.decode(entry), call, failure);
+  if (isTooLong) return noted(failure);
+  // A container that does not end the call in time has to be replaced.
+  const cancel = clock.after(graceMs, () => {
+    if (entry.removed) return;
+    place.outcomes.failed(entry, ports.pool.decode(entry), call, failure);
+    noted(failure);
   });
   void run.outcome.then(cancel);
-  return 'waits';
+  return 'cut';
 }
 
 /** The block as the member sees it: the results of those before it are there. */

@@ -11,15 +11,20 @@ import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
+import { membersOf } from '../tx/members.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { callContract } from '../tx/types/104-call-contract.ts';
+import { updateContract } from '../tx/types/107-update-contract.ts';
 import { contractKeyOf } from './contract-queue.ts';
 import type { CreateVersions } from './create-versions.ts';
+import { callsOf } from './group-calls.ts';
 import { imageKey } from './image-loads.ts';
 
 export interface WarmUp {
   /** A transaction has arrived. */
   arrived(entry: PoolEntry): void;
+  /** An atomic transaction with contracts has arrived. */
+  groupArrived(entry: PoolEntry): void;
   /**
    * As that of the engine, which tells a failure once; one that `arrived` was told comes first.
    * `creator`: as Latin-1 text.
@@ -67,14 +72,31 @@ export function createWarmUp({
     if (called !== undefined && version !== undefined) warm(imageOf(called), version, creator);
   }
 
+  /** False where it was looked at a short time ago. */
+  function isNews(contract: string): boolean {
+    const now = clock.monotonic();
+    if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return false;
+    seen.set(contract, now);
+    return true;
+  }
+
   return {
+    groupArrived(entry) {
+      if (!mayExecute()) return;
+      const members = membersOf(pool.decode(entry));
+      for (const { tx, key, image, createVersion, owner } of callsOf(
+        members,
+        view,
+        createVersions,
+      ) ?? []) {
+        if (tx.type !== updateContract.type && isNews(key)) warm(image, createVersion, owner);
+      }
+    },
     arrived(entry) {
       const type = entry.def.type;
       if (type !== createContract.type && type !== callContract.type) return;
       const contract = contractKeyOf(entry, view.scheme.publicKeySize);
-      const now = clock.monotonic();
-      if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
-      seen.set(contract, now);
+      if (!isNews(contract)) return;
       if (!mayExecute()) return;
       const creator = ownerOf(contract, entry);
       if (type === callContract.type) warmCalled(contract, creator);

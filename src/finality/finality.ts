@@ -215,7 +215,7 @@ export class Finality {
 
   /** There are votes for the block, and it is not known. */
   private isSought(id: string, height: number): boolean {
-    return this.pool.kept.hasFor(id) && this.ports.blocks.get(id, height) === undefined;
+    return this.pool.kept.hasFor(id, height) && this.ports.blocks.get(id, height) === undefined;
   }
 
   private compareWithOwn(vote: SignedVote): void {

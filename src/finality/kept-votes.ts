@@ -47,8 +47,10 @@ export class KeptVotes {
     yield* this.targets.get(target)?.values() ?? [];
   }
 
-  hasFor(target: string): boolean {
-    return this.targets.has(target);
+  /** Whether somebody has voted for the target at this height. */
+  hasFor(target: string, height: number): boolean {
+    for (const vote of this.for(target)) if (vote.target.height === height) return true;
+    return false;
   }
 
   /** Height of the highest vote of a voter, for whatever target, or 0. */

@@ -12,7 +12,7 @@ import type { Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { type Contradiction, Evidence } from './evidence.ts';
 import { KeptVotes } from './kept-votes.ts';
-import { decodeVote, encodeVote, type SignedVote, voteCheck } from './vote.ts';
+import { checkpointKey, decodeVote, encodeVote, type SignedVote, voteCheck } from './vote.ts';
 import type { VoterSet } from './voter-set.ts';
 
 /** The window of heights ends so far above the tip. */
@@ -56,8 +56,8 @@ export type Reason =
 type Place = 'window' | 'above';
 
 export interface UnknownTarget {
-  /** Text of its header hash. */
-  readonly id: string;
+  /** `checkpointKey` of what was voted for. */
+  readonly key: string;
   readonly height: number;
   readonly voters: ReadonlySet<string>;
 }
@@ -177,9 +177,9 @@ export class VotePool {
     const found = new Map<string, UnknownTarget & { readonly voters: Set<string> }>();
     for (const voter of [...this.unknown.keys()]) {
       for (const { target } of this.unknownOf(voter)) {
-        const id = latin1(target.id);
-        const one = found.get(id) ?? { id, height: target.height, voters: new Set<string>() };
-        found.set(id, one);
+        const key = checkpointKey(target);
+        const one = found.get(key) ?? { key, height: target.height, voters: new Set<string>() };
+        found.set(key, one);
         one.voters.add(voter);
       }
     }
@@ -197,7 +197,7 @@ export class VotePool {
 
 /** Of the vote and its signature: a forged one must not hide the good one while it is checked. */
 const nameOf = ({ voter, target, signature }: SignedVote): string =>
-  `${target.height} ${latin1(target.id)}${latin1(voter)}${latin1(signature)}`;
+  `${checkpointKey(target)}${latin1(voter)}${latin1(signature)}`;
 
 /** A vote read from a message is a view into the whole message. */
 const copyOf = (vote: SignedVote, scheme: ChainScheme): SignedVote =>

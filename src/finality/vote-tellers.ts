@@ -5,12 +5,13 @@
  * Invariant: at most `TOLD_MAX` blocks are remembered, those told of first leave first.
  */
 import { latin1 } from '../base/bytes.ts';
-import type { SignedVote } from './vote.ts';
+import { checkpointKey, type SignedVote } from './vote.ts';
 
 export const TOLD_MAX = 1_000;
 
 interface Tellers<Peer extends object> {
-  /** Of the block. */
+  /** Of the block: the text of its header hash. */
+  readonly id: string;
   readonly height: number;
   readonly peers: WeakSet<Peer>;
 }
@@ -18,31 +19,35 @@ interface Tellers<Peer extends object> {
 type IsSought = (id: string, height: number) => boolean;
 
 export class VoteTellers<Peer extends object> {
+  /** By `checkpointKey`. */
   private readonly tellers = new Map<string, Tellers<Peer>>();
 
   told(peer: Peer, votes: readonly SignedVote[], isSought: IsSought): void {
     for (const { target } of votes) {
       const { height } = target;
       const id = latin1(target.id);
-      const known = this.tellers.get(id);
+      const key = checkpointKey(target);
+      const known = this.tellers.get(key);
       if (known !== undefined) known.peers.add(peer);
-      else if (isSought(id, height)) this.add(id, { height, peers: new WeakSet([peer]) });
+      else if (isSought(id, height)) this.add(key, { id, height, peers: new WeakSet([peer]) });
     }
   }
 
-  private add(id: string, tellers: Tellers<Peer>): void {
-    this.tellers.set(id, tellers);
+  private add(key: string, tellers: Tellers<Peer>): void {
+    this.tellers.set(key, tellers);
     if (this.tellers.size <= TOLD_MAX) return;
     const [oldest] = this.tellers.keys();
     if (oldest !== undefined) this.tellers.delete(oldest);
   }
 
-  has(peer: Peer, ids: readonly string[]): boolean {
-    return ids.some((id) => this.tellers.get(id)?.peers.has(peer) === true);
+  has(peer: Peer, keys: readonly string[]): boolean {
+    return keys.some((key) => this.tellers.get(key)?.peers.has(peer) === true);
   }
 
   /** Forgets what nobody seeks any more. */
   keep(isSought: IsSought): void {
-    for (const [id, { height }] of this.tellers) if (!isSought(id, height)) this.tellers.delete(id);
+    for (const [key, { id, height }] of this.tellers) {
+      if (!isSought(id, height)) this.tellers.delete(key);
+    }
   }
 }

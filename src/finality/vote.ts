@@ -10,7 +10,7 @@
  *
  * A vote travels as these bytes, the public key of the voter and its signature.
  */
-import { utf8 } from '../base/bytes.ts';
+import { latin1, utf8 } from '../base/bytes.ts';
 import type { SignatureCheck } from '../base/ports.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
@@ -26,6 +26,9 @@ export interface Checkpoint {
   /** Hash of its header (block/header.ts): with the national cryptography an id binds nothing. */
   readonly id: Uint8Array;
 }
+
+/** As a key: voters may name any height for an id, and a false one must not touch the true ones. */
+export const checkpointKey = ({ height, id }: Checkpoint): string => `${height} ${latin1(id)}`;
 
 export interface Vote {
   /** Hash of the header of the genesis block. */

@@ -7,20 +7,14 @@
  */
 import { unlessOurs } from '../base/assert.ts';
 import { limitsOf } from '../base/budget.ts';
-import { equal, latin1 } from '../base/bytes.ts';
+import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import {
-  exactLead,
-  type Lead,
-  leadOf,
-  mayBeQuorum,
-  type VotesOfChain,
-} from '../chain/finality/branch-lead.ts';
+import { exactLead, type Lead, leadOf, type VotesOfChain } from '../chain/finality/branch-lead.ts';
 import { carriedAbove } from '../chain/finality/carriers.ts';
 import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
@@ -40,7 +34,7 @@ import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
 import type { Config } from './config/settings.ts';
 import { reportOf } from './finality-report.ts';
-import { JustifiedSearch, type Sought } from './justified-search.ts';
+import { JustifiedSearch, type Sought, soughtBy } from './justified-search.ts';
 import { notePath, openNote, requireNote } from './voter-note.ts';
 
 export interface FinalityOptionsOfNode {
@@ -126,9 +120,10 @@ export class NodeFinality implements BranchFinality {
     this.ports = ports;
     this.search = new JustifiedSearch({
       clock: ports.clock,
+      head: () => ports.blockchain.tip(),
       sought: () => this.sought(),
-      hasTold: (session, ids) =>
-        this.running?.engine.tellers.has(this.peerOf(session), ids) === true,
+      hasTold: (session, keys) =>
+        this.running?.engine.tellers.has(this.peerOf(session), keys) === true,
       peers: () => this.sessions?.all() ?? [],
     });
   }
@@ -219,6 +214,7 @@ export class NodeFinality implements BranchFinality {
           this.shown();
         },
         onChange: () => {
+          this.search.changed();
           if (this.seeksJustified()) this.onSeeking();
         },
       },
@@ -360,7 +356,7 @@ export class NodeFinality implements BranchFinality {
 
   /** Some block that is justified, or may be, is not in the own chain. */
   seeksJustified(): boolean {
-    return this.sought() !== undefined;
+    return this.search.isSeeking();
   }
 
   asks(peer: Session): boolean {
@@ -374,20 +370,7 @@ export class NodeFinality implements BranchFinality {
   private sought(): Sought | undefined {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
-    if (running === undefined || head === undefined) return undefined;
-    const { tracker, pool } = running.engine;
-    const { justified } = tracker;
-    const own = ancestorAt(head, justified.height, running.index);
-    const isOwn = own !== undefined && equal(own.checkpoint.id, justified.id);
-    const voted = pool
-      .unknownTargets()
-      .filter(
-        ({ height, voters }) =>
-          height > justified.height && mayBeQuorum(head.leaves, (name) => voters.has(name)),
-      );
-    const all = isOwn ? voted : [{ id: latin1(justified.id), height: justified.height }, ...voted];
-    if (all.length === 0) return undefined;
-    return { height: Math.max(...all.map(({ height }) => height)), ids: all.map(({ id }) => id) };
+    return running && head && soughtBy(running, head);
   }
 
   lead(ancestor: number, branch: readonly Header[]): Lead {

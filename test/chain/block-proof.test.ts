@@ -2,7 +2,7 @@
 import t from 'tap';
 import { proofOfBlock } from '../../src/chain/finality/block-proof.ts';
 import { finalProofWrite } from '../../src/chain/finality/final-floor.ts';
-import { leavesAt } from '../../src/chain/finality/finality-state.ts';
+import { leavesAt, rootHeight } from '../../src/chain/finality/finality-state.ts';
 import { trustedGenesis } from '../../src/chain/finality/genesis-voters.ts';
 import { base64 } from '../../src/codec/text.ts';
 import { encodeFinalProof } from '../../src/finality/final-proof.ts';
@@ -10,6 +10,7 @@ import { decodeJustification } from '../../src/finality/justification.ts';
 import { type TrustedCheckpoint, verifyOffline } from '../../src/finality/offline-proof.ts';
 import { proofFromJson, stepsToJson } from '../../src/finality/offline-proof-json.ts';
 import { decidingOn } from '../../src/finality/voter-set.ts';
+import { feature } from '../../src/tx/rules/features.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { genesis, miners, scheme, signed, type TestChain } from './chain-harness.ts';
 import {
@@ -115,6 +116,34 @@ t.test('a block that carries what makes nothing final is passed over', async (t)
   const proof = proofAt(at, 1);
   t.equal(proof.final, 3);
   t.match(verifyOffline(proof, trusted(at, 1), scheme), { isProved: true, block: { height: 1 } });
+});
+
+t.test('blocks that are older than the feature have none', async (t) => {
+  const settings: typeof WITH_FINALITY = {
+    ...WITH_FINALITY,
+    featureCheckBlocks: 4,
+    preActivatedFeatures: new Map([...WITH_FINALITY.preActivatedFeatures, [feature.finality, 9]]),
+  };
+  const at = await chainWith(settings);
+  while (at.blockchain.tip().height < 9) await mineCarrying(at, NOTHING);
+  for (let height = 10; height <= HEIGHT; height++) {
+    await mineCarrying(at, justificationOf(at, height - 1, miners, {}, settings));
+  }
+  const { view } = at.blockchain;
+  const root = rootHeight(view, settings)!;
+  t.equal(root, 5);
+  const { ruleHash } = decidingOn(leavesAt(view, root)!, scheme);
+  const trust = { genesis: blocksOf(at, settings).checkpoint(1).id, height: root, ruleHash };
+  for (let height = 1; height <= 10; height++) {
+    const proven = () => proofOfBlock(view, settings, height);
+    if (height < 8) {
+      t.throws(proven, /Blocks below height 8 have no proof/, `${height}`);
+      continue;
+    }
+    const proof = proven();
+    const verdict = verifyOffline({ ...proof, headers: [...proof.headers] }, trust, scheme);
+    t.match(verdict, { isProved: true, block: { height } }, `${height}`);
+  }
 });
 
 t.test('as JSON', async (t) => {

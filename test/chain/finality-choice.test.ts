@@ -200,6 +200,31 @@ t.test('the branch with the higher justified block wins against a better score',
   t.equal(await offer(at, own.slice(1)), 'outvoted', 'and the longer branch does not come back');
 });
 
+t.test(
+  'one voter that names false heights hides no block that a quorum has voted for',
+  async (t) => {
+    const at = await node();
+    const other = await chainWith();
+    const shared = await mineIn(at, 1);
+    other.clock.time = at.clock.time;
+    await other.blockchain.append(fresh(shared));
+    await mineIn(at, 2);
+    const theirs = [await mineIn(other, 3)];
+    await at.receive(votesFor(at, 2, miners));
+    const [vote] = votesFor(other, 3, [miners[1]!]);
+    const lie = (height: number, id = vote!.target.id): SignedVote => {
+      const claim = { ...vote!, target: { height, id } };
+      return { ...claim, signature: miners[1]!.sign(voteBytes(claim, scheme)) };
+    };
+    await at.receive([lie(4, new Uint8Array(32)), lie(2), lie(5)]);
+    t.notOk(at.finality.seeksJustified());
+    await at.receive(votesFor(other, 3, miners));
+    t.ok(at.finality.seeksJustified());
+    t.equal(await offer(at, theirs), 'adopted');
+    t.notOk(at.finality.seeksJustified());
+  },
+);
+
 t.test('a late branch whose votes do not count stays a late one', async (t) => {
   const at = await node();
   const other = await chainWith();

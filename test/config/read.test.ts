@@ -279,6 +279,13 @@ t.test('what several settings say together', async (t) => {
     rest-api { api-key-hash = ${hash}, privacy-api-key-hash = ${hash} }`);
   t.match(loopback.warnings.join('\n'), /peers are not asked who they are/);
   t.match(loopback.warnings.join('\n'), /privacy-api-key-hash should differ/);
+  const named = (key: string) =>
+    `${LEAST} rest-api { api-key-hash = ${hash}, api-keys = [${key}] }`;
+  const whole = await problems(named(`{ name = old, hash = ${hash}, scopes = [read] }`));
+  t.match(whole.message, /api-keys = old: expected another hash than api-key-hash/);
+  const other = 'A6nsiifwYKYEx6YzYD7woP1XCn72RVvx6tC1zjjLXqsu';
+  const idle = await problems(named(`{ name = idle, hash = ${other}, scopes = [] }`));
+  t.match(idle.message, /a scope for each key/);
 });
 
 t.test('REST answers this machine alone unless told otherwise', async (t) => {

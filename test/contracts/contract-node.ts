@@ -1,5 +1,5 @@
 /** A whole node in the process of the test whose contracts are functions. */
-import type { ContractExecution, DataEntry } from '../../src/base/containers.ts';
+import type { Containers, ContractExecution, DataEntry } from '../../src/base/containers.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { contractEntries, contractOf } from '../../src/ledger/contracts.ts';
@@ -67,10 +67,16 @@ export function entryOrNone(
   }
 }
 
+export interface ContractNodeOptions extends WholeOptions {
+  readonly timeoutMs?: number;
+  /** What the engine does otherwise. */
+  readonly engine?: Partial<Containers>;
+}
+
 export async function contractNode(
   scope: Scope,
   programs: Readonly<Record<string, Program>>,
-  { timeoutMs = TIMEOUT_MS, ...options }: WholeOptions & { readonly timeoutMs?: number } = {},
+  { timeoutMs = TIMEOUT_MS, engine = {}, ...options }: ContractNodeOptions = {},
 ): Promise<ContractNode> {
   let containers: SimulatedContainers | undefined;
   const at = await wholeNode(scope, {
@@ -84,7 +90,10 @@ export async function contractNode(
         timeoutMs,
         callMs: () => 0,
       });
-      return { ...(options.around?.(ports) ?? ports), containers };
+      return {
+        ...(options.around?.(ports) ?? ports),
+        containers: Object.assign(Object.create(containers), engine),
+      };
     },
   });
   const [owner] = at.accounts;

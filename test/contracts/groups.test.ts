@@ -1,52 +1,17 @@
 /** Contracts inside atomic transactions, on a whole node whose contracts are functions. */
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
 import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
 import { executedBy } from '../../src/ledger/contracts.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { membersOf } from '../../src/tx/members.ts';
 import { feature, presetFeatures } from '../../src/tx/rules/features.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import type { Account } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
-import { add, type ContractNode, contractNode, sum } from './contract-node.ts';
+import { callOf, creationOf, extra, groupOf, inPool, transferOf, types } from './atomic-groups.ts';
+import { add, contractNode, sum } from './contract-node.ts';
 
 const SUCCESS = 'Success null Contract transaction successfully mined';
 const FEE = 1_000_000n;
-
-const badge = { atomicBadge: { trustedSender: null } };
-const extra = { feeAssetId: null, ...badge };
-
-const callOf = (node: ContractNode, contract: Tx, more: object = {}, by = node.owner): Tx =>
-  node.at.make(by, {
-    ...{ type: 104, version: 4, contractId: base58.encode(contract.id), params: [] },
-    ...{ contractVersion: 1, ...extra },
-    ...more,
-  });
-
-const creationOf = (node: ContractNode, image: string, more: object = {}): Tx =>
-  node.at.make(node.owner, {
-    ...{ type: 103, version: 3, image, imageHash: hashOfImage(image), contractName: image },
-    ...{ params: [], ...extra },
-    ...more,
-  });
-
-const transferOf = (node: ContractNode, to: Account, amount: bigint): Tx =>
-  node.at.make(node.owner, {
-    ...{ type: 4, version: 3, recipient: to.text, amount, attachment: '', ...badge },
-  });
-
-const groupOf = ({ at, owner }: ContractNode, members: readonly Tx[], more: object = {}): Tx =>
-  at.make(owner, {
-    type: 120,
-    transactions: members.map((tx) => parse(stringify(txToJson(tx, at.scheme))) as JsonObject),
-    ...more,
-  });
-
-const inPool = ({ at }: ContractNode, tx: Tx): boolean => at.node.pool.get(tx.id) !== undefined;
-
-const types = (block: readonly Tx[]): readonly number[] => block.map(({ type }) => type);
 
 /** Says what the balance of an account is. */
 const balanceProgram =
@@ -154,9 +119,13 @@ t.test('a contract that fails takes the whole group with it', async (t) => {
   t.equal(at.balance(somebody), before);
   t.equal(inPool(node, group), false);
   t.strictSame(node.statuses(failing), ['Error 2 no']);
-  t.match(node.statuses(first), [
-    /^Error 2 The transaction '.*' of the same atomic one has failed/,
-  ]);
+  const blamed = /The transaction '.*' of the same atomic one has failed in the contract '.*': no$/;
+  const [ofGroup] = node.statuses(group);
+  t.match(ofGroup, /^Error 2 /, 'others drop the group by this one');
+  t.match(ofGroup, blamed);
+  const [ofFirst] = node.statuses(first);
+  t.match(ofFirst, /^Failure 4 /, 'a code, so that it is no refusal of a good member');
+  t.match(ofFirst, blamed);
 
   const later = groupOf(node, [callOf(node, counter, add(5)), callOf(node, bad, add(1))]);
   await at.node.pool.submit(later);

@@ -18,6 +18,7 @@ import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type Account, ROUND_MS } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
+import { callOf, groupOf } from './atomic-groups.ts';
 import { add, type ContractNode, contractNode, sum, TIMEOUT_MS } from './contract-node.ts';
 
 const SUCCESS = 'Success null Contract transaction successfully mined';
@@ -578,4 +579,39 @@ t.test('a call that uses up its work of patterns takes none from others', async 
   await node.call(contract, { timestamp: timestamp + 1 });
   t.equal((await node.at.mine()).length, 2);
   t.same(begun, ['greedy', 'good']);
+});
+
+t.test('a node that stops while it packs plain transactions runs no group', async (t) => {
+  let runs = 0;
+  const node = await contractNode(t, {
+    sum(execution, wait) {
+      runs++;
+      return sum(execution, wait);
+    },
+  });
+  const { at, owner } = node;
+  const counter = await node.created('sum');
+  const before = runs;
+  await at.send(owner, { type: 4, recipient: owner.text, amount: 1, attachment: '' });
+  const calls = [5, 6].map((value) => callOf(node, counter, add(value)));
+  await at.node.pool.submit(groupOf(node, calls));
+  const packer = createPacker(node, owner, at.clock, true);
+  const generator = { ...owner, sign: signOf(node, owner) };
+  const contractDeadline = at.clock.now() + 1e4;
+  const time = at.clock.now() + ROUND_MS;
+  await at.node.blockchain.produceBlock(generator, time, async (draft, limits, header) => {
+    const stopping = {
+      ...draft,
+      add(...added: Parameters<typeof draft.add>) {
+        packer.stop();
+        return draft.add(...added);
+      },
+    };
+    await packer.pack(stopping, { ...limits, contractDeadline }, header);
+    t.strictSame(
+      draft.txs.map(({ type }) => type),
+      [4],
+    );
+  });
+  t.equal(runs, before);
 });

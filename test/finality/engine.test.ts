@@ -2,6 +2,7 @@
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import { decodeFinalProof } from '../../src/finality/final-proof.ts';
+import { checkpointKey } from '../../src/finality/vote.ts';
 import { GATHER_MS } from '../../src/finality/vote-outbox.ts';
 import { encodeVotes } from '../../src/finality/votes-message.ts';
 import { setOf } from './network/toy-chain.ts';
@@ -132,22 +133,45 @@ t.test('who has told of votes for unknown blocks', async (t) => {
   const hidden = { height: 3, id: new Uint8Array(32).fill(3) };
   const vote = voteOf(2, toy.tracked(a), toy.root, { target: hidden });
   const [one, two] = [toy.peer(3), toy.peer(4)];
-  const id = latin1(hidden.id);
+  const key = checkpointKey(hidden);
   const { tellers } = toy.engine;
-  t.notOk(tellers.has(one, [id]));
+  t.notOk(tellers.has(one, [key]));
   await toy.engine.receive(encodeVotes([vote], scheme), one);
   await toy.engine.receive(encodeVotes([vote], scheme), two);
-  t.ok(tellers.has(one, [id]) && tellers.has(two, [id]), 'also of one that was known');
-  t.notOk(tellers.has(toy.peer(1), [id]));
+  t.ok(tellers.has(one, [key]) && tellers.has(two, [key]), 'also of one that was known');
+  t.notOk(tellers.has(toy.peer(1), [key]));
   t.strictSame(
     toy.engine.pool.unknownTargets().map(({ height, voters }) => [height, voters.size]),
     [[3, 1]],
   );
   await toy.engine.receive(encodeVotes([voteOf(2, toy.tracked(a), toy.root)], scheme), one);
-  t.notOk(tellers.has(one, [latin1(a.id)]), 'that block is known');
+  t.notOk(tellers.has(one, [checkpointKey(a)]), 'that block is known');
   toy.engine.pool.kept.dropTo(3);
   toy.engine.moved();
-  t.notOk(tellers.has(one, [id]), 'nobody seeks it any more');
+  t.notOk(tellers.has(one, [key]), 'nobody seeks it any more');
+});
+
+t.test('who tells of a false height for a block does not stand for the true one', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.follow(toy.block(toy.root));
+  const id = new Uint8Array(32).fill(3);
+  const voted = (name: number, height: number) =>
+    encodeVotes([voteOf(name, toy.tracked(a), toy.root, { target: { height, id } })], scheme);
+  const [liar, honest] = [toy.peer(3), toy.peer(4)];
+  const { tellers } = toy.engine;
+  await toy.engine.receive(voted(4, 2), liar);
+  await toy.engine.receive(voted(2, 3), honest);
+  t.strictSame(
+    [liar, honest].map((one) => tellers.has(one, [checkpointKey({ height: 3, id })])),
+    [false, true],
+  );
+  await toy.engine.receive(voted(7, 5), liar);
+  t.notOk(tellers.has(liar, [checkpointKey({ height: 5, id })]), 'a vote that was not taken');
+  await toy.engine.receive(voted(4, 3), liar);
+  toy.engine.pool.kept.dropTo(2);
+  toy.engine.moved();
+  t.notOk(tellers.has(liar, [checkpointKey({ height: 2, id })]), 'that vote is gone');
+  t.ok(tellers.has(liar, [checkpointKey({ height: 3, id })]));
 });
 
 t.test('an own vote in a block that the note lacks', async (t) => {

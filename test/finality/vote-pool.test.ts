@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Evidence, isEvidence } from '../../src/finality/evidence.ts';
 import { KeptVotes } from '../../src/finality/kept-votes.ts';
-import type { SignedVote } from '../../src/finality/vote.ts';
+import { checkpointKey, type SignedVote } from '../../src/finality/vote.ts';
 import { AHEAD_MAX, UNKNOWN_MAX } from '../../src/finality/vote-pool.ts';
 import {
   decodeVotes,
@@ -75,6 +75,25 @@ t.test('unknown targets give way to higher ones', async (t) => {
   await toy.offer(at(2, 10, 10));
   const kept = pool.kept.of(secondVoter()).map(({ target }) => target.height);
   t.strictSame(kept, [3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+t.test('a false height touches no vote for the true one', async (t) => {
+  const { toy, at, pool } = fresh();
+  await toy.offer(at(4, 2 + AHEAD_MAX, 77));
+  for (const name of [1, 2, 3]) await toy.offer(at(name, 4, 9));
+  await toy.offer(at(4, 2, 9), at(4, 9, 9));
+  const found = pool.unknownTargets().map(({ key, height, voters }) => [key, height, voters.size]);
+  const key = (height: number, fill: number) =>
+    checkpointKey({ height, id: new Uint8Array(32).fill(fill) });
+  t.strictSame(
+    found.sort((x, y) => Number(x[1]) - Number(y[1])),
+    [
+      [key(2, 9), 2, 1],
+      [key(4, 9), 4, 3],
+      [key(9, 9), 9, 1],
+      [key(10, 77), 10, 1],
+    ],
+  );
 });
 
 const secondVoter = () => Buffer.from(accounts[1]!.publicKey).toString('latin1');

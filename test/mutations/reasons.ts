@@ -19,10 +19,6 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'a shortcut: the exact comparison says the same of the branch once it is applied',
   ],
   [
-    'src/contracts/block-in-work.ts createBlockInWork.addResults: if (isBlockFull(cause)) throw cause;',
-    'a shortcut: the check of the call itself meets the same limit, and throws the same',
-  ],
-  [
     'src/contracts/circuit-breakers.ts createRestingImages.areMany: if (images.size < IMAGES_MAX) return false;',
     'a shortcut: the same number is compared again, without the rests that have ended',
   ],
@@ -69,10 +65,6 @@ export const reasons: ReadonlyMap<string, string> = new Map([
   [
     "src/tx/fields/order-pair.ts fromJson: if (!isObject(json)) throw mismatch(path, json, 'jsobject');",
     'the fields of a transaction are read from an object, which the compiler cannot know here',
-  ],
-  [
-    'src/tx/pipeline.ts applyMembers: requirePlace(member, block);',
-    'a second line: the types that it refuses are refused as members where the group is read',
   ],
   [
     'src/tx/scripts/known-scripts.ts orRefused: throw cause;',

@@ -228,8 +228,9 @@ t.test('threads check each signature once', async (t) => {
   const group = groupOf(at, [callOf(at, one), callOf(at, owner)]);
   const mined = minedOf(at, group);
   await inBlock(at, mined);
-  const { view, tip } = whole.node.blockchain;
-  const block = blockAt(view, tip().height)!;
+  const { blockchain } = whole.node;
+  const { view } = blockchain;
+  const block = blockAt(view, blockchain.tip().height)!;
   const { verifier } = whole.node.services;
   const waited = await checkProofs(group, undefined, verifier);
   const good = [true];

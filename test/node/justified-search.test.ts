@@ -11,21 +11,35 @@ const peer = (name: number) => ({ owner: Uint8Array.of(name) });
 const [one, two] = [peer(1), peer(2)] as const;
 
 function fresh() {
-  const at = { now: 0, sought: undefined as Sought | undefined, told: [] as object[] };
+  const at = {
+    now: 0,
+    head: {},
+    sought: undefined as Sought | undefined,
+    told: [] as object[],
+    looks: 0,
+  };
   const search = new JustifiedSearch<typeof one>({
     clock: { monotonic: () => at.now },
-    sought: () => at.sought,
+    head: () => at.head,
+    sought() {
+      at.looks += 1;
+      return at.sought;
+    },
     hasTold: (one) => at.told.includes(one),
     peers: () => [one, two],
   });
-  return { at, search };
+  const seek = (sought: Sought | undefined): void => {
+    at.sought = sought;
+    search.changed();
+  };
+  return { at, search, seek };
 }
 
 t.test('the pause grows up to a bound, and ends with votes for a higher block', async (t) => {
-  const { at, search } = fresh();
+  const { at, search, seek } = fresh();
   search.asked(one);
   t.notOk(search.asks(one), 'nothing is sought');
-  at.sought = { height: 5, ids: ['a'] };
+  seek({ height: 5, keys: ['a'] });
   t.ok(search.asks(one), 'what was asked before does not count');
   const pauses: number[] = [];
   for (let i = 0; i < 8; i++) {
@@ -41,21 +55,42 @@ t.test('the pause grows up to a bound, and ends with votes for a higher block', 
   );
   t.strictSame([pauses[0], pauses.at(-1)], [PAUSE_MS_MIN, PAUSE_MS_MAX]);
   search.asked(one);
-  at.sought = undefined;
+  seek(undefined);
   t.notOk(search.asks(one));
-  at.sought = { height: 5, ids: ['b'] };
+  seek({ height: 5, keys: ['b'] });
   t.notOk(search.asks(one), 'another block of that height ends no pause');
-  at.sought = { height: 6, ids: ['c'] };
+  seek({ height: 6, keys: ['c'] });
   t.ok(search.asks(one));
 });
 
 t.test('those who have told of the votes are asked, and all where nobody has', async (t) => {
-  const { at, search } = fresh();
-  at.sought = { height: 5, ids: ['a'] };
+  const { at, search, seek } = fresh();
+  seek({ height: 5, keys: ['a'] });
   t.ok(search.asks(one) && search.asks(two));
   at.told = [two];
   t.notOk(search.asks(one));
   t.ok(search.asks(two));
   search.asked(two);
   t.notOk(search.asks(one) || search.asks(two), 'also while those rest');
+});
+
+t.test('what is sought is looked for once, until the votes or the head are others', async (t) => {
+  const { at, search } = fresh();
+  const ask = (): void => {
+    for (const peer of [one, two]) search.asks(peer);
+    search.isSeeking();
+  };
+  ask();
+  search.asked(one);
+  t.equal(at.looks, 1, 'also where nothing is sought');
+  at.sought = { height: 5, keys: ['a'] };
+  search.changed();
+  ask();
+  search.asked(one);
+  ask();
+  t.equal(at.looks, 2, 'however many peers there are');
+  at.sought = undefined;
+  at.head = {};
+  t.notOk(search.isSeeking());
+  t.equal(at.looks, 3);
 });

@@ -121,6 +121,7 @@ t.test('keys with names do what their scopes say', async (t) => {
     named('signer', [`sign:${first.text}`]),
     named('both', ['sign', 'read']),
     named('privacy', ['privacy']),
+    named('data', ['privacy', `sign:${first.text}`]),
     named('peers', ['peers']),
     named('admin', ['admin']),
     named('late', ['admin'], now - 1),
@@ -134,12 +135,12 @@ t.test('keys with names do what their scopes say', async (t) => {
   };
   const places: readonly (readonly [path: string, scope: string, who: readonly string[]])[] = [
     [`/addresses/verifyText/${first.text}`, 'read', ['reader', 'both']],
-    ['/transactions/sign', 'sign', ['signer', 'both']],
-    ['/transactions/signAndBroadcast', 'sign', ['signer', 'both']],
-    [`/addresses/sign/${first.text}`, 'sign', ['signer', 'both']],
-    ['/crypto/decrypt', 'sign', ['signer', 'both']],
-    ['/privacy/forceSync', 'privacy', ['privacy']],
-    ['/privacy/sendData', 'privacy', ['privacy']],
+    ['/transactions/sign', 'sign', ['signer', 'both', 'data']],
+    ['/transactions/signAndBroadcast', 'sign', ['signer', 'both', 'data']],
+    [`/addresses/sign/${first.text}`, 'sign', ['signer', 'both', 'data']],
+    ['/crypto/decrypt', 'sign', ['signer', 'both', 'data']],
+    ['/privacy/forceSync', 'privacy', ['privacy', 'data']],
+    ['/privacy/sendData', 'privacy', ['privacy', 'data']],
     ['/peers/clearblacklist', 'peers', ['peers']],
     ['/utils/reload-wallet', 'admin', ['admin', 'early']],
   ];
@@ -181,6 +182,27 @@ t.test('keys with names do what their scopes say', async (t) => {
     t.equal(await status(at, 'signer', body(second!.text)), other, at);
     t.equal(await status(at, 'both', body(second!.text)), 'passed', at);
   }
+});
+
+t.test('who sends confidential data signs, and pays', async (t) => {
+  const { family } = whole.node.services;
+  const hash = (key: string) => base58.encode(family.secureHash(utf8(key)));
+  const apiKeys = [
+    { name: 'privacy', scopes: ['privacy'], hash: hash('of privacy') },
+    { name: 'data', scopes: ['privacy', `sign:${first.text}`], hash: hash('of data') },
+  ];
+  const url = await serve({ settings: { ...settings, apiKeys } });
+  const info = { filename: 'f', size: 1, timestamp: 1, author: 'a', comment: '' };
+  const data = { sender: first.text, policyId: first.text, info, data: 'AA==', hash: 'x' };
+  const body = JSON.stringify(data);
+  const answer = async (key: string) => {
+    const path = `${url}/privacy/sendData`;
+    return (await exchangeJson('POST', path, { 'X-API-Key': key }, body)).body['message'];
+  };
+  const lacks = `The API key 'privacy' does not have the scope sign:${first.text}`;
+  t.equal(await answer('of privacy'), lacks);
+  t.notMatch(await answer('of data'), /API key/);
+  t.notMatch(await answer(PRIVACY_KEY), /API key/, 'the key without a name');
 });
 
 type Body = (address: string) => string;

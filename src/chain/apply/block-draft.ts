@@ -129,7 +129,7 @@ export function openDraft(options: DraftOptions): BlockDraft {
       }
       overlay.revert(mark);
     },
-    group: () => groupOn(overlay, context, known),
+    group: () => groupOn(overlay, context, withoutResult, known),
     scriptsTried: () => scripts.tried,
     has: (id) => known.heightOf(id) !== undefined,
     async finish(header) {

@@ -15,7 +15,7 @@ import { decidingOn } from '../../finality/voter-set.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { carriedTargets, voterSets } from '../../ledger/tables.ts';
-import type { ChainRules } from '../../tx/rules/chain-rules.ts';
+import { type ActivationRules, activationHeight, feature } from '../../tx/rules/features.ts';
 import { storedFinalProof } from './final-floor.ts';
 import { carriedBy } from './finality-rules.ts';
 import { ChainBlocks, leavesAt, rootHeight } from './finality-state.ts';
@@ -37,11 +37,12 @@ export interface ProvenBlock {
 
 /**
  * For who trusts the sets that the block at height `from` leaves; undefined: the root. Throws ApiError where
- * nothing at or above the block is final, and where the proof would be too long.
+ * nothing at or above the block is final, where the blocks above it do not bind it, and where the proof would be
+ * too long.
  */
 export function proofOfBlock(
   view: LedgerView,
-  rules: Pick<ChainRules, 'preActivatedFeatures' | 'featureCheckBlocks'>,
+  rules: ActivationRules,
   height: number,
   from?: number,
   most = { steps: STEPS_MAX, headers: PROOF_HEADERS_MAX },
@@ -57,6 +58,14 @@ export function proofOfBlock(
     throw apiError('Invalid', `No block at or above height ${Math.max(height, trusted)} is final`);
   }
   const final = last.link.source.height;
+  // A block of an older version has no hash of its parent.
+  const lowest = (activationHeight(view, feature.finality, rules) ?? 0) - 1;
+  if (height < Math.min(lowest, final)) {
+    throw apiError(
+      'Invalid',
+      `Blocks below height ${lowest} have no proof: they are older than feature ${feature.finality}`,
+    );
+  }
   if (final - height >= most.headers) {
     throw apiError('TooBigSequence', `the next final block is ${final - height} blocks above`);
   }

@@ -60,7 +60,8 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
     for (const txId of [...index.refusedTransactions()]) {
       if (isOver()) return;
       const entry = pool.entry(fromLatin1(txId));
-      const one = entry && judge(entry, txId, miners, executing);
+      // What was said of a member was said of it beside others, and not of this atomic transaction.
+      const one = entry?.key === txId ? judge(entry, txId, miners, executing) : undefined;
       if (one !== undefined) doubted.push(one);
       if (slice.isOver()) await slice.yield();
     }

@@ -55,6 +55,7 @@ export function crossChecks(
   checkChain(config, wrong);
   checkNetwork(config, wrong);
   checkTls(config, wrong);
+  checkNamedKeys(config, wrong);
   checkRollback(config, wrong);
   checkStorage(config.privacy.storage, wrong);
   checkContracts(config, wrong);
@@ -118,6 +119,17 @@ function checkTls({ restApi: { tls } }: Config, wrong: Wrong): void {
   if ((cert === undefined) === (key === undefined)) return;
   const missing = cert === undefined ? 'cert' : 'key';
   wrong(`rest-api.tls.${missing}`, undefined, 'is missing', 'HTTPS needs both cert and key');
+}
+
+/** The hash of a key without a name opens what that key opens, whatever the scopes say. */
+function checkNamedKeys({ restApi }: Config, wrong: Wrong): void {
+  const { apiKeyHash, privacyApiKeyHash, apiKeys } = restApi;
+  const whole = [apiKeyHash, privacyApiKeyHash].filter((hash) => hash !== undefined);
+  for (const { name, hash } of apiKeys) {
+    if (!whole.includes(hash)) continue;
+    const expected = 'expected another hash than api-key-hash and privacy-api-key-hash';
+    wrong('rest-api.api-keys', name, expected, 'make a key: platform-node api-key generate');
+  }
 }
 
 function checkStorage(storage: Storage, wrong: Wrong): void {

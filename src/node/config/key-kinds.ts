@@ -39,6 +39,7 @@ export const namedKeys: Kind<readonly NamedKey[]> = {
       if (new Set(all).size < all.length)
         return new Wrong(`keys of which no two have one ${field}`);
     }
+    if (values.some(({ scopes }) => scopes.length === 0)) return new Wrong('a scope for each key');
     return values;
   },
 };

@@ -18,12 +18,14 @@ import {
 } from '../../ledger/policies.ts';
 import { hashOf, policyIdOf } from '../../privacy/data-to-send.ts';
 import { Answer, JSON_TYPE, print } from '../../rest-framework/answer.ts';
+import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../../rest-framework/body.ts';
 import { joined, listOf, mapped, objectOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import { policyById } from '../by-id.ts';
+import { requireSigner } from '../guards.ts';
 import { limits } from '../limits.ts';
 import { routesIn } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
@@ -164,6 +166,7 @@ const sendData = route({
   method: 'POST',
   path: '/privacy/sendData',
   access: 'privacyKey',
+  keep: KEY_HEADERS,
   doc: 'Stores private data of a policy and registers their hash on the chain.',
   cost: { bytesIn: limits.body.sendData },
   query: { broadcast: params.optional(params.flag('false: only store and sign.'), true) },
@@ -187,7 +190,9 @@ const sendData = route({
     }),
   ),
   reply: Transaction,
-  async handle({ body, query: { broadcast } }, services) {
+  async handle({ body, query: { broadcast }, http }, services) {
+    // It signs, and takes a fee from the account.
+    requireSigner(http, services.scheme.addressFromText(body.sender), services);
     return txToJson(await storage(services).send(body, broadcast), services.scheme);
   },
 });

@@ -101,7 +101,7 @@ export const featureName = (id: number): string => byId.get(id)?.name ?? 'Unknow
 export function activationHeight(
   view: LedgerView,
   id: number,
-  rules: ChainRules,
+  rules: ActivationRules,
 ): number | undefined {
   return heightOfActivation(id, view.get(features, id)?.approvedAt, rules);
 }

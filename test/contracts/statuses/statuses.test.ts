@@ -11,6 +11,8 @@ import type { OutcomeStatus } from '../../../src/contracts/status-report.ts';
 import { DOUBTED_MS_MAX, HEARD_MS_MAX } from '../../../src/contracts/statuses/error-quorum.ts';
 import { TAKEN_MAX } from '../../../src/contracts/statuses/status-index.ts';
 import { RECORDS_MAX } from '../../../src/contracts/statuses/status-messages.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { callOf, creationOf, groupOf, inPool } from '../atomic-groups.ts';
 import { type Ground, ground, minerOf, opened, sealed, waiting } from './status-harness.ts';
 
 const HOUR = 3_600_000;
@@ -229,6 +231,26 @@ t.test('the quorum of errors removes a transaction from the pool', async (t) => 
   await pass(60_000);
   t.strictSame(inPool(), [true, true, false], 'two miners, and not one twice or a failure');
   t.equal(on.node.pool.dropped(three!.id), '2 miners have refused the transaction');
+});
+
+t.test('what miners refuse of a member is no refusal of the atomic transaction', async (t) => {
+  const on = await ground(t);
+  const { peers, arrive, pass } = await opened(t, on, { errorQuorum: 2, cleanupMs: 60_000 });
+  const place = { at: on, owner: on.accounts[0] };
+  const made = creationOf(place, 'image');
+  const call = callOf(place, made);
+  const group = groupOf(place, [made, call]);
+  await on.node.pool.submit(group);
+  const refusedByBoth = ({ id }: Tx): readonly Uint8Array[] =>
+    [on.miner, on.otherMiner].map((by) => sealed(on, by, id, 'Error'));
+  // Another atomic transaction with the same member may have failed.
+  await arrive(peers[0], ...refusedByBoth(call));
+  await pass(60_000);
+  t.equal(inPool(place, group), true);
+  await arrive(peers[0], ...refusedByBoth(group));
+  await pass(60_000);
+  t.equal(inPool(place, group), false);
+  t.equal(on.node.pool.dropped(group.id), '2 miners have refused the transaction');
 });
 
 t.test('a node that executes asks no record, until it may make no blocks', async (t) => {

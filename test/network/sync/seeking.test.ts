@@ -44,9 +44,10 @@ t.test('with a growing pause, while nothing new is known', async (t) => {
     onOpen: (action: (session: Session) => void) => action(session),
     onClose: () => {},
   } as never as Sessions;
-  const sought = { height: 5, ids: ['a'] };
+  const sought = { height: 5, keys: ['a'] };
   const seeking = new JustifiedSearch<Session>({
     clock,
+    head: () => blockchain.tip(),
     sought: () => sought,
     hasTold: () => true,
     peers: () => [session],
@@ -78,6 +79,7 @@ t.test('with a growing pause, while nothing new is known', async (t) => {
   }
   t.ok(requests.length >= 6 && requests.length <= 8, `asked at ${requests.join(', ')} s`);
   sought.height = 6;
+  seeking.changed();
   const before = requests.length;
   sync.wake();
   await clock.advance(1);

@@ -1,0 +1,209 @@
+// What atomic transactions with contracts that get into no block cost a miner and others.
+import t from 'tap';
+import type { ContractFailure } from '../../src/base/containers.ts';
+import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import type { Account } from '../node/in-process.ts';
+import { hashOfImage, type Program, success } from '../simulated/containers.ts';
+import { banOf, callOf, creationOf, groupOf, inPool, types, updateOf } from './atomic-groups.ts';
+import { add, type ContractNode, contractNode, START_MS, sum } from './contract-node.ts';
+
+/** What a program that the test sets does with calls, and how many there were. */
+function counted(program: Program): { readonly program: Program; runs: number } {
+  const counting = {
+    runs: 0,
+    program: ((execution, wait) => {
+      if (execution.transaction.data.kind === 'create') return sum(execution, wait);
+      counting.runs++;
+      return program(execution, wait);
+    }) as Program,
+  };
+  return counting;
+}
+
+const mined = async ({ at }: ContractNode): Promise<readonly Tx[]> =>
+  await at.mine().catch((): readonly Tx[] => []);
+
+const slowly: Program = async (execution, wait) => {
+  await wait(2_800);
+  return sum(execution, wait);
+};
+
+t.test('nothing runs before the images of updates are checked', async (t) => {
+  const slow = counted(slowly);
+  let answer = (_: ContractFailure | undefined): void => {};
+  let check: Promise<ContractFailure | undefined> = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const node = await contractNode(
+    t,
+    { sum, slow: slow.program },
+    {
+      engine: { checkImage: () => check },
+    },
+  );
+  const { at } = node;
+  const [, somebody] = at.accounts;
+  const late = await node.created('slow');
+  const counter = await node.created('sum');
+  const call = callOf(node, late, add(1));
+  const group = groupOf(node, [call, updateOf(node, counter, 'other')]);
+  await at.node.pool.submit(group);
+  t.strictSame(types(await at.mine()), []);
+  t.equal(slow.runs, 0);
+  t.equal(inPool(node, group), true);
+  t.match(node.statuses(call), [/^Failure 1 .*The check of its image has taken too long$/]);
+  const other = groupOf(
+    node,
+    [callOf(node, counter, add(5), somebody), callOf(node, counter, add(6), somebody)],
+    {},
+    somebody,
+  );
+  await at.node.pool.submit(other);
+  t.strictSame(types(await at.mine()), [120], 'others are executed');
+  t.equal(slow.runs, 0);
+  answer(undefined);
+  check = Promise.resolve(undefined);
+  for (let i = 0; i < 20 && inPool(node, group); i++) await at.mine();
+  t.equal(at.node.pool.dropped(group.id), undefined);
+  t.equal(inPool(node, group), false, 'it is held up, and not refused');
+  t.equal(slow.runs, 1);
+});
+
+t.test('a sender with a new slow group for each round does not starve others', async (t) => {
+  const slow = counted(async ({ transaction }, wait) => {
+    await wait(2_000);
+    const isBad = transaction.params[0]!.value === 2n;
+    return isBad ? { kind: 'error', code: 2, message: 'no' } : success();
+  });
+  const node = await contractNode(t, { sum, slow: slow.program, fresh: sum });
+  const { at } = node;
+  const [, other] = at.accounts;
+  const bad = await node.created('slow');
+  const made = creationOf(node, 'fresh');
+  const honest = groupOf(node, [made, callOf(node, made, add(3))]);
+  await at.node.pool.submit(honest);
+  const groupBy = (account: Account, values: readonly number[]): Tx => {
+    const timestamp = at.clock.now() - (account === other ? 3_600_000 : 0);
+    const calls = values.map((value, i) =>
+      callOf(node, bad, { ...add(value), timestamp: timestamp + i }, account),
+    );
+    return groupOf(node, calls, { timestamp }, account);
+  };
+  for (let i = 0; i < 5; i++) {
+    await at.node.pool.submit(groupBy(other, [1, 2]));
+    await at.mine();
+  }
+  t.ok(slow.runs > 0);
+  t.equal(inPool(node, honest), false);
+  t.strictSame(node.state(made), { sum: 3n });
+
+  // Each needs most of the part of a round.
+  for (let i = 0; i < 4; i++) {
+    const good = groupBy(node.owner, [1, 3]);
+    await at.node.pool.submit(groupBy(other, [1, 2]));
+    await at.node.pool.submit(good);
+    await at.mine();
+    t.equal(inPool(node, good), false, 'and does not even take turns with them');
+  }
+});
+
+t.test('a call of a group that is thrown away is no success', async (t) => {
+  const program = counted(({ transaction }) =>
+    transaction.params[0]!.value === 1n ? success() : { kind: 'error', code: 1, message: 'later' },
+  );
+  const node = await contractNode(t, { image: program.program });
+  const contract = await node.created('image');
+  for (let i = 0; i < FAILURES_MAX + 2; i++) {
+    const timestamp = node.at.clock.now() - i;
+    const calls = [1, 2].map((value) => callOf(node, contract, { ...add(value), timestamp }));
+    await node.at.node.pool.submit(groupOf(node, calls, { timestamp }));
+  }
+  await node.at.mine();
+  t.equal(program.runs, 2 * FAILURES_MAX, 'then the sender rests');
+});
+
+t.test('a group that takes the right to sign from the miner', async (t) => {
+  const node = await contractNode(t, { sum }, { set: ['miner.quorum=0'] });
+  const { at, owner } = node;
+  const [, one, two, three] = at.accounts;
+  const counter = await node.created('sum');
+  for (const role of ['permissioner', 'miner', 'connection_manager', 'blacklister']) {
+    for (const { text: target } of role === 'miner' ? [three] : [one, three]) {
+      await at.send(owner, { type: 102, target, opType: 'add', role });
+    }
+  }
+  for (let i = 0; i < 4; i++) await mined(node);
+  const first = groupOf(
+    node,
+    [callOf(node, counter, add(5), one), banOf(node, owner, one)],
+    {},
+    one,
+  );
+  await at.clock.advance(3);
+  const calls = [6, 7].map((value) => callOf(node, counter, add(value), two));
+  const second = groupOf(node, calls, {}, two);
+  await at.node.pool.submit(first);
+  await at.node.pool.submit(second);
+  const alone = await node.call(counter, { ...add(8), timestamp: at.clock.now() });
+  let block: readonly Tx[] = [];
+  for (let i = 0; i < 6 && block.length === 0; i++) block = await mined(node);
+  t.strictSame(types(block), [120]);
+  t.strictSame(block[0]!.id, first.id);
+  t.equal(inPool(node, second), true, 'the fault is none of its own');
+  t.strictSame(node.statuses(calls[0]!), []);
+  t.strictSame(node.statuses(alone), []);
+});
+
+t.test('results that the block does not take from this miner', async (t) => {
+  const program = counted(sum);
+  const node = await contractNode(t, { sum: program.program }, { set: ['miner.quorum=0'] });
+  const { at, owner } = node;
+  const [, one, , three] = at.accounts;
+  const counter = await node.created('sum');
+  for (const role of ['permissioner', 'miner', 'connection_manager', 'blacklister']) {
+    const { text: target } = role === 'miner' ? three : one;
+    await at.send(owner, { type: 102, target, opType: 'add', role });
+  }
+  for (let i = 0; i < 3; i++) await mined(node);
+  const calls = [5, 6].map((value) => callOf(node, counter, add(value), one));
+  const group = groupOf(node, [calls[0]!, banOf(node, owner, one), calls[1]!], {}, one);
+  await at.node.pool.submit(group);
+  await mined(node);
+  t.equal(program.runs, 2);
+  t.equal(inPool(node, group), true, 'another miner may execute it');
+  t.match(node.statuses(calls[0]!), [/^Failure 1 The block takes no results of this miner/]);
+  for (let i = 0; i < 9; i++) await mined(node);
+  t.ok(program.runs < 20, 'not in each round');
+});
+
+t.test('a group ends as soon as its results are too many bytes', async (t) => {
+  const value = 'x'.repeat(30_000);
+  const big = counted(() =>
+    success(
+      ...Array.from({ length: 8 }, (_, i) => ({ key: `k${i}`, type: 'string', value }) as const),
+    ),
+  );
+  const node = await contractNode(t, { big: big.program });
+  const contract = await node.created('big');
+  const calls = Array.from({ length: 10 }, (_, i) => callOf(node, contract, add(i)));
+  const group = groupOf(node, calls);
+  await node.at.node.pool.submit(group);
+  t.strictSame(types(await node.at.mine()), []);
+  t.equal(big.runs, 2);
+  t.match(node.at.node.pool.dropped(group.id), /bytes fit into no block/);
+});
+
+t.test('the containers of a group start when it arrives', async (t) => {
+  const node = await contractNode(t, { sum, cold: sum });
+  const { at } = node;
+  const counter = await node.created('sum');
+  node.containers.release({ image: 'sum', imageHash: hashOfImage('sum') });
+  const made = creationOf(node, 'cold', add(2));
+  const group = groupOf(node, [callOf(node, counter, add(5)), made, callOf(node, made, add(3))]);
+  await at.clock.advance(START_MS * 3);
+  await at.node.pool.submit(group);
+  await at.clock.advance(START_MS);
+  t.strictSame(types(await at.mine()), [120]);
+  t.strictSame(node.state(made), { sum: 5n });
+});
