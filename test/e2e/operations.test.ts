@@ -44,9 +44,10 @@ t.test('metrics of a node at work', async (t) => {
   const text = await read();
   const value = (name: string, labels = ''): number =>
     Number(new RegExp(`^${name}${labels.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
-  // Nothing to count without peers, store of confidential data, engine and connection threads.
+  // Nothing to count without peers, votes, store of confidential data, engine, listeners and threads.
   const { peerMessages, peerBytes, offences, privateRefused, privateQueue } = metricTable;
-  const { contractRuns, contractsRunning, engineWorks, threadDelay } = metricTable;
+  const { contractRuns, contractsRunning, engineWorks, threadDelay, eventReadersEnded } =
+    metricTable;
   const idle = [
     peerMessages,
     peerBytes,
@@ -57,8 +58,10 @@ t.test('metrics of a node at work', async (t) => {
     contractsRunning,
     engineWorks,
     threadDelay,
+    eventReadersEnded,
   ];
-  const silent = new Set<string>(idle.map(({ name }) => name));
+  const votes = Object.values(metricTable).filter(({ name }) => name.startsWith('node_finality_'));
+  const silent = new Set<string>([...idle, ...votes].map(({ name }) => name));
   for (const { name, kind } of Object.values(metricTable)) {
     t.match(text, new RegExp(`^# TYPE ${name} ${kind}$`, 'm'));
     if (silent.has(name)) continue;
