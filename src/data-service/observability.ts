@@ -26,7 +26,7 @@ export const dataEvents = {
   'data.listening': 'The data service answers queries at this address.',
   'data.opened': 'The store is open and its tables are up to date.',
   'data.opening':
-    'The address is taken, and the store is being opened or is empty: until `data.listening` queries get 503.',
+    'The address is taken, and the store is being opened or is empty: until `data.listening` queries get 503 or find nothing, and `/health/ready` answers 503.',
   'data.stop-timeout': 'The orderly stop took too long; the process ends anyway.',
   'data.stopping': 'The data service received a request to stop.',
   'data.store-failed': 'The store cannot be opened; after `waitMs` it is tried again.',

@@ -45,12 +45,42 @@ export async function countParts(
 ): Promise<readonly CountPart[]> {
   const { filter, sources } = query;
   if (isPlain(filter, 'search', 'scope', ...RANGE_FILTERS)) {
-    return withoutDates({ ...query, sources }, total, services);
+    return bySmallRanges(await withoutDates({ ...query, sources }, total, services), services);
   }
   if (hasAllInOneIndex(query)) {
-    return withoutDates({ ...query, sources: indexOf(filter) }, total, services);
+    const ofOne = { ...query, sources: indexOf(filter) };
+    return bySmallRanges(await withoutDates(ofOne, total, services), services);
   }
-  return together(query, services);
+  return bySmallRanges(await together(query, services), services);
+}
+
+const isOrdered = ({ order }: Source): boolean => order !== undefined;
+
+/**
+ * An index in another order than that of the ordinals is read through the whole chain, however few
+ * ordinals are asked for. Where it has many entries and they are few, their rows are read instead.
+ */
+async function bySmallRanges(
+  parts: readonly CountPart[],
+  services: DataServices,
+): Promise<readonly CountPart[]> {
+  const isSmall = ({ query: { range }, sources }: CountPart): boolean =>
+    sources.some(isOrdered) && range.high - range.low < LOOKED_UP_MAX;
+  // All that have such sources have the same ones.
+  const small = parts.find(isSmall);
+  if (small === undefined) return parts;
+  const ordered = small.sources.filter(isOrdered);
+  const { sql, values } = sizesStatement(small.query, [ordered], LOOKED_UP_MAX);
+  const [found] = await heavyRows<{ sizes: readonly number[] }>(services, sql, values);
+  if (found!.sizes[0]! <= LOOKED_UP_MAX) return parts;
+  return parts.flatMap((part) => {
+    if (!isSmall(part)) return [part];
+    const sources = part.sources.filter((source) => !isOrdered(source));
+    const looks = part.looks === 'nothing' ? 'ordinals' : part.looks;
+    // A transaction may have several rows, but is looked at once.
+    const ofRange = { ...part, sources: ordered, looks, byRange: true, readMax: ENTRIES_MAX };
+    return sources.length === 0 ? [ofRange] : [{ ...part, sources }, ofRange];
+  });
 }
 
 /**
@@ -103,8 +133,8 @@ async function together(
   if (filter.search === undefined) return [{ ...part, sources: driver }];
   if (size > LOOKED_UP_MAX) return [{ ...part, sources }];
   // Those of a beginning of a text cannot be looked up by their transactions.
-  const byBeginning = sources.filter(({ order }) => order !== undefined);
-  const others = sources.filter(({ order }) => order === undefined);
+  const byBeginning = sources.filter(isOrdered);
+  const others = sources.filter((source) => !isOrdered(source));
   return [
     ...(byBeginning.length === 0 ? [] : [{ ...part, sources: byBeginning }]),
     ...(others.length === 0 ? [] : [{ ...part, sources: driver, looks: others }]),

@@ -24,6 +24,8 @@ export interface CountPart {
   readonly looks: Looks;
   /** No more rows of the sources are read. */
   readonly readMax: number;
+  /** The sources are in no order of ordinals: all rows of the range are read and compared. */
+  readonly byRange?: boolean;
 }
 
 /**
@@ -37,12 +39,13 @@ export function countStatement(parts: readonly CountPart[], end: number): Statem
   const counted: string[] = [];
   const cuts: string[] = [];
   for (const [i, part] of parts.entries()) {
-    const { query, sources, looks, readMax } = part;
+    const { query, sources, looks, readMax, byRange } = part;
     const name = `read${i}`;
     // Each transaction is at most once among the rows of a source that are in its order.
     const enough = looks === 'nothing' && isInOrder(sources) ? most * sources.length : readMax + 1;
     const limit = Math.min(enough, readMax + 1);
-    read.push(`${name} AS MATERIALIZED (${rowsOf(query, sources, limit, values)})`);
+    const rows = byRange === true ? rowsOfRange : rowsOf;
+    read.push(`${name} AS MATERIALIZED (${rows(query, sources, limit, values)})`);
     counted.push(countedOf(name, part, values));
     if (limit > readMax) {
       cuts.push(`CASE WHEN (SELECT count(*) FROM ${name}) > ${readMax} THEN ${readMax} END`);
@@ -90,6 +93,24 @@ function rowsOf(
     const select = selectOf({ ...source, repeats: false }, plain, values);
     return `(${select('true', 's.seq')} ORDER BY ${order} LIMIT ${most})`;
   });
+  return joined(parts, most);
+}
+
+/** The same of all rows of the range, null for those that the source does not have. */
+function rowsOfRange(
+  { range }: PlannedQuery,
+  sources: readonly Source[],
+  most: number,
+  values: SqlValues,
+): string {
+  const parts = sources.map(
+    ({ from, where }) => `(SELECT CASE WHEN ${where(values)} THEN s.seq END AS seq
+      FROM ${from} s WHERE ${between('s.seq', range)} LIMIT ${most})`,
+  );
+  return joined(parts, most);
+}
+
+function joined(parts: readonly string[], most: number): string {
   const all = parts.length === 1 ? parts[0] : `(${parts.join(' UNION ALL ')})`;
   return `SELECT seq FROM ${all} one LIMIT ${most}`;
 }

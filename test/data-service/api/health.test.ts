@@ -104,6 +104,26 @@ t.test('lag comes and goes', { skip: cluster.skip }, async (t) => {
   await second.service.stop();
 });
 
+t.test('nothing was crawled yet', async (t) => {
+  const chain = madeChain({ seed: 'empty', txsPerBlock: 1, accounts: 5 });
+  chain.grow(3);
+  const node = await madeNode(t, () => chain);
+  const port = Number(new URL(node.url).port);
+  await node.close();
+  const { get, reached, service } = await served(t, node.url, memoryDatabase);
+  while ((await get('/blocks')).status !== 200) await new Promise(setImmediate);
+  t.strictSame((await get('/blocks')).json, [], 'the store is open');
+  t.match(await get('/health/ready'), {
+    status: 503,
+    json: { status: 'not ready', reasons: [{ code: 'empty' }, { code: 'node' }], height: 0 },
+  });
+  t.equal((await get('/health/live')).status, 200);
+  await madeNode(t, () => chain, { port });
+  await reached(chain.height());
+  t.match(await get('/health/ready'), { status: 200, json: { height: chain.height() } });
+  await service.stop();
+});
+
 t.test('a node that hangs', async (t) => {
   const chain = madeChain({ seed: 'hangs', txsPerBlock: 1, accounts: 5 });
   chain.grow(3);

@@ -32,7 +32,7 @@ const ready = route({
   path: '/health/ready',
   access: 'public',
   group: 'health',
-  doc: 'Whether the service answers from data that are up to date; 503 with the reasons otherwise. A node that does not answer, and a crawler that has ended, are reasons that leave the status 200.',
+  doc: 'Whether the service answers from data that are up to date; 503 with the reasons otherwise. A node that does not answer, and a crawler that has ended, are reasons that leave the status 200 where there are blocks.',
   cost: { streamed: true },
   reply: Ready,
   unavailable: Ready,
@@ -41,6 +41,8 @@ const ready = route({
     let height = 0;
     try {
       ({ height } = await tipOf({ ...services, db: services.healthDb, strictLag: false }));
+      // While the node is away its height does not tell that a server has nothing at all.
+      if (height === 0) reasons.push({ code: 'empty', message: 'no block has been stored yet' });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       reasons.push({ code: 'store', message: error.message });
