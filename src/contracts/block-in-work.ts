@@ -58,19 +58,18 @@ export function createBlockInWork(
   const changes = createChangeLog();
   const executed: Tx[] = [];
   const results = new Map<string, StoredTx>();
-  const { scheme } = draft.overlay;
+  const { overlay, context } = draft;
+  const { scheme } = overlay;
 
   function add(tx: Tx, verdicts: ProofVerdicts): void {
-    const mark = draft.overlay.mark();
+    const mark = overlay.mark();
     draft.add(tx, verdicts);
-    changes.add(draft.overlay.since(mark));
+    changes.add(overlay.since(mark));
     room.take(tx.bytes.length);
   }
 
   function hasRoom(length: number): boolean {
-    if (length > Math.min(blockBytesMax, EXECUTED_TX_BYTES_MAX)) {
-      throw apiError('Invalid', `${length} bytes fit into no block of this network`);
-    }
+    requireFitting(length, blockBytesMax);
     return length <= room.bytes && room.count >= 1;
   }
 
@@ -87,10 +86,10 @@ export function createBlockInWork(
     return true;
   }
 
-  function note(result: Tx, index: number): void {
+  function noteLast(result: Tx): void {
     const tx = asSent(result);
     executed.push(tx);
-    results.set(latin1(tx.id), { tx: result, height: draft.context.height, index });
+    results.set(latin1(tx.id), { tx: result, height: context.height, index: draft.txs.length - 1 });
   }
 
   return {
@@ -104,20 +103,25 @@ export function createBlockInWork(
     hasRoom,
     addResults(tx, verdicts, entries) {
       const result = executedTx(tx, verdicts, entries, clock.now(), signer, scheme);
-      const index = draft.txs.length;
       if (!addMade(result, { tx, verdicts })) return false;
-      note(result.tx, index);
+      noteLast(result.tx);
       return true;
     },
     addGroup(tx, verdicts, resultIn) {
       const sealed = sealedForBlock(tx, signer, resultIn);
       const made = { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
-      const index = draft.txs.length;
       if (!addMade(made, { tx, verdicts })) return false;
-      for (const member of membersOf(sealed)) if (asSent(member) !== member) note(member, index);
+      for (const member of membersOf(sealed)) if (asSent(member) !== member) noteLast(member);
       return true;
     },
     resultOf: (member, verdicts, entries) =>
       executedTx(member, verdicts, entries, clock.now(), signer, scheme).tx,
   };
+}
+
+/** Throws ApiError. */
+function requireFitting(length: number, blockBytesMax: number): void {
+  if (length > Math.min(blockBytesMax, EXECUTED_TX_BYTES_MAX)) {
+    throw apiError('Invalid', `${length} bytes fit into no block of this network`);
+  }
 }

@@ -95,11 +95,7 @@ export function createContractPacker(
   const { containers, pool, clock, view, report } = ports;
   const createVersions = createCreateVersions();
 
-  /** Address of who shares pulls and the places of the phase with others. */
-  const creatorOf = (contract: string, entry: PoolEntry): string => {
-    const known = contractOf(view, fromLatin1(contract));
-    return known === undefined ? entry.sender : latin1(view.scheme.addressOf(known.creator));
-  };
+  const creatorOf = creatorsIn(view);
   const warmUp = createWarmUp({ ...ports, createVersions, ownerOf: creatorOf });
   const users = createImageUsers();
   const shared = {
@@ -115,8 +111,8 @@ export function createContractPacker(
   };
   const { breakers, repetitions } = shared;
   const failedIn = createRoundMemory();
-  const { publicKeySize } = view.scheme;
-  const owner = view.scheme.addressOf(ports.signer.publicKey);
+  const { publicKeySize, addressOf } = view.scheme;
+  const owner = addressOf(ports.signer.publicKey);
   const sealed = sealingBy(ports.signer);
   let groups: GroupPhase | undefined;
   let phase: ContractPhase | undefined;
@@ -139,8 +135,7 @@ export function createContractPacker(
 
   /** A contract ends in any case. What has rested too often is dropped. */
   const isDue = (contract: string, { key, def, sender }: PoolEntry): boolean =>
-    def.executable !== true ||
-    (repetitions.isDue(key) && breakers.state(contract, sender) !== 'open');
+    !def.executable || (repetitions.isDue(key) && breakers.state(contract, sender) !== 'open');
 
   /** Executes contract transactions in the room that is left; returns what they leave. */
   async function execute(
@@ -204,9 +199,7 @@ export function createContractPacker(
       });
     },
     committed() {
-      for (const tx of executed) {
-        report({ txId: tx.id, contractId: contractIdOf(tx), ...SUCCESS });
-      }
+      for (const tx of executed) report({ txId: tx.id, contractId: contractIdOf(tx), ...SUCCESS });
       executed = [];
     },
     mined(txs) {
@@ -223,6 +216,14 @@ export function createContractPacker(
     },
   };
 }
+
+/** Address of who shares pulls and the places of the phase with others. */
+const creatorsIn =
+  (view: LedgerView) =>
+  (contract: string, entry: PoolEntry): string => {
+    const known = contractOf(view, fromLatin1(contract));
+    return known === undefined ? entry.sender : latin1(view.scheme.addressOf(known.creator));
+  };
 
 /** No run begins that might need more of a round, unless its contract has been faster so far. */
 const LIMIT_SHARE = 0.8;

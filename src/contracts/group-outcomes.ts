@@ -41,6 +41,27 @@ export interface GroupOutcomes {
 /** A contract transaction that leaves, or waits, because of others: no refusal of itself. */
 const WITH_OTHERS = { status: 'Failure', code: 4 } as const;
 
+type Said = Judgement['report'];
+
+/** What the statuses say of the group and of its members with contracts. */
+function* recordsOf(
+  tx: Tx,
+  leaves: boolean,
+  said: Said,
+  by: GroupCall | undefined,
+): Generator<Parameters<ConcludePorts['report']>[0]> {
+  const message = blamed(by, said.message);
+  // Others drop it by this one: its members may be good in another atomic transaction.
+  if (leaves) yield { txId: tx.id, ...said, message };
+  for (const member of membersOf(tx)) {
+    const contractId = member.def.executable === true ? member.def.contract?.(member) : undefined;
+    if (contractId === undefined) continue;
+    const record = { txId: member.id, contractId };
+    if (by?.tx === member) yield { ...record, ...said };
+    else yield { ...record, ...(leaves ? WITH_OTHERS : said), message };
+  }
+}
+
 /** Failures count for the sender of the group, who has put it together. */
 export function createGroupOutcomes(
   ports: ConcludePorts & { readonly turns: GroupTurns },
@@ -71,17 +92,7 @@ export function createGroupOutcomes(
       // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
       if (!entry.removed) return;
     }
-    // Others drop it by this one: its members may be good in another atomic transaction.
-    if (leaves) report({ txId: tx.id, ...said, message: blamed(by, said.message) });
-    for (const member of membersOf(tx)) {
-      const contractId = member.def.executable === true ? member.def.contract?.(member) : undefined;
-      if (contractId === undefined) continue;
-      if (by?.tx === member) report({ txId: member.id, contractId, ...said });
-      else {
-        const how = leaves ? WITH_OTHERS : said;
-        report({ txId: member.id, contractId, ...how, message: blamed(by, said.message) });
-      }
-    }
+    for (const record of recordsOf(tx, leaves, said, by)) report(record);
   }
 
   return {
