@@ -5,7 +5,16 @@ import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import type { Account } from '../node/in-process.ts';
 import { hashOfImage, type Program, success } from '../simulated/containers.ts';
-import { banOf, callOf, creationOf, groupOf, inPool, types, updateOf } from './atomic-groups.ts';
+import {
+  banOf,
+  callOf,
+  creationOf,
+  groupOf,
+  inPool,
+  transferOf,
+  types,
+  updateOf,
+} from './atomic-groups.ts';
 import { add, type ContractNode, contractNode, START_MS, sum } from './contract-node.ts';
 
 /** What a program that the test sets does with calls, and how many there were. */
@@ -192,6 +201,31 @@ t.test('a group ends as soon as its results are too many bytes', async (t) => {
   t.strictSame(types(await node.at.mine()), []);
   t.equal(big.runs, 2);
   t.match(node.at.node.pool.dropped(group.id), /bytes fit into no block/);
+});
+
+t.test('a group for whose results the block has no room waits for another one', async (t) => {
+  const value = 'x'.repeat(30_000);
+  const big = counted(() =>
+    success(
+      ...Array.from({ length: 8 }, (_, i) => ({ key: `k${i}`, type: 'string', value }) as const),
+    ),
+  );
+  const node = await contractNode(t, { big: big.program });
+  const { at } = node;
+  const contract = await node.created('big');
+  const calls = Array.from({ length: 6 }, (_, i) => callOf(node, contract, add(i)));
+  for (const [i, call] of calls.entries()) {
+    const payment = transferOf(node, at.accounts[1], BigInt(i + 1));
+    await at.node.pool.submit(groupOf(node, [call, payment]));
+  }
+  const first = types(await at.mine());
+  t.ok(first.length > 0 && first.length < calls.length, `${first.length} of them`);
+  const waiting = calls.filter((call) => node.statuses(call)[0]?.startsWith('Failure 1'));
+  t.match(node.statuses(waiting[0]!), [/^Failure 1 The block has no room left for it/]);
+  const later: Tx[] = [];
+  for (let i = 0; i < 6; i++) later.push(...(await mined(node)));
+  t.strictSame(types(later), Array(calls.length - first.length).fill(120));
+  t.ok(big.runs < 2 * calls.length, `${big.runs} runs: not in each round`);
 });
 
 t.test('the containers of a group start when it arrives', async (t) => {
