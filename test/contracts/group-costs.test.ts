@@ -228,6 +228,26 @@ t.test('a group for whose results the block has no room waits for another one', 
   t.ok(big.runs < 2 * calls.length, `${big.runs} runs: not in each round`);
 });
 
+t.test('a group that the block refuses runs nothing', async (t) => {
+  const program = counted(sum);
+  const node = await contractNode(t, { sum: program.program });
+  const { at, owner } = node;
+  const [, one] = at.accounts;
+  const counter = await node.created('sum');
+  const group = groupOf(
+    node,
+    [1, 2].map((value) => callOf(node, counter, add(value), one)),
+    {},
+    one,
+  );
+  await at.node.pool.submit(group);
+  const ban = { type: 102, version: 1, target: one.text, opType: 'add', role: 'banned' };
+  await at.node.pool.submit(at.make(owner, { ...ban, dueTimestamp: null }));
+  t.strictSame(types(await at.mine()), [102]);
+  t.equal(program.runs, 0);
+  t.equal(inPool(node, group), false);
+});
+
 t.test('the containers of a group start when it arrives', async (t) => {
   const node = await contractNode(t, { sum, cold: sum });
   const { at } = node;
