@@ -23,19 +23,19 @@ import { createBlockInWork } from './block-in-work.ts';
 import { createCircuitBreakers } from './circuit-breakers.ts';
 import { ContractPhase } from './contract-phase.ts';
 import {
+  type ContractQueue,
   concernsContract,
   contractKeyOf,
   endsAmongOthers,
   isExecutableGroup,
   needsEngine,
 } from './contract-queue.ts';
-import { createWork, type WorkPorts } from './contract-work.ts';
+import { createWork, type WorkOptions, type WorkPorts } from './contract-work.ts';
 import { createCreateVersions } from './create-versions.ts';
 import { endedContracts } from './ended-contracts.ts';
 import type { Signer } from './executed-tx.ts';
-import { beginGroups, GROUPS_SHARE } from './group-part.ts';
+import { beginGroups } from './group-part.ts';
 import type { GroupPhase } from './group-phase.ts';
-import type { GroupOptions } from './group-run.ts';
 import { createGroupTurns } from './group-turns.ts';
 import { createImageChecks } from './image-checks.ts';
 import { createImageLoads } from './image-loads.ts';
@@ -147,11 +147,12 @@ export function createContractPacker(
     const room = createPhaseRoom(left.bytes, left.count);
     const block = createBlockInWork(draft, header, room, limits.bytesMax, ports);
     const work = workOptions(options);
+    const loadOf = createImageLoads<ContractQueue>(options.perContainer);
     const workPorts = { ...shared, failed: failedIn(header, limits) };
-    const groupPorts = { ...workPorts, maySign: () => maySign(draft) };
+    const groupPorts = { ...workPorts, loadOf, maySign: () => maySign(draft) };
     groups = beginGroups(pool.inOrder(), block, limits.contractDeadline, work, groupPorts);
     await groups.run();
-    const begin = createWork(block, createImageLoads(options.perContainer), work, workPorts);
+    const begin = createWork(block, loadOf, work, workPorts);
     phase = new ContractPhase(
       { parallelism: options.parallelism, deadline: limits.contractDeadline },
       {
@@ -231,9 +232,8 @@ const CHECK_MS_MAX = roundLimits.checkTime.value;
 /** The time to fill what the contracts have left, beyond the end of their part. */
 const FILL_MS_MAX = 100;
 
-const workOptions = ({ timeoutMs, phaseMs, graceMs }: ContractPackerOptions): GroupOptions => ({
+const workOptions = ({ timeoutMs, phaseMs, graceMs }: ContractPackerOptions): WorkOptions => ({
   limitMs: Math.min(timeoutMs, phaseMs * LIMIT_SHARE),
-  groupMs: (phaseMs / GROUPS_SHARE) * LIMIT_SHARE,
   graceMs,
   checkMs: Math.min(CHECK_MS_MAX, phaseMs / 2),
 });

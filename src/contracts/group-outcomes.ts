@@ -21,7 +21,7 @@ export interface GroupOutcomes {
   refused(entry: PoolEntry, tx: Tx, cause: unknown): void;
   /** A member has had too many failures. */
   givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void;
-  /** The container of a call did not start. */
+  /** The container of a call did not start; an update before it may have named the image. */
   unready(entry: PoolEntry, tx: Tx, call: GroupCall, why: ContractFailure): void;
   /** A call has not succeeded, or the image of an update is not good. */
   failed(
@@ -115,7 +115,7 @@ export function createGroupOutcomes(
       }
     },
     unready(entry, tx, call, why) {
-      breakers.failed(call.key, { sender: undefined, outage: outageOf(call, call.image, why) });
+      breakers.failed(call.key, { sender: entry.sender, outage: outageOf(call, call.image, why) });
       broken(entry, tx, call, why);
     },
     failed(entry, tx, call, outcome) {

@@ -3,24 +3,32 @@ import { roundLimits } from '../base/round-limits.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { BlockInWork } from './block-in-work.ts';
 import { isExecutableGroup } from './contract-queue.ts';
+import type { WorkOptions } from './contract-work.ts';
 import { createGroupOutcomes } from './group-outcomes.ts';
 import { createGroupPhase, type GroupPhase } from './group-phase.ts';
-import { type GroupOptions, type GroupPorts, runGroup } from './group-run.ts';
+import { type GroupPorts, runGroup } from './group-run.ts';
 
-export const GROUPS_SHARE = roundLimits.groups.value;
+const GROUPS_SHARE = roundLimits.groups.value;
+/** A group that has run for this share of the part counts as one that takes too long. */
+const LIMIT_SHARE = 0.8;
+/** Of the time until the deadline, so that a single call of the longest time still begins in time. */
+const SLACK = 0.02;
 
 /** Nothing else may change the block before it has run. `deadline`: the time of day at which no contract may run any more. */
 export function beginGroups(
   entries: readonly PoolEntry[],
   block: BlockInWork,
   deadline: number,
-  options: GroupOptions,
+  work: WorkOptions,
   ports: GroupPorts,
 ): GroupPhase {
   const { clock, repetitions, failed, turns, maySign } = ports;
   const now = clock.now();
-  const end = now + (deadline - now) / GROUPS_SHARE;
+  const left = deadline - now;
+  const partMs = Math.max(0, Math.min(left / GROUPS_SHARE, left * (1 - SLACK) - work.limitMs));
+  const end = now + partMs;
   const outcomes = createGroupOutcomes(ports);
+  const options = { ...work, groupMs: partMs * LIMIT_SHARE };
   const place = { block, ports, outcomes, options, leftMs: () => end - clock.now() };
   return createGroupPhase(entries.filter(isExecutableGroup), end, {
     clock,

@@ -8,7 +8,12 @@
  */
 import { assert } from '../base/assert.ts';
 import { fromLatin1, latin1 } from '../base/bytes.ts';
-import type { ContractFailure, ContractOutcome, DataEntry } from '../base/containers.ts';
+import type {
+  ContractFailure,
+  ContractImage,
+  ContractOutcome,
+  DataEntry,
+} from '../base/containers.ts';
 import type { GroupInWork } from '../chain/apply/group-in-work.ts';
 import type { StoredTx } from '../chain/store/stored-blocks.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
@@ -22,7 +27,7 @@ import { callsOf, type GroupCall } from './group-calls.ts';
 import { areGood, isUpdate } from './group-images.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
 import type { GroupTurns } from './group-turns.ts';
-import { imageKey } from './image-loads.ts';
+import { type ImageLoad, imageKey } from './image-loads.ts';
 import { runContract, timedOut } from './run-contract.ts';
 
 export interface GroupOptions extends WorkOptions {
@@ -32,6 +37,8 @@ export interface GroupOptions extends WorkOptions {
 
 export interface GroupPorts extends WorkPorts {
   readonly turns: GroupTurns;
+  /** The runs that containers have, those of single calls included. */
+  readonly loadOf: (image: ContractImage) => ImageLoad<unknown>;
   /** False where the miner may add no results any more: a transaction of the block may change that. */
   readonly maySign: () => boolean;
 }
@@ -268,7 +275,13 @@ async function called(
     place.outcomes.failed(entry, ports.pool.decode(entry), call, failure);
     noted(failure);
   });
-  void run.outcome.then(cancel);
+  // Meanwhile it is busy, and a single call would wait for it in vain.
+  const load = ports.loadOf(call.image);
+  load.begin();
+  void run.outcome.then(() => {
+    cancel();
+    load.end();
+  });
   return 'cut';
 }
 

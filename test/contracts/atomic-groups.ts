@@ -27,10 +27,11 @@ export const creationOf = (node: Place, image: string, more: object = {}): Tx =>
     ...more,
   });
 
-export const updateOf = (node: Place, contract: Tx, image: string): Tx =>
+export const updateOf = (node: Place, contract: Tx, image: string, more: object = {}): Tx =>
   node.at.make(node.owner, {
     ...{ type: 107, version: 3, contractId: base58.encode(contract.id), image },
     ...{ imageHash: hashOfImage(image), ...extra },
+    ...more,
   });
 
 export const transferOf = (node: Place, to: Account, amount: bigint): Tx =>

@@ -81,7 +81,7 @@ t.test('nothing runs before the images of updates are checked', async (t) => {
 
 t.test('a sender with a new slow group for each round does not starve others', async (t) => {
   const slow = counted(async ({ transaction }, wait) => {
-    await wait(2_000);
+    await wait(1_000);
     const isBad = transaction.params[0]!.value === 2n;
     return isBad ? { kind: 'error', code: 2, message: 'no' } : success();
   });
@@ -246,6 +246,63 @@ t.test('a group that the block refuses runs nothing', async (t) => {
   t.strictSame(types(await at.mine()), [102]);
   t.equal(program.runs, 0);
   t.equal(inPool(node, group), false);
+});
+
+t.test('groups leave a single call the longest time that it may take', async (t) => {
+  const slow: Program = async (execution, wait) => {
+    if (execution.transaction.data.kind === 'call') await wait(1_700);
+    return sum(execution, wait);
+  };
+  const set = ['docker-engine.execution-limits.timeout=5s'];
+  const node = await contractNode(t, { slow, fresh: sum }, { set });
+  const { at } = node;
+  const [, other] = at.accounts;
+  const contract = await node.created('slow');
+  const fresh = await node.create('fresh', { timestamp: at.clock.now() });
+  for (let round = 0; round < 4; round++) {
+    for (const base of [0, 10]) {
+      const timestamp = at.clock.now() + base;
+      const calls = [1, 2].map((value) =>
+        callOf(node, contract, { ...add(value), timestamp: timestamp + value }, other),
+      );
+      await at.node.pool.submit(groupOf(node, calls, { timestamp }, other));
+    }
+    await mined(node);
+  }
+  t.equal(inPool(node, fresh), false, 'an image that has not run yet gets the longest time');
+});
+
+t.test('an update that does not start holds up no calls of others', async (t) => {
+  const away: ContractFailure = {
+    ...{ kind: 'failure', message: 'The registry is away', recoverable: true, system: true },
+  };
+  const node = await contractNode(
+    t,
+    { sum, other: sum },
+    {
+      engine: {
+        prepare(image, version, creator) {
+          if (image.image === 'other') return away;
+          return Object.getPrototypeOf(this).prepare(image, version, creator);
+        },
+      },
+    },
+  );
+  const { at } = node;
+  const [, one] = at.accounts;
+  const contract = await node.created('sum');
+  for (let i = 0; i < 10; i++) {
+    const version2 = callOf(node, contract, { ...add(i), contractVersion: 2 });
+    const update = updateOf(node, contract, 'other', { timestamp: at.clock.now() - i });
+    await at.node.pool.submit(groupOf(node, [update, version2]));
+  }
+  let executed = 0;
+  for (let round = 0; round < 6; round++) {
+    const call = callOf(node, contract, { ...add(1), atomicBadge: null }, one);
+    await at.node.pool.submit(call);
+    executed += types(await mined(node)).filter((type) => type === 105).length;
+  }
+  t.equal(executed, 6);
 });
 
 t.test('the containers of a group start when it arrives', async (t) => {
