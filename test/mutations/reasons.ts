@@ -86,6 +86,46 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'src/tx/types/120-atomic.ts fromJson: throw cause;',
     'reading a request throws refusals only; anything else is a fault of the node',
   ],
+  [
+    'src/contracts/block-in-work.ts createBlockInWork.addMade: if (isBlockFull(cause)) throw cause;',
+    'a shortcut: the check of the call itself meets the same limit, and throws the same',
+  ],
+  [
+    'src/contracts/block-in-work.ts createBlockInWork.addGroup: if (!addMade(made, { tx, verdicts })) return false;',
+    'a second line: the room is compared after each result of the group, and nothing is added meanwhile',
+  ],
+  [
+    "src/contracts/group-images.ts areGood: if (check === 'busy' && !hasWaited) return false;",
+    'no refusal: without it a check that finds no place holds the group up',
+  ],
+  [
+    'src/contracts/group-run.ts addResult: if (!block.hasRoom(executing.bytes)) return false;',
+    'a shortcut: the room is compared again where the whole is added',
+  ],
+  [
+    'src/contracts/group-run.ts addResult: if (isBlockFull(cause)) throw cause;',
+    'a shortcut: the check of the member itself meets the same limit, and throws the same',
+  ],
+  [
+    'src/contracts/group-run.ts addResult: group.check(member);',
+    'no refusal: the whole was tried before it ran, so without it a fault of its own results holds it up',
+  ],
+  [
+    'src/contracts/group-run.ts addResult: throw new ResultRefused(String(cause));',
+    'a shortcut: the whole is refused for the same reason where it is added',
+  ],
+  [
+    "src/contracts/group-run.ts called: if (first.now) return 'cut';",
+    'no refusal: the node stops, and nothing of the block is used',
+  ],
+  [
+    'src/contracts/warm-up.ts createWarmUp.isNews: if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return false;',
+    'no refusal: without it each arrival asks for the container',
+  ],
+  [
+    'src/tx/pipeline.ts applyMember: requirePlace(member, block);',
+    'a second line: the types that it refuses are refused as members where the group is read',
+  ],
 ]);
 
 export function reasonsInVain(
