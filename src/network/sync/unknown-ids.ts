@@ -65,7 +65,9 @@ export async function* unknownIds(
       session.offend('invalid-block', what);
       throw new Blamed(what);
     }
-    yield unknown;
+    // Behind what was named before all follow, also those that have come from others meanwhile: a gap
+    // would look like the fault of the peer.
+    yield isFirst ? unknown : next;
     const last = next.at(-1)!;
     if (equal(last, target.id)) return;
     known = [last];
