@@ -213,11 +213,14 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
     }
   });
   await t.test('memory comes back', async (t) => {
-    const used = await inUse();
+    let used: number[] = [];
+    // What waits for its end, such as calls that expire, is held until then.
+    const isFree = async () => {
+      used = await inUse();
+      return used.every((mb, i) => mb < inUseBefore[i]! + IN_USE_MB) || undefined;
+    };
+    await eventually('the memory that is in use', isFree, MEMORY_MS);
     t.comment(`of it in use after a collection: ${inUseBefore} before, ${used} afterwards`);
-    for (const [i, mb] of used.entries()) {
-      t.ok(mb < inUseBefore[i]! + IN_USE_MB, `node ${i + 1} holds nothing`);
-    }
     for (const [i, node] of nodes.entries()) {
       const isBack = () => residentMemory(node) < before[i]! + MEMORY_MB || undefined;
       await eventually(`the memory of node ${i + 1}`, isBack, MEMORY_MS);
