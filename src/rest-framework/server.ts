@@ -11,7 +11,7 @@ import type { Log } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';
 import { Answer, JSON_TYPE, print, refusal, refused } from './answer.ts';
-import type { Guard } from './auth.ts';
+import { type Guard, KEY_HEADERS } from './auth.ts';
 import { StreamedAnswer } from './json-chunks.ts';
 import { type LongBodies, LongBody } from './long-bodies.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
@@ -91,7 +91,8 @@ function endpoint<S>(
     pattern,
     maxBody: budget.bytesIn,
     mayWait: mayWait(route),
-    keep: [...KEPT, ...(route.keep ?? [])],
+    // Where a key is needed, the handler may ask whose it is: without its headers all would look free.
+    keep: [...KEPT, ...(guard === undefined ? [] : KEY_HEADERS), ...(route.keep ?? [])],
     keepsAddress: route.keepsAddress,
     admit: guard === undefined ? undefined : admission(guard),
     access: guard === undefined ? undefined : route.access,

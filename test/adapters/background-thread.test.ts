@@ -1,6 +1,7 @@
 // Threads that check signatures give way to those that answer clients and make blocks.
 import { getPriority } from 'node:os';
 import t from 'tap';
+import { PatternThread } from '../../src/adapters/pattern-thread.ts';
 import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
 import { family } from '../family.ts';
 import { niceValues } from '../nice-values.ts';
@@ -14,4 +15,13 @@ t.test('threads that verify', { skip: process.platform !== 'linux' }, async (t) 
   await verifier.verifyOne(new Uint8Array(key), Uint8Array.of(1), new Uint8Array(signature));
   t.ok(niceValues().includes(Math.min(19, own + 8)));
   t.equal(getPriority(), own, 'this thread does not');
+});
+
+t.test('the thread that matches patterns', { skip: process.platform !== 'linux' }, async (t) => {
+  const patterns = new PatternThread(new URL('../../src/cli/pattern-worker.ts', import.meta.url));
+  t.teardown(() => patterns.close());
+  const givesWay = Math.min(19, getPriority() + 8);
+  const before = niceValues().filter((nice) => nice === givesWay).length;
+  await patterns.match('a', ['a'], 'one');
+  t.equal(niceValues().filter((nice) => nice === givesWay).length, before + 1);
 });

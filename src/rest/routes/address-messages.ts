@@ -3,7 +3,6 @@
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { badField, json } from '../../rest-framework/body.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
@@ -47,7 +46,6 @@ const sign = route({
   params: { address: params.address },
   body: json(ToSign),
   reply: Signed,
-  keep: KEY_HEADERS,
   async handle({ params: { address }, body: { message, password }, http }, services) {
     requireSigner(http, address.bytes, services);
     const bytes = Buffer.from(message);
@@ -68,7 +66,6 @@ const signText = route({
   params: { address: params.address },
   body: json(ToSign),
   reply: Signed,
-  keep: KEY_HEADERS,
   async handle({ params: { address }, body: { message, password }, http }, services) {
     requireSigner(http, address.bytes, services);
     return {

@@ -4,7 +4,6 @@ import { base58 } from '../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
-import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { badField, json, list } from '../../rest-framework/body.ts';
 import * as params from '../../rest-framework/params.ts';
 import { type Static, Type } from '../../rest-framework/type.ts';
@@ -74,7 +73,6 @@ const encryptSeparate = route({
       wrappedKey: Type.String(),
     }),
   ),
-  keep: KEY_HEADERS,
   async handle({ body, http }, services) {
     const { from, recipients, plain } = readRequest(body, true, http, services);
     const envelopes = await separate(from, recipients, plain, services);
@@ -97,7 +95,6 @@ const encryptCommon = route({
     encryptedText: Type.String(),
     recipientToWrappedStructure: Type.Record(Type.String(), Type.String()),
   }),
-  keep: KEY_HEADERS,
   async handle({ body, http }, services) {
     const { from, recipients, plain } = readRequest(body, false, http, services);
     const { sealed, wrappedKeys } = await common(from, recipients, plain, services);
@@ -129,7 +126,6 @@ const decrypt = route({
     }),
   ),
   reply: Type.Object({ decryptedText: Type.String() }),
-  keep: KEY_HEADERS,
   async handle({ body, http }, services) {
     const { scheme } = services;
     checkAlgorithm(body, services);

@@ -18,7 +18,6 @@ import {
 } from '../../ledger/policies.ts';
 import { hashOf, policyIdOf } from '../../privacy/data-to-send.ts';
 import { Answer, JSON_TYPE, print } from '../../rest-framework/answer.ts';
-import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../../rest-framework/body.ts';
 import { joined, listOf, mapped, objectOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
@@ -166,7 +165,6 @@ const sendData = route({
   method: 'POST',
   path: '/privacy/sendData',
   access: 'privacyKey',
-  keep: KEY_HEADERS,
   doc: 'Stores private data of a policy and registers their hash on the chain.',
   cost: { bytesIn: limits.body.sendData },
   query: { broadcast: params.optional(params.flag('false: only store and sign.'), true) },

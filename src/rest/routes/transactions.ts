@@ -10,7 +10,6 @@ import { transactionsOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { aliasesOf } from '../../ledger/aliases.ts';
 import { type Answer, details, print, printed } from '../../rest-framework/answer.ts';
-import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import { badField, Int32, Int64, jsonObject } from '../../rest-framework/body.ts';
 import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
@@ -250,7 +249,6 @@ const sign = route({
   doc: 'Signs a transaction with a key of the keystore; nothing is stored or sent.',
   body: unsignedBody,
   reply: Transaction,
-  keep: KEY_HEADERS,
   handle: async ({ body, http }, services) =>
     printed(print(txToJson(await signed(body, http, services), services.scheme))),
 });
@@ -262,7 +260,6 @@ const signAndBroadcast = route({
   doc: 'Signs as /transactions/sign does, then submits as /transactions/broadcast does.',
   body: unsignedBody,
   reply: Transaction,
-  keep: KEY_HEADERS,
   async handle({ body, http }, services) {
     const tx = await signed(body, http, services);
     await requireData(tx, services);
