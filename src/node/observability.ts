@@ -15,6 +15,9 @@ import type { Metrics } from '../base/ports.ts';
 
 /** Event → its meaning and, where the operator should act, what to do. */
 export const events = {
+  'audit.write-failed':
+    'Entries of the audit log cannot be written to disk; they wait in memory, as far as they have room: check disk space and disk health.',
+  'audit.write-works': 'The entries of the audit log that waited are on disk.',
   'block.appended': 'A block of another node was checked and is part of the chain.',
   'block.early': 'A block is ahead of the clock of this node and waits until its time.',
   'block.equivocation': 'A miner signed two blocks for one round; the fields prove it.',

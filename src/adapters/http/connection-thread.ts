@@ -95,13 +95,29 @@ export class ConnectionThread {
     assert(facts.work === undefined || work !== undefined, `no work ${facts.work}`);
     return {
       ...facts,
-      admit: facts.access === undefined ? undefined : this.parts.admit(facts.access),
+      admit: facts.access === undefined ? undefined : this.admission(index, facts.access),
       handle: (request, body) => {
         const hasWork = work !== undefined && body !== undefined && body.length > 0;
         if (!hasWork) return this.passOn(index, facts, request, body);
         return this.finish(index, facts, request, work(body));
       },
     };
+  }
+
+  /** The rule of access, which tells the main thread whom it has refused. */
+  private admission(index: number, access: string): HttpRoute['admit'] {
+    const admit = this.parts.admit(access);
+    return (
+      admit &&
+      ((request) => {
+        const reply = admit(request);
+        if (reply === undefined) return undefined;
+        const { status, type, body } = reply;
+        const refusal = { reply: { status, type, body }, address: request.remoteAddress() };
+        this.outbox.count({ route: index, status, refusal });
+        return reply;
+      })
+    );
   }
 
   private async finish(
@@ -113,7 +129,7 @@ export class ConnectionThread {
     const done = await result;
     if ('whole' in done) return this.passOn(index, facts, request, done.whole);
     if ('message' in done) return this.outbox.finish(index, done);
-    this.outbox.count(index, done.refusal.status);
+    this.outbox.count({ route: index, status: done.refusal.status });
     return done.refusal;
   }
 

@@ -155,7 +155,9 @@ export class HttpThread {
   }
 
   private run({ prepared, calls, answered, taken, gone }: Batch): void {
-    for (const [route, status] of answered) this.routes[route]?.answered?.(status);
+    for (const { route, status, refusal } of answered) {
+      this.routes[route]?.answered?.(status, refusal);
+    }
     for (const id of taken) this.streams.taken(id);
     for (const id of gone) this.streams.gone(id);
     if (prepared !== undefined) {
