@@ -1,4 +1,4 @@
-/** Who did what with a key, as lines of JSON in a file (operations.md#audit-log). */
+/** Who did what with a key, as lines of JSON in a file (docs/guide/operations.md). */
 import type { AuditEntry, AuditLog, Log } from '../base/ports.ts';
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts';
 

@@ -49,8 +49,17 @@ export interface Keystore {
   ): Uint8Array | Promise<Uint8Array>;
   /** Adds accounts and writes them; existing keys are left unchanged. */
   add(keys: readonly NewKey[]): Promise<readonly Account[]>;
-  /** Reads the files again. On any error the old accounts stay, and it rejects with ApiError. */
-  reload(): Promise<void>;
+  /** Gives an account another password; an empty one: it has none. Rejects with KeyError. */
+  changeAccountPassword(
+    address: Uint8Array,
+    current: string | undefined,
+    password: string,
+  ): Promise<void>;
+  /**
+   * Reads the files again, with another wallet password where one is given. On any error the old
+   * accounts stay, and it rejects with ApiError.
+   */
+  reload(password?: string): Promise<void>;
   /** Overwrites the keys in memory. */
   close(): void;
 }
@@ -61,8 +70,8 @@ export async function openKeystore(
   deps: KeystoreDeps,
 ): Promise<Keystore> {
   const { random, family, scheme } = deps;
-  const wallets = new Wallets(options.password);
-  const files = new AccountFiles(options, deps, wallets);
+  let wallets = new Wallets(options.password);
+  let files = new AccountFiles(options, deps, wallets);
   const keys = new AccountKeys(random, scheme);
   let held: HeldAccounts = await files.load(false);
 
@@ -107,9 +116,19 @@ export async function openKeystore(
       return added;
     },
 
-    async reload() {
+    async changeAccountPassword(address, current, password) {
+      const privateKey = await keyOf(address, current, 'signing');
+      held = await files.replace({ privateKey, password });
+      keys.wipe();
+    },
+
+    async reload(password) {
+      const next = password === undefined ? wallets : new Wallets(password);
       try {
-        held = await files.load(true);
+        const read = new AccountFiles(options, deps, next);
+        held = await read.load(true);
+        if (next !== wallets) wallets.wipe();
+        [wallets, files] = [next, read];
         keys.wipe();
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause);
