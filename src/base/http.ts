@@ -191,6 +191,8 @@ export interface HttpServer {
    * rejects with TlsFileError and keeps serving the old one.
    */
   reload(): Promise<void>;
+  /** Gives the threads of the server new data of the program; absent where it has none. */
+  renew?(data: unknown): void;
   /**
    * Delay of timers of each thread since the last call; absent for a server without threads or that
    * is not measured.

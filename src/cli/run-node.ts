@@ -7,7 +7,6 @@ import { limitHeapGrowth } from '../adapters/heap-growth.ts';
 import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
 import { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
-import type { HttpServer } from '../base/http.ts';
 import type { LogLevel } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
 import { UnsupportedFeatures } from '../chain/features/feature-watch.ts';
@@ -19,6 +18,7 @@ import { createNode, type Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
 import { genesisBlock } from './genesis-block.ts';
 import { openPorts } from './open-node-ports.ts';
+import { TakenOver } from './take-over.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 import { type StartFacts, startFacts } from './terminal/start-screen.ts';
 import { STOP_SIGNALS, type StopRequests, stopRequests } from './terminal/stop-requests.ts';
@@ -36,6 +36,8 @@ export interface RunningNode extends Node {
 export interface RunOptions {
   /** The checks after every block. */
   readonly audit?: Audit | undefined;
+  /** Reads the configuration again; absent: it is always the same. */
+  readonly readAgain?: () => Promise<Config>;
   /** The signals that end the node; absent: those of a service. */
   readonly stopSignals?: readonly NodeJS.Signals[];
 }
@@ -43,7 +45,7 @@ export interface RunOptions {
 /** Rejects with an error whose message is the one line for the operator; no part then runs. */
 export async function runNode(
   config: Config,
-  { audit, stopSignals = STOP_SIGNALS }: RunOptions = {},
+  { audit, stopSignals = STOP_SIGNALS, readAgain = async () => config }: RunOptions = {},
 ): Promise<RunningNode> {
   const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
   const stops = stopRequests(log, { stopSignals });
@@ -56,8 +58,10 @@ export async function runNode(
   const starting = start(config, genesis, { log, started, stops, audit });
   try {
     const running = await Promise.race([starting, stoppedEarly(stops)]);
-    const reloads = running.rest !== undefined && !stopSignals.includes('SIGHUP');
-    if (reloads) reloadOnHangup(running.rest, log);
+    if (!stopSignals.includes('SIGHUP')) {
+      const inUse = new TakenOver(config, readAgain, log);
+      process.on('SIGHUP', () => void inUse.reload(running));
+    }
     const ended = stops.requested.then((cause) => end(cause, { log, started, stops }));
     // A caller that waits for it later still gets the cause.
     ended.catch(() => undefined);
@@ -114,13 +118,6 @@ async function end(cause: Error | undefined, { log, started, stops }: Run): Prom
   if (cause !== undefined) throw exitOf(cause);
   if (failure !== undefined)
     throw new CliError(`not all parts have stopped properly: ${failure.message}`);
-}
-
-/** A certificate that cannot be used is reported, and the old one stays in use. */
-function reloadOnHangup(rest: HttpServer, log: LogControl): void {
-  process.on('SIGHUP', () => {
-    rest.reload().catch((cause: Error) => log.error('tls.reload-failed', { why: cause.message }));
-  });
 }
 
 function levelOf(config: Config): LogLevel {

@@ -25,7 +25,6 @@ import type { Miner } from '../miner/miner.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { createApi } from '../rest/api.ts';
 import { createKeyFilters } from '../rest/key-filters.ts';
-import { keyHolder } from '../rest/key-holder.ts';
 import type { Services } from '../rest/services.ts';
 import { auditedRoutes } from '../rest-framework/audited-routes.ts';
 import { measuredRoutes } from '../rest-framework/measured-routes.ts';
@@ -224,11 +223,11 @@ async function serveClients(
 
 function audited(
   routes: readonly HttpRoute[],
-  { settings, family, clock }: Services,
+  { keys, clock }: Services,
   { auditLog }: NodePorts,
 ): readonly HttpRoute[] {
   if (auditLog === undefined) return routes;
-  return auditedRoutes(routes, auditLog, keyHolder(settings, family), clock);
+  return auditedRoutes(routes, auditLog, (request) => keys.keyOf(request)?.holder, clock);
 }
 
 async function serveContracts(

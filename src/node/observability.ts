@@ -206,6 +206,12 @@ export const events = {
   'sync.failed': 'Blocks could not be fetched from a peer; the node asks another one.',
   'sync.given-up': 'No peer delivered the better chain that was announced.',
   'sync.helper-failed': 'One of several peers did not deliver; the others take over.',
+  'settings.need-restart':
+    'The configuration on disk has changed, and these settings take effect at the next start.',
+  'settings.reload-failed':
+    'The configuration on disk cannot be used; the old keys and passwords stay in use.',
+  'settings.reloaded':
+    'Keys of the REST interface, the wallet and the certificate were read again; `changed` names the settings with another value.',
   'tls.reload-failed': 'The certificate on disk cannot be used; the old one stays in use.',
   'tx.fetch-failed': 'Announced transactions did not arrive.',
   'tx.refused': 'The pool refused a transaction of a peer; `why` is the reason.',

@@ -25,6 +25,8 @@ export interface ThreadParts {
   readonly admit: (access: string) => ((request: HttpRequest) => HttpReply | undefined) | undefined;
   /** The parts of routes that need no state, by their names; each copies the body at once. */
   readonly works: Readonly<Record<string, (body: Uint8Array) => Promise<OffloadResult>>>;
+  /** Takes `HttpServer.renew`. */
+  readonly renew: (data: unknown) => void;
   /** Called at the end, when nothing waits for a result any more. */
   readonly end?: () => void;
 }
@@ -68,6 +70,7 @@ export class ConnectionThread {
 
   private receive(message: ToThread): void {
     if (message.kind === 'reload') this.open();
+    else if (message.kind === 'renew') this.parts.renew(message.data);
     else if (message.kind === 'close') void this.server.close().then(() => this.close());
     else if (message.kind === 'end') this.end();
     else if (message.kind === 'written') this.outbox.write(message.texts);

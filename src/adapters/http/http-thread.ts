@@ -111,6 +111,11 @@ export class HttpThread {
     return this.opening.promise;
   }
 
+  /** Passes on `HttpServer.renew`. */
+  renew(data: unknown): void {
+    this.post({ kind: 'renew', data });
+  }
+
   /** Gives pending answers some time, then ends the thread. */
   async close(): Promise<void> {
     this.closing = true;

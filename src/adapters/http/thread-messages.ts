@@ -105,6 +105,8 @@ export type ToThread =
     }
   | { readonly kind: 'written'; readonly texts: readonly Written[] }
   | { readonly kind: 'reload' }
+  /** `HttpServer.renew` */
+  | { readonly kind: 'renew'; readonly data: unknown }
   /** Gives pending answers some time, then ends the thread. */
   | { readonly kind: 'close' }
   /** Ends all connections at once, because the process ends. */
