@@ -5,7 +5,7 @@
  * Lines wait in memory while earlier ones are written, so that a slow disk holds nobody up, and are
  * synchronised with the disk within a second. What the disk refuses is tried again.
  */
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, openSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -52,6 +52,18 @@ export class RotatingFile {
     this.waitingChars += line.length;
     this.writing ??= this.writeAll();
     return true;
+  }
+
+  /** Writes what waits before it returns, unless the disk refuses it: for the end of a process. */
+  flush(): void {
+    const text = this.waiting.join('');
+    this.waiting = [];
+    this.waitingChars -= text.length;
+    try {
+      appendFileSync(this.options.path, text, { mode: MODE });
+    } catch (why) {
+      this.tell(why as Error);
+    }
   }
 
   /** Writes what waits, unless the disk refuses it. */

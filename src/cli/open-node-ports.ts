@@ -120,14 +120,14 @@ export async function openPorts(
 
 /** Throws StartError where its file cannot be opened. */
 function openAuditLog({ restApi }: Config, log: Log): AuditFile | undefined {
-  const { file: path, maxSize: bytesMax, files: filesMax } = restApi.auditLog;
+  const { path, maxSize: bytesMax, files: filesMax } = restApi.auditLog;
   if (path === undefined) return undefined;
   const auditLog = new AuditFile({ path, bytesMax, filesMax }, log);
   try {
     auditLog.start();
   } catch (cause) {
     const remedy = 'make its folder, and let the user of the node write there';
-    throw new StartError('audit log', 'rest-api.audit-log.file', cause, remedy);
+    throw new StartError('audit log', 'rest-api.audit-log.path', cause, remedy);
   }
   return auditLog;
 }

@@ -133,7 +133,8 @@ export const events = {
   'network.removed':
     'The network has removed the owner of this node (type 111), so no node takes anything from it: ask a connection manager to register it again.',
   'node.failed': 'An unexpected error: the node ends with code 70; report it.',
-  'node.settings': 'The settings in force at the start, secrets masked.',
+  'node.settings': 'The settings that were given, secrets masked.',
+  'node.settings-in-force': 'All settings at the start, secrets masked.',
   'node.started': 'The node has started; the fields describe it.',
   'node.stop-failed': 'A part did not stop properly; the others did, and the process ends.',
   'node.stop-timeout': 'The orderly stop took too long; the process ends anyway.',

@@ -90,3 +90,17 @@ t.test('a file that cannot be opened', async (t) => {
   mkdirSync(join(folder, 'lines'));
   t.throws(() => opened(join(folder, 'lines')), { code: 'EISDIR' });
 });
+
+t.test('a flush leaves nothing waiting', async (t) => {
+  const path = join(temporaryFolder(t), 'lines');
+  const { file } = opened(path);
+  for (const line of ['a', 'b', 'c']) file.write(`${line}\n`);
+  file.flush();
+  // The first line is on its way in another thread.
+  t.strictSame(
+    linesOf(path).filter((line) => line !== 'a'),
+    ['b', 'c'],
+  );
+  await file.stop();
+  t.strictSame(linesOf(path).sort(), ['a', 'b', 'c']);
+});

@@ -17,7 +17,7 @@ export function register(command: Command): void {
       endWithParent();
       const { nonce } = config.network;
       const readAgain = async () => (await loadConfig(path, { ...options, nonce })).config;
-      const node = await runNode(config, { readAgain });
+      const node = await runNode(config, { readAgain, given: origins });
       sayStarted(node.facts, node.log, process.stderr.isTTY === true);
       await node.ended;
     });

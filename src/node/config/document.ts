@@ -124,6 +124,15 @@ export function effectiveSettings(config: Config): Record<string, unknown> {
   return Object.fromEntries(shown);
 }
 
+/** The same for the settings that were given; all others have their defaults. */
+export function givenSettings(
+  config: Config,
+  given: { has(key: string): boolean },
+): Record<string, unknown> {
+  const all = Object.entries(effectiveSettings(config));
+  return Object.fromEntries(all.filter(([key]) => given.has(key)));
+}
+
 /** Keys of the settings whose values differ, secrets included. */
 export function changedSettings(before: Config, after: Config): string[] {
   const textOf = (config: Config, key: string): string => stringify(valueAt(config, key) ?? null);

@@ -62,11 +62,14 @@ export const restApi = {
       'are read, sign, sign:<address>, privacy, peers and admin; expires is a date, and may be absent.',
   ),
   'audit-log': {
-    file: optional(path, 'Who did what with a key, a line of JSON for each request; absent: none.'),
+    path: optional(
+      path,
+      'File that says who did what with a key, a line of JSON for each request; absent: none.',
+    ),
     'max-size': setting(
       sizeFrom(65_536),
       '16MiB',
-      'Size at which a new file begins, <file>.1 and on.',
+      'Size at which a new file begins, <path>.1 and on.',
     ),
     files: setting(int(1, 10_000), 10, 'Files in all; the oldest is deleted.'),
   },
