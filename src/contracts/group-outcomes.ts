@@ -32,14 +32,16 @@ export interface GroupOutcomes {
   ): void;
   /** What is not its own fault keeps it out of the block: tried again for as long as in an outage. */
   heldUp(entry: PoolEntry, tx: Tx, message: string, call?: GroupCall): void;
-  /** The part has ended while it ran. */
-  cut(entry: PoolEntry): void;
+  /** The part has ended while this call of it ran. */
+  cut(entry: PoolEntry, tx: Tx, call: GroupCall): void;
   /** It is in the block. */
   added(entry: PoolEntry, calls: readonly GroupCall[]): void;
 }
 
 /** A contract transaction that leaves, or waits, because of others: no refusal of itself. */
 const WITH_OTHERS = { status: 'Failure', code: 4 } as const;
+
+const CUT = 'The time of the block for atomic transactions with contracts has ended while it ran';
 
 type Said = Judgement['report'];
 
@@ -95,21 +97,26 @@ export function createGroupOutcomes(
     for (const record of recordsOf(tx, leaves, said, by)) report(record);
   }
 
+  function heldUp(entry: PoolEntry, tx: Tx, message: string, call?: GroupCall): void {
+    turns.failed(entry.sender, call?.owner);
+    const found = judgeFailure({ kind: 'failure', message, recoverable: true, system: true });
+    conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
+  }
+
   return {
     refused(entry, tx, cause) {
-      turns.failed(entry.sender);
+      turns.failed(entry.sender, undefined);
       judged(entry, tx, judgeRefusal(refusalFrom(cause).message));
     },
     givenUp: (entry, tx, call) =>
       judged(entry, tx, judgeRefusal('The contract has failed too often'), call),
-    heldUp(entry, tx, message, call) {
-      turns.failed(entry.sender);
-      const found = judgeFailure({ kind: 'failure', message, recoverable: true, system: true });
-      conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
-    },
-    cut: ({ sender }) => turns.failed(sender),
+    heldUp,
+    cut: (entry, tx, call) => heldUp(entry, tx, CUT, call),
     added({ sender }, calls) {
-      turns.succeeded(sender);
+      turns.succeeded(
+        sender,
+        calls.map(({ owner }) => owner),
+      );
       for (const { tx, key } of calls) {
         if (tx.type !== updateContract.type) breakers.succeeded(key, sender);
       }
@@ -120,7 +127,7 @@ export function createGroupOutcomes(
     },
     failed(entry, tx, call, outcome) {
       const { sender } = entry;
-      turns.failed(sender);
+      turns.failed(sender, call.owner);
       if (outcome.kind === 'failure') {
         breakers.failed(call.key, { sender, outage: outageOf(call, call.image, outcome) });
         broken(entry, tx, call, outcome);
