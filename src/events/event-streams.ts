@@ -9,6 +9,7 @@ import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
+import type { Tx } from '../tx/transaction.ts';
 import type { ChainEvent, ChainFeed } from './chain-feed.ts';
 import type { EventFilter } from './event-filter.ts';
 import { arrivedText, resultText, transactionText } from './event-json.ts';
@@ -80,6 +81,9 @@ class FeedStreams implements EventStreams {
   private readonly endListening: () => void;
   /** By place and filter; the oldest is the first. */
   private readonly pages = new Map<string, Promise<Page | undefined>>();
+  /** Of transactions in memory: clients with different filters want the same ones. */
+  private readonly transactions = new WeakMap<Tx, string>();
+  private readonly results = new WeakMap<Tx, string>();
   /** By block id: of the latest blocks. */
   private readonly headers = new BoundedCache<string, string>(HEADERS_MAX);
   /** Removals of blocks that the pages reflect. */
@@ -205,9 +209,11 @@ class FeedStreams implements EventStreams {
     const { scheme } = this.deps.feed.view;
     switch (event.kind) {
       case 'transaction':
-        return transactionText(event.tx, height, scheme);
+        return printedOnce(this.transactions, event.tx, (tx) =>
+          transactionText(tx, height, scheme),
+        );
       case 'contractResult':
-        return resultText(event.tx, height, scheme);
+        return printedOnce(this.results, event.tx, (tx) => resultText(tx, height, scheme));
       case 'policyData':
         return arrivedText(event.item);
       case 'block':
@@ -221,6 +227,12 @@ class FeedStreams implements EventStreams {
     this.headers.set(key, text);
     return text;
   }
+}
+
+function printedOnce(texts: WeakMap<Tx, string>, tx: Tx, print: (tx: Tx) => string): string {
+  const text = texts.get(tx) ?? print(tx);
+  texts.set(tx, text);
+  return text;
 }
 
 /** The id of a place after a rollback comes with the event that tells of the rollback. */
