@@ -207,6 +207,22 @@ async function outcome(make: () => Promise<unknown>): Promise<string> {
   }
 }
 
+/** Every transaction that the typings of the library declare, as `Name.V1`. */
+function declared(): readonly string[] {
+  const url = new URL(
+    '../../node_modules/@wavesenterprise/transactions-factory/dist/Transactions.d.ts',
+    import.meta.url,
+  );
+  const found: string[] = [];
+  let name = '';
+  for (const line of readFileSync(url, 'utf8').split('\n')) {
+    name = /^ {4}(\w+): \{$/.exec(line)?.[1] ?? name;
+    const version = /^ {8}(V\d+): /.exec(line)?.[1];
+    if (version !== undefined) found.push(`${name}.${version}`);
+  }
+  return found;
+}
+
 /** What the network needs beside the default features. */
 function featureOf(type: number, version: string): string {
   const layout = types.get(type)?.layouts.find((one) => one.version === Number(version.slice(1)));
@@ -225,6 +241,8 @@ t.test('every transaction of every version', async (t) => {
       rows.push(`| \`${name}.${version}\` | ${featureOf(type, version)} | ${result} |`);
     }
   }
+  const shown = rows.map((row) => /`(.*?)`/.exec(row)![1]!);
+  t.strictSame([...shown, 'Atomic.V1'].sort(), [...declared()].sort(), 'all that it declares');
   rows.push(...(await atomics()));
   // As the page of the library has it, quotation marks included; a text needs `base58.encode`.
   const written = { recipient: seed.address, assetId: '', amount: '10000', fee: '1000000' };
