@@ -22,6 +22,7 @@ import {
   rollbackEvent,
 } from './event-text.ts';
 import { type NamedPlace, type Place, placeIn, placeText } from './place.ts';
+import { type Page, SharedPages } from './shared-pages.ts';
 import {
   type Advance,
   BEAT_MS,
@@ -63,14 +64,7 @@ export interface EventStreamsDeps {
 
 /** A page ends behind the event that makes it so long. */
 const PAGE_CHARS = 128 * 1024;
-/** Pages that are kept for other readers; most of them are much shorter than a whole one. */
-const PAGES_MAX = 64;
 const HEADERS_MAX = 16;
-
-interface Page {
-  readonly text: string;
-  readonly place: Place;
-}
 
 export const createEventStreams = (options: StreamsOptions, deps: EventStreamsDeps): EventStreams =>
   new FeedStreams(options, deps);
@@ -79,8 +73,7 @@ class FeedStreams implements EventStreams {
   private readonly deps: EventStreamsDeps;
   private readonly streams: Streams<true>;
   private readonly endListening: () => void;
-  /** By place and filter; the oldest is the first. */
-  private readonly pages = new Map<string, Promise<Page | undefined>>();
+  private readonly pages = new SharedPages<Place>();
   /** Of transactions in memory: clients with different filters want the same ones. */
   private readonly transactions = new WeakMap<Tx, string>();
   private readonly results = new WeakMap<Tx, string>();
@@ -165,20 +158,11 @@ class FeedStreams implements EventStreams {
     if (this.removals !== removals) pages.clear();
     this.removals = removals;
     const key = `${placeText(place)} ${filterText}`;
-    const known = pages.get(key);
-    if (known !== undefined) return known;
-    const page = this.read(place, filter);
-    pages.set(key, page);
-    if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value!);
-    // One without an end is asked again when more has come.
-    const forget = (): void => void pages.delete(key);
-    page.then((found) => {
-      if (found === undefined || found.place === place) forget();
-    }, forget);
-    return page;
+    const read = () => this.read(place, filter);
+    return pages.get(key, read, (page) => page.place !== place);
   }
 
-  private async read(from: Place, filter: EventFilter): Promise<Page | undefined> {
+  private async read(from: Place, filter: EventFilter): Promise<Page<Place> | undefined> {
     const { feed, clock } = this.deps;
     const slice = new TimeSlice(clock);
     let place = from;
