@@ -27,6 +27,7 @@ interface KeyPair {
 interface SdkTransaction {
   readonly val: Readonly<Record<string, { readonly required: boolean; readonly type?: number }>>;
   broadcast(keys: KeyPair): Promise<JsonObject>;
+  getId(): Promise<string>;
 }
 
 type Factories = Readonly<Record<string, (fields: Fields) => SdkTransaction>>;
@@ -258,6 +259,22 @@ t.test('every transaction of every version', async (t) => {
   const page = readFileSync(new URL('../../docs/guide/clients.md', import.meta.url), 'utf8');
   const table = /<!-- sdk -->\n[^\n]*\n[^\n]*\n([\s\S]*?)\n<!-- end -->/.exec(page)?.[1];
   t.equal(table, made);
+});
+
+t.test('ids as the library computes them', async (t) => {
+  const user = sdk.Seed.fromExistingPhrase('an account without an alias');
+  const funds = { recipient: user.address, amount: 1_000_000_000, attachment: '' };
+  await whole.send(owner, { type: 4, version: 2, ...funds });
+  await mine();
+  const ids = async (name: string, version: string, fields: Fields): Promise<string[]> => {
+    const tx = Transactions[name]![version]!({ ...common(), ...fields });
+    const { id } = await tx.broadcast(user.keyPair);
+    return [await tx.getId(), String(id)];
+  };
+  const [computed, known] = await ids('Transfer', 'V3', { recipient: other.text, amount: 5 });
+  t.equal(computed, known);
+  const [ofBody, ofAlias] = await ids('CreateAlias', 'V3', { alias: 'a_third_one' });
+  t.not(ofBody, ofAlias, 'that of an alias is no hash of its body');
 });
 
 /** The container, alone and with what it may hold and what not. */
