@@ -27,7 +27,7 @@ import type { DataServices } from './api/services.ts';
 import { createSlowClients } from './api/slow-clients.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
 import { type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
-import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
+import { NodeReader } from './crawler/node-reader.ts';
 import { readTip } from './crawler/store-end.ts';
 import { crawlMeter, queryMeter, readOnDemand, routeMeter } from './measure.ts';
 import { dataMetrics } from './observability.ts';
@@ -100,7 +100,7 @@ export async function createDataService(
   const started = new Disposal();
   const metrics = dataMetrics(deps.metrics);
   const state = newCrawlState();
-  const node = nodeReader(
+  const node = new NodeReader(
     { urls: options.nodeUrls, apiKey: options.nodeApiKey },
     {
       http: deps.client,
