@@ -31,7 +31,7 @@ import { NodeReader } from './crawler/node-reader.ts';
 import { readTip } from './crawler/store-end.ts';
 import { crawlMeter, queryMeter, readOnDemand, routeMeter } from './measure.ts';
 import { dataMetrics } from './observability.ts';
-import { createTransactionStreams } from './stream/transaction-streams.ts';
+import { TransactionStreamService } from './stream/transaction-streams.ts';
 
 export interface DataServiceOptions {
   readonly version: string;
@@ -136,7 +136,7 @@ export async function createDataService(
     meter: queryMeter(metrics),
     streams: () => streams,
   };
-  const streams = createTransactionStreams(
+  const streams = new TransactionStreamService(
     { readersMax: options.streamsMax, readersOfClientMax: options.streamsOfClientMax },
     { services, log },
   );

@@ -13,7 +13,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/contracts/statuses/status-store.ts createStatusStore': 82,
   'src/contracts/statuses/statuses.ts createStatuses': 151,
   'src/data-service/data-service.ts createDataService': 160,
-  'src/data-service/stream/transaction-streams.ts createTransactionStreams': 242,
   'src/mempool/admission/admission.ts createAdmission': 211,
   'src/mempool/admission/trial.ts createTrial': 80,
 };
