@@ -12,7 +12,6 @@ const LONG: Readonly<Record<string, number>> = {
   'src/contracts/contract-packer.ts createContractPacker': 129,
   'src/contracts/statuses/status-store.ts createStatusStore': 82,
   'src/contracts/statuses/statuses.ts createStatuses': 151,
-  'src/data-service/data-service.ts createDataService': 160,
   'src/mempool/admission/admission.ts createAdmission': 211,
   'src/mempool/admission/trial.ts createTrial': 80,
 };
