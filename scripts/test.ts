@@ -3,9 +3,6 @@
  * all of them and some once more as another kind of node (repeated-runs.ts), and reports at the end
  * how many assertions passed and which tests failed.
  *
- * A few files that fail beside others run once more, alone: two files share the processors and the
- * ports of a machine. The report names them all the same.
- *
  * It does so whatever happens in a test file. When one file exceeds its time, tap's own runner
  * drops the files that have not begun and prints no summary.
  */
@@ -31,55 +28,28 @@ const waiting: TestRun[] =
 const fileCount = waiting.length;
 const running = new Set<TestFile>();
 const results: FileResult[] = [];
-/** More failed files than this are no accident. */
-const AGAIN_MAX = 3;
-const failedOnce: { readonly one: TestRun; readonly result: FileResult }[] = [];
-let isInterrupted = false;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => {
-    isInterrupted = true;
     waiting.length = 0;
     for (const file of running) file.kill();
   });
 }
 
-async function run(one: TestRun): Promise<FileResult> {
-  const test = new TestFile(one, timeoutMs);
-  running.add(test);
-  const result = await test.result();
-  running.delete(test);
-  return result;
-}
-
 async function work(): Promise<void> {
   for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-    const result = await run(one);
-    if (result.failed === 0) take(result);
-    else {
-      failedOnce.push({ one, result });
-      console.log(report(result, 'once'));
-    }
-  }
-}
-
-function take(result: FileResult): void {
-  results.push(result);
-  console.log(report(result, result.failed === 0 ? 'ok  ' : 'FAIL'));
-}
-
-async function again(): Promise<void> {
-  const isAccident = failedOnce.length <= AGAIN_MAX && fileCount > 1;
-  for (const { one, result } of failedOnce) {
-    take(isAccident && !isInterrupted ? await run(one) : result);
+    const test = new TestFile(one, timeoutMs);
+    running.add(test);
+    const result = await test.result();
+    running.delete(test);
+    results.push(result);
+    console.log(report(result));
   }
 }
 
 /** One line, which .ci/run also reads, and what is to be known about each failure. */
-function report(
-  { file, passed, failed, skipped, failures, seconds }: FileResult,
-  verdict: 'ok  ' | 'FAIL' | 'once',
-): string {
+function report({ file, passed, failed, skipped, failures, seconds }: FileResult): string {
+  const verdict = failed === 0 ? 'ok  ' : 'FAIL';
   const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
   const line = `${verdict} ${file}: ${counts} (${seconds.toFixed(1)} s)`;
   const details = failures.map(
@@ -89,18 +59,10 @@ function report(
 }
 
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
-await again();
 const sum = (what: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((total, result) => total + result[what], 0);
 const left = fileCount - results.length;
 const failed = results.filter((result) => result.failed > 0);
-const accidents = failedOnce
-  .map(({ result }) => result)
-  .filter(({ file }) => !failed.some((other) => other.file === file));
-if (accidents.length > 0) console.log('\nFailed beside others, and passed alone:');
-for (const { file, failures } of accidents) {
-  for (const { name } of failures) console.log(`  ${file}: ${name}`);
-}
 if (failed.length > 0) console.log('\nFailed:');
 for (const { file, failures } of failed) {
   for (const { name } of failures) console.log(`  ${file}: ${name}`);

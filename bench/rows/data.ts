@@ -21,7 +21,7 @@ import {
   prepareBatch,
   readCursor,
 } from '../../src/data-service/crawler/prepare-batch.ts';
-import { createDataService } from '../../src/data-service/data-service.ts';
+import { DataService } from '../../src/data-service/data-service.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import type { MadeChain } from '../../test/data-service/made-chain.ts';
 import type { Bench } from '../bench.ts';
@@ -134,7 +134,7 @@ async function crawled({ chain, node, database }: Setting, bulk: boolean): Promi
   await migrate(db, OPTIONS);
   await db.close();
   const start = performance.now();
-  const service = await createDataService(
+  const service = new DataService(
     {
       version: '0',
       nodeUrls: [node.url],
@@ -157,6 +157,7 @@ async function crawled({ chain, node, database }: Setting, bulk: boolean): Promi
       hashes: configuredFamily(true),
     },
   );
+  await service.start();
   const { state } = service;
   while (state.height < chain.height() || state.bulk) {
     if (state.lastError !== undefined) throw new Error(state.lastError);

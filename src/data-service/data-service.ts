@@ -27,11 +27,11 @@ import type { DataServices } from './api/services.ts';
 import { createSlowClients } from './api/slow-clients.ts';
 import { type CrawlState, newCrawlState } from './crawler/crawl-state.ts';
 import { type CrawlerOptions, startCrawler } from './crawler/crawler.ts';
-import { type NodeReader, nodeReader } from './crawler/node-reader.ts';
+import { NodeReader } from './crawler/node-reader.ts';
 import { readTip } from './crawler/store-end.ts';
 import { crawlMeter, queryMeter, readOnDemand, routeMeter } from './measure.ts';
 import { dataMetrics } from './observability.ts';
-import { createTransactionStreams } from './stream/transaction-streams.ts';
+import { TransactionStreamService } from './stream/transaction-streams.ts';
 
 export interface DataServiceOptions {
   readonly version: string;
@@ -72,184 +72,202 @@ export interface DataServiceDeps {
   readonly hashes: Parameters<typeof accessGuard>[1];
 }
 
-export interface DataService {
-  readonly server: HttpServer | undefined;
-  readonly state: CrawlState;
-  /** Resolves when the store is open and has a block to answer from; never where it stops before. */
-  readonly answering: Promise<void>;
-  /**
-   * Rejects where the crawler needs an operator and nothing else is left to do: without an interface,
-   * or before the store has a block to answer from.
-   */
-  readonly ended: Promise<void>;
-  stop(): Promise<void>;
-}
-
 const RETRY_MS = 1000;
 const RETRY_MS_MAX = 30_000;
 const FIRST_BLOCK_MS = 200;
 const HEIGHT_AGE_MS = 1000;
 const HEIGHT_WAIT_MS = 1000;
 
-/** Rejects where the address cannot be bound. */
-export async function createDataService(
-  options: DataServiceOptions,
-  deps: DataServiceDeps,
-): Promise<DataService> {
-  const { clock, log } = deps;
-  const started = new Disposal();
-  const metrics = dataMetrics(deps.metrics);
-  const state = newCrawlState();
-  const node = nodeReader(
-    { urls: options.nodeUrls, apiKey: options.nodeApiKey },
-    {
-      http: deps.client,
-      clock,
-      failed(url, why) {
-        state.nodeErrors++;
-        metrics.nodeErrors.add();
-        log.debug('node.unreachable', { url, why });
-      },
-    },
-  );
-  let reading: Database | undefined;
-  let health: Database | undefined;
-  let store: Database | undefined;
-  const crawl = options.crawl === undefined ? undefined : state;
-  readOnDemand(metrics, {
-    crawl,
-    clock,
-    inUse: () => reading?.inUse() ?? store?.inUse() ?? 0,
-    db: () => reading ?? store,
-  });
-  const services: DataServices = {
-    db: () => reading,
-    healthDb: () => health ?? reading,
-    heavy: createHeavyQueries(heavyPlaces(options.connections ?? 1)),
-    slow: createSlowClients(clock),
-    clock,
-    version: options.version,
-    crawl,
-    nodeHeight: recentHeight(node, clock),
-    maxLag: options.maxLag,
-    strictLag: options.strictLag,
-    meter: queryMeter(metrics),
-    streams: () => streams,
-  };
-  const streams = createTransactionStreams(
-    { readersMax: options.streamsMax, readersOfClientMax: options.streamsOfClientMax },
-    { services, log },
-  );
-  const server = await listen(options, deps, services, metrics);
-  if (server !== undefined) started.add('listener', () => server.close());
-  started.add('streams', () => streams.stop());
-  const stopping = new AbortController();
-  const sayStopped = (cause: Error): void => log.error('crawl.stopped', { why: cause.message });
-  const ended = run().catch((cause: Error) => {
-    if (stopping.signal.aborted) return;
-    sayStopped(cause);
-    throw cause;
-  });
-  ended.catch(() => undefined);
-  return {
-    server,
-    state,
-    answering: firstAnswer(() => reading, clock, started),
-    ended,
-    async stop() {
-      stopping.abort();
-      await started.dispose();
-      await ended.catch(() => undefined);
-    },
-  };
+export class DataService {
+  readonly state: CrawlState = newCrawlState();
+  /** Resolves when the store is open and has a block to answer from; never where it stops before. */
+  readonly answering: Promise<void>;
+  /**
+   * Of a service that was started: rejects where the crawler needs an operator and nothing else is
+   * left to do: without an interface, or before the store has a block to answer from.
+   */
+  ended: Promise<void> = Promise.resolve();
+  /** Undefined where there is no interface. */
+  server: HttpServer | undefined;
+  private readonly options: DataServiceOptions;
+  private readonly deps: DataServiceDeps;
+  private readonly metrics: ReturnType<typeof dataMetrics>;
+  private readonly node: NodeReader;
+  private readonly services: DataServices;
+  private readonly streams: TransactionStreamService;
+  private readonly started = new Disposal();
+  private readonly stopping = new AbortController();
+  private readonly firstAnswer = Promise.withResolvers<void>();
+  private reading: Database | undefined;
+  private health: Database | undefined;
+  private store: Database | undefined;
 
-  async function run(): Promise<void> {
-    const { crawl } = options;
-    if (options.afterFirstBlock === true) await firstBlock();
-    if (crawl !== undefined) {
-      const writing = await opened(() => deps.openDatabase('write'));
-      if (writing === undefined) return;
-      store = writing;
-      started.add('store', () => writing.close());
-      reading = writing.reading;
-      const crawler = startCrawler(crawl, {
-        ...deps,
-        db: writing,
-        node,
-        state,
-        meter: crawlMeter(metrics),
-      });
-      started.add('crawler', () => crawler.stop());
-      if (reading === undefined && server !== undefined) await openReading();
-      log.info('data.opened', { engine: writing.engine });
-      return crawler.ended.catch((cause: Error) => {
-        if (server === undefined || state.height === 0) throw cause;
-        sayStopped(cause);
-        return untilStopped();
-      });
-    }
-    await openReading();
-    await untilStopped();
+  constructor(options: DataServiceOptions, deps: DataServiceDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.answering = this.firstAnswer.promise;
+    this.metrics = dataMetrics(deps.metrics);
+    this.node = this.nodeReader();
+    this.services = this.dataServices();
+    const { streamsMax: readersMax, streamsOfClientMax: readersOfClientMax } = options;
+    const { services } = this;
+    this.streams = new TransactionStreamService(
+      { readersMax, readersOfClientMax },
+      { services, log: deps.log },
+    );
   }
 
-  /** It may have been stopped before, while the store was away. */
-  async function untilStopped(): Promise<void> {
-    if (stopping.signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      stopping.signal.addEventListener('abort', () => resolve());
+  /** Rejects where the address cannot be bound. */
+  async start(): Promise<void> {
+    const { options, deps, started, services, metrics, streams } = this;
+    readOnDemand(metrics, {
+      crawl: services.crawl,
+      clock: deps.clock,
+      inUse: () => (this.reading ?? this.store)?.inUse() ?? 0,
+      db: () => this.reading ?? this.store,
+    });
+    const server = await listen(options, deps, services, metrics);
+    if (server !== undefined) started.add('listener', () => server.close());
+    this.server = server;
+    started.add('streams', () => streams.stop());
+    this.ended = this.run().catch((cause: Error) => {
+      if (this.stopping.signal.aborted) return;
+      this.sayStopped(cause);
+      throw cause;
+    });
+    this.ended.catch(() => undefined);
+    void this.watchFirstAnswer();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.started.dispose();
+    await this.ended.catch(() => undefined);
+  }
+
+  private nodeReader(): NodeReader {
+    const { options, deps, state, metrics } = this;
+    const failed = (url: string, why: string): void => {
+      state.nodeErrors++;
+      metrics.nodeErrors.add();
+      deps.log.debug('node.unreachable', { url, why });
+    };
+    return new NodeReader(
+      { urls: options.nodeUrls, apiKey: options.nodeApiKey },
+      { http: deps.client, clock: deps.clock, failed },
+    );
+  }
+
+  private dataServices(): DataServices {
+    const { options, state } = this;
+    const { clock } = this.deps;
+    return {
+      db: () => this.reading,
+      healthDb: () => this.health ?? this.reading,
+      heavy: createHeavyQueries(heavyPlaces(options.connections ?? 1)),
+      slow: createSlowClients(clock),
+      clock,
+      version: options.version,
+      crawl: options.crawl === undefined ? undefined : state,
+      nodeHeight: recentHeight(this.node, clock),
+      maxLag: options.maxLag,
+      strictLag: options.strictLag,
+      meter: queryMeter(this.metrics),
+      streams: () => this.streams,
+    };
+  }
+
+  private async run(): Promise<void> {
+    const { afterFirstBlock, crawl } = this.options;
+    if (afterFirstBlock === true) await this.firstBlock();
+    if (crawl !== undefined) return this.crawl(crawl);
+    await this.openReading();
+    await this.wait();
+  }
+
+  private async crawl(options: CrawlerOptions): Promise<void> {
+    const { deps, started, node, state, server } = this;
+    const db = await this.open('write');
+    if (db === undefined) return;
+    this.store = db;
+    started.add('store', () => db.close());
+    this.reading = db.reading;
+    const meter = crawlMeter(this.metrics);
+    const crawler = startCrawler(options, { ...deps, db, node, state, meter });
+    started.add('crawler', () => crawler.stop());
+    if (this.reading === undefined && server !== undefined) await this.openReading();
+    deps.log.info('data.opened', { engine: db.engine });
+    return crawler.ended.catch((cause: Error) => {
+      if (server === undefined || state.height === 0) throw cause;
+      this.sayStopped(cause);
+      return this.wait();
     });
   }
 
-  /** Resolves when the node has made or got a block, or does not answer. */
-  async function firstBlock(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const height = await node.height().catch(() => undefined);
+  private sayStopped(cause: Error): void {
+    this.deps.log.error('crawl.stopped', { why: cause.message });
+  }
+
+  /** Until the node has made or got a block, or does not answer. */
+  private async firstBlock(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const height = await this.node.height().catch(() => undefined);
       if (height === undefined || height > 1) return;
-      await wait(FIRST_BLOCK_MS);
+      await this.wait(FIRST_BLOCK_MS);
     }
   }
 
-  async function wait(ms: number): Promise<void> {
-    const { signal } = stopping;
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
+  private async watchFirstAnswer(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const tip = this.reading && (await readTip(this.reading).catch(() => undefined));
+      if (tip !== undefined && tip.height > 0) return this.firstAnswer.resolve();
+      await this.wait(FIRST_BLOCK_MS);
+    }
+  }
+
+  private async openReading(): Promise<void> {
+    const { started } = this;
+    const db = await this.open('read');
+    if (db === undefined) return;
+    started.add('connections', () => db.close());
+    // A store inside this process is open once.
+    if (db.reading !== undefined) {
+      this.reading = db.reading;
+      return;
+    }
+    const health = await this.open('health');
+    if (health !== undefined) started.add('health', () => health.close());
+    this.health = health;
+    this.reading = db;
+  }
+
+  /** Tries until the store can be opened; undefined where the service is stopped before. */
+  private async open(purpose: 'write' | 'read' | 'health'): Promise<Database | undefined> {
+    for (let waitMs = RETRY_MS; !this.stopping.signal.aborted; waitMs = longer(waitMs)) {
+      try {
+        return await this.deps.openDatabase(purpose);
+      } catch (cause) {
+        if (!(cause instanceof DatabaseError) || cause.failure === 'other') throw cause;
+        this.deps.log.warn('data.store-failed', { why: cause.message, waitMs });
+      }
+      await this.wait(waitMs);
+    }
+    return undefined;
+  }
+
+  /** Resolves after this time, or at the stop, which may have been before. */
+  private wait(ms?: number): Promise<void> {
+    const { signal } = this.stopping;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
       const end = (): void => {
         cancel();
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const cancel = clock.after(ms, end);
+      const cancel = ms === undefined ? () => {} : this.deps.clock.after(ms, end);
       signal.addEventListener('abort', end);
     });
-  }
-
-  async function openReading(): Promise<void> {
-    const db = await opened(() => deps.openDatabase('read'));
-    if (db === undefined) return;
-    started.add('connections', () => db.close());
-    // A store inside this process is open once.
-    if (db.reading !== undefined) {
-      reading = db.reading;
-      return;
-    }
-    const own = await opened(() => deps.openDatabase('health'));
-    if (own !== undefined) started.add('health', () => own.close());
-    health = own;
-    reading = db;
-  }
-
-  /** Tries until the store can be opened; undefined where the service is stopped before. */
-  async function opened(open: () => Promise<Database>): Promise<Database | undefined> {
-    for (let waitMs = RETRY_MS; !stopping.signal.aborted; waitMs = longer(waitMs)) {
-      try {
-        return await open();
-      } catch (cause) {
-        if (!(cause instanceof DatabaseError) || cause.failure === 'other') throw cause;
-        log.warn('data.store-failed', { why: cause.message, waitMs });
-      }
-      await wait(waitMs);
-    }
-    return undefined;
   }
 }
 
@@ -282,30 +300,6 @@ async function listen(
     const remedy = 'stop that process or choose another address or port';
     const settings = 'data-service.bind-address, data-service.port';
     throw new StartError(part, settings, cause.cause ?? cause, remedy);
-  });
-}
-
-/** Resolves when the store is open and has a block; never where the service stops before. */
-function firstAnswer(
-  db: () => Database | undefined,
-  clock: Clock,
-  started: Disposal,
-): Promise<void> {
-  let cancel = (): void => {};
-  let isEnded = false;
-  started.add('first answer', () => {
-    isEnded = true;
-    cancel();
-  });
-  return new Promise((resolve) => {
-    const look = async (): Promise<void> => {
-      const store = db();
-      const tip = store === undefined ? undefined : await readTip(store).catch(() => undefined);
-      if (isEnded) return;
-      if (tip !== undefined && tip.height > 0) resolve();
-      else cancel = clock.after(FIRST_BLOCK_MS, () => void look());
-    };
-    void look();
   });
 }
 

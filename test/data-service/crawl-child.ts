@@ -6,7 +6,7 @@ import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import { newCrawlState } from '../../src/data-service/crawler/crawl-state.ts';
 import { startCrawler } from '../../src/data-service/crawler/crawler.ts';
 import { noMeter } from '../../src/data-service/crawler/meter.ts';
-import { nodeReader } from '../../src/data-service/crawler/node-reader.ts';
+import { NodeReader } from '../../src/data-service/crawler/node-reader.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 import { OPTIONS } from './crawling.ts';
@@ -21,7 +21,7 @@ const crawler = startCrawler(
   { ...OPTIONS, batchBlocks: 100, pollMs: 100, wait: true, bulk: bulk === 'bulk' },
   {
     db,
-    node: nodeReader({ urls: [url] }, { http: undiciClient(), clock, failed: () => {} }),
+    node: new NodeReader({ urls: [url] }, { http: undiciClient(), clock, failed: () => {} }),
     clock,
     random: systemRandom,
     log: memoryLog(),

@@ -9,7 +9,7 @@ import {
   startCrawler,
 } from '../../src/data-service/crawler/crawler.ts';
 import { noMeter } from '../../src/data-service/crawler/meter.ts';
-import { nodeReader } from '../../src/data-service/crawler/node-reader.ts';
+import { NodeReader } from '../../src/data-service/crawler/node-reader.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
 
@@ -51,7 +51,7 @@ export function crawl(
     { ...OPTIONS, ...options },
     {
       db,
-      node: nodeReader({ urls }, { http, clock, failed }),
+      node: new NodeReader({ urls }, { http, clock, failed }),
       clock,
       random: systemRandom,
       log,

@@ -7,11 +7,7 @@ import { parse } from '../../src/base/json.ts';
 import type { Metrics } from '../../src/base/ports.ts';
 import { readDataPages } from '../../src/cli/page-files.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
-import {
-  createDataService,
-  type DataService,
-  type DataServiceOptions,
-} from '../../src/data-service/data-service.ts';
+import { DataService, type DataServiceOptions } from '../../src/data-service/data-service.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
 import { OPTIONS } from './crawling.ts';
@@ -56,7 +52,7 @@ export async function served(
   const client = undiciClient();
   const forwarding = undiciClient();
   const log = memoryLog();
-  const service = await createDataService(
+  const service = new DataService(
     {
       version: '1.1.0',
       nodeUrls: [nodeUrl],
@@ -82,6 +78,7 @@ export async function served(
       metrics,
     },
   );
+  await service.start();
   scope.teardown(async () => {
     await service.stop();
     await client.close();

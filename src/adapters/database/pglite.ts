@@ -12,10 +12,10 @@ import {
   type Listener,
   type Queries,
   type SqlValue,
+  type WriterLock,
 } from '../../base/database.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
-import { lockFolder } from '../folder-lock.ts';
-import { makeFolder } from '../folders.ts';
+import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { type PgliteThread, pgliteThread } from './pglite-thread.ts';
 
 export interface PgliteOptions {
@@ -35,138 +35,170 @@ const AGAIN_MS_MAX = 30_000;
  */
 export async function pgliteDatabase(
   folder: string | undefined,
-  { statementMs, monotonic = () => performance.now() }: PgliteOptions = {},
+  options: PgliteOptions = {},
 ): Promise<Database> {
-  if (folder !== undefined) makeFolder(folder);
-  const held = folder === undefined ? undefined : await lockFolder(folder);
-  const data = { folder: folder === undefined ? undefined : `${folder}/pgdata` };
-  const listening = new Map<string, Set<() => void>>();
-  const open = async (): Promise<PgliteThread> => {
-    const opened = await pgliteThread(data, (channel) => {
-      for (const heard of listening.get(channel) ?? []) heard();
-    });
-    for (const channel of listening.keys()) await opened.call({ kind: 'listen', channel });
-    return opened;
+  const store = new PgliteStore(folder, options);
+  await store.start();
+  const database: Database = {
+    engine: 'pglite',
+    query: (sql, values) => store.run((own) => queriesOn(own).query(sql, values)),
+    copy: (table, columns, rows) => store.run((own) => queriesOn(own).copy(table, columns, rows)),
+    exec: (sql) => store.run((own) => executed(own, sql)),
+    transaction: (work) => store.run((own) => transaction(own, work)),
+    lock: async () => store.lock(),
+    listen: (channel, heard) => store.listen(channel, heard),
+    inUse: () => store.inUse(),
+    close: () => store.stop(),
   };
-  let thread: PgliteThread;
-  try {
-    thread = await open();
-  } catch (cause) {
-    held?.release();
-    throw cause;
+  const query: Database['query'] = (sql, values, signal) =>
+    store.runLimited((own) => queriesOn(own).query(sql, values), signal);
+  return { ...database, reading: { ...database, query } };
+}
+
+type Work<T> = (thread: PgliteThread) => Promise<T>;
+
+/** Why the store could not be opened, and when it is tried again. */
+interface FailedOpening {
+  readonly cause: unknown;
+  readonly waitMs: number;
+  readonly until: number;
+}
+
+/** The thread of the store, one after another, and the folder that it holds. */
+class PgliteStore {
+  private readonly folder: string | undefined;
+  private readonly statementMs: number | undefined;
+  private readonly monotonic: () => number;
+  private readonly statements = new Mutex();
+  private readonly listening = new Map<string, Set<() => void>>();
+  private held: FolderLock | undefined;
+  private thread!: PgliteThread;
+  private failed: FailedOpening | undefined;
+  private used = 0;
+  private isLocked = false;
+  private isClosed = false;
+
+  constructor(folder: string | undefined, options: PgliteOptions) {
+    this.folder = folder;
+    this.statementMs = folder === undefined ? undefined : options.statementMs;
+    this.monotonic = options.monotonic ?? (() => performance.now());
   }
-  let closedFor:
-    | { readonly cause: unknown; readonly waitMs: number; readonly until: number }
-    | undefined;
-  let used = 0;
-  let isLocked = false;
-  let isClosed = false;
-  const statements = new Mutex();
+
+  async start(): Promise<void> {
+    if (this.folder !== undefined) this.held = await lockFolder(this.folder);
+    try {
+      this.thread = await this.open();
+    } catch (cause) {
+      this.held?.release();
+      throw cause;
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.isClosed) return;
+    await this.run((own) => own.call({ kind: 'close' })).catch(() => undefined);
+    this.isClosed = true;
+    await this.thread.end(new DatabaseError('away', 'the store is closed'));
+    this.held?.release();
+  }
 
   /** One piece of work after the other, each on a thread that runs. */
-  function turn<T>(work: (own: PgliteThread) => Promise<T>): Promise<T> {
-    used++;
-    return statements.run(async () => {
+  run<T>(work: Work<T>): Promise<T> {
+    this.used++;
+    return this.statements.run(async () => {
       try {
-        if (isClosed) throw new DatabaseError('away', 'the store is closed');
-        if (folder !== undefined && thread.isEnded()) thread = await reopened();
-        return await work(thread);
+        if (this.isClosed) throw new DatabaseError('away', 'the store is closed');
+        if (this.folder !== undefined && this.thread.isEnded()) await this.openAgain();
+        return await work(this.thread);
       } finally {
-        used--;
+        this.used--;
       }
     });
   }
 
-  /** Rejects with the last failure until it is time to try again. */
-  async function reopened(): Promise<PgliteThread> {
-    if (closedFor !== undefined && monotonic() < closedFor.until) throw closedFor.cause;
-    try {
-      const opened = await open();
-      closedFor = undefined;
-      return opened;
-    } catch (cause) {
-      const waitMs = Math.min(AGAIN_MS_MAX, (closedFor?.waitMs ?? AGAIN_MS / 2) * 2);
-      closedFor = { cause, waitMs, until: monotonic() + waitMs };
-      throw cause;
-    }
-  }
-
   /** Within the time of a query. */
-  async function limited<T>(own: PgliteThread, work: Promise<T>): Promise<T> {
-    if (statementMs === undefined || folder === undefined) return work;
-    let ending: Promise<void> | undefined;
-    const late = setTimeout(() => {
-      ending = own.end(new DatabaseError('timeout', `the query took more than ${statementMs} ms`));
-    }, statementMs);
-    try {
-      return await work;
-    } finally {
-      clearTimeout(late);
-      // Two threads must not have the folder.
-      await ending;
-    }
+  runLimited<T>(work: Work<T>, signal?: AbortSignal): Promise<T> {
+    return this.run((own) => {
+      if (signal?.aborted === true) throw new DatabaseError('timeout', 'the client has gone');
+      return limited(own, work(own), this.statementMs);
+    });
   }
 
-  async function transaction<T>(own: PgliteThread, work: (queries: Queries) => Promise<T>) {
-    await own.call({ kind: 'exec', sql: 'BEGIN' });
+  /** The lock of the folder keeps other processes out. */
+  lock(): WriterLock | undefined {
+    if (this.isLocked) return undefined;
+    this.isLocked = true;
+    const release = async (): Promise<void> => {
+      this.isLocked = false;
+    };
+    return { isLost: () => false, release };
+  }
+
+  async listen(channel: string, heard: () => void): Promise<Listener> {
+    const all = this.listening.get(channel) ?? new Set();
+    if (all.size === 0) await this.run((own) => own.call({ kind: 'listen', channel }));
+    this.listening.set(channel, all.add(heard));
+    return { isLost: () => false, release: async () => void all.delete(heard) };
+  }
+
+  inUse(): number {
+    return this.used;
+  }
+
+  private async open(): Promise<PgliteThread> {
+    const data = { folder: this.folder === undefined ? undefined : `${this.folder}/pgdata` };
+    const opened = await pgliteThread(data, (channel) => {
+      for (const heard of this.listening.get(channel) ?? []) heard();
+    });
+    for (const channel of this.listening.keys()) await opened.call({ kind: 'listen', channel });
+    return opened;
+  }
+
+  /** Rejects with the last failure until it is time to try again. */
+  private async openAgain(): Promise<void> {
+    const { failed, monotonic } = this;
+    if (failed !== undefined && monotonic() < failed.until) throw failed.cause;
     try {
-      const result = await work(queriesOn(own));
-      await own.call({ kind: 'exec', sql: 'COMMIT' });
-      return result;
+      this.thread = await this.open();
+      this.failed = undefined;
     } catch (cause) {
-      await own.call({ kind: 'exec', sql: 'ROLLBACK' }).catch(() => undefined);
+      const waitMs = Math.min(AGAIN_MS_MAX, (failed?.waitMs ?? AGAIN_MS / 2) * 2);
+      this.failed = { cause, waitMs, until: monotonic() + waitMs };
       throw cause;
     }
   }
+}
 
-  async function listen(channel: string, heard: () => void): Promise<Listener> {
-    const all = listening.get(channel) ?? new Set();
-    if (all.size === 0) await turn((own) => own.call({ kind: 'listen', channel }));
-    listening.set(channel, all.add(heard));
-    return {
-      isLost: () => false,
-      release: async () => void all.delete(heard),
-    };
+/** Work that takes longer ends its thread. */
+async function limited<T>(
+  thread: PgliteThread,
+  work: Promise<T>,
+  ms: number | undefined,
+): Promise<T> {
+  if (ms === undefined) return work;
+  let ending: Promise<void> | undefined;
+  const late = setTimeout(() => {
+    ending = thread.end(new DatabaseError('timeout', `the query took more than ${ms} ms`));
+  }, ms);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(late);
+    // Two threads must not have the folder.
+    await ending;
   }
+}
 
-  const store: Database = {
-    engine: 'pglite',
-    query: (sql, values) => turn((own) => queriesOn(own).query(sql, values)),
-    copy: (table, columns, rows) => turn((own) => queriesOn(own).copy(table, columns, rows)),
-    exec: (sql) => turn((own) => executed(own, sql)),
-    transaction: (work) => turn((own) => transaction(own, work)),
-    async lock() {
-      // The lock of the folder keeps other processes out.
-      if (isLocked) return undefined;
-      isLocked = true;
-      return {
-        isLost: () => false,
-        release: async () => {
-          isLocked = false;
-        },
-      };
-    },
-    listen,
-    inUse: () => used,
-    async close() {
-      if (isClosed) return;
-      await turn((own) => own.call({ kind: 'close' })).catch(() => undefined);
-      isClosed = true;
-      await thread.end(new DatabaseError('away', 'the store is closed'));
-      held?.release();
-    },
-  };
-  return {
-    ...store,
-    reading: {
-      ...store,
-      query: (sql, values, signal) =>
-        turn((own) => {
-          if (signal?.aborted === true) throw new DatabaseError('timeout', 'the client has gone');
-          return limited(own, queriesOn(own).query(sql, values));
-        }),
-    },
-  };
+async function transaction<T>(thread: PgliteThread, work: (queries: Queries) => Promise<T>) {
+  await thread.call({ kind: 'exec', sql: 'BEGIN' });
+  try {
+    const result = await work(queriesOn(thread));
+    await thread.call({ kind: 'exec', sql: 'COMMIT' });
+    return result;
+  } catch (cause) {
+    await thread.call({ kind: 'exec', sql: 'ROLLBACK' }).catch(() => undefined);
+    throw cause;
+  }
 }
 
 /** A failure leaves no transaction open that the statements have begun. */

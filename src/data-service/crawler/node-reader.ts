@@ -13,7 +13,12 @@ import { assets } from '../../rest/routes/assets.ts';
 import { blocks } from '../../rest/routes/blocks.ts';
 import { consensus } from '../../rest/routes/consensus.ts';
 import { node } from '../../rest/routes/node.ts';
-import { type Client, client, RefusedError } from '../../rest-framework/client.ts';
+import {
+  type Client,
+  type ClientOptions,
+  client,
+  RefusedError,
+} from '../../rest-framework/client.ts';
 import { blockInParts } from './block-parts.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
 import { type Holdings, holdingsInParts, holdingsOf } from './holdings.ts';
@@ -28,32 +33,6 @@ export class NodeAway extends Error {
 /** The answer would be too long. */
 export class TooMuch extends Error {
   override name = 'TooMuch';
-}
-
-export interface NodeReader {
-  height(): Promise<number>;
-  /** Of the final block; 0 where there is none. */
-  finalHeight(): Promise<number>;
-  /** A reader of each node alone, beginning with the one that is asked now. */
-  each(): readonly NodeReader[];
-  /** The next node is asked from now on. */
-  leave(why: string): void;
-  /** Undefined above the last block. */
-  signatureAt(height: number): Promise<string | undefined>;
-  /**
-   * Up to 100 blocks; fewer where the chain ends. `bytes` is the size of the answer. Throws TooMuch
-   * where so many blocks are too long for one answer; a single block comes in parts then, of which
-   * `bytes` has the first one. Taking the others throws NodeAway, too.
-   */
-  blocks(from: number, to: number): Promise<{ blocks: ChainBlock[]; bytes: number }>;
-  /** `chainId` is not empty. */
-  network(): Promise<{ chainId: string; version: string }>;
-  /** Undefined under another consensus than proof of authority, or where the node does not say. */
-  banSettings(): Promise<BanSettings | undefined>;
-  /** Without those that the node leaves out. Throws TooMuch where these are too many for one answer. */
-  holdings(addresses: readonly string[]): Promise<ReadonlyMap<string, Holdings>>;
-  /** Those of one address that has too many assets for one answer. */
-  holdingsInParts(address: string): Promise<Holdings>;
 }
 
 export interface NodeReaderOptions {
@@ -74,145 +53,198 @@ const ANSWER_MS_MAX = 60_000;
 const ANSWER_VALUES_MAX = 4_000_000;
 /** Refused as too long, overloaded, or cut off. */
 const TOO_MUCH = [400, 413];
+/** A node under another consensus, or of a release without this call. */
+const NO_SETTINGS = [400, 404];
 
-export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReaderDeps): NodeReader {
-  const access = { apiKey, valuesMax: ANSWER_VALUES_MAX };
-  let current = 0;
+export class NodeReader {
+  private readonly urls: readonly string[];
+  private readonly access: ClientOptions;
+  private readonly deps: NodeReaderDeps;
+  /** A reader of each node. They tell what fails, so that this one leaves their node, too. */
+  private readonly readers: readonly NodeReader[];
   /** Whether a node has /blocks/seqext; undefined until it was asked. */
-  const hasExtended = new Map<string, boolean>();
+  private readonly hasExtended = new Map<number, boolean>();
+  private current = 0;
   /** They never change. */
-  let settings: { readonly of: BanSettings | undefined } | undefined;
+  private settings: { readonly of: BanSettings | undefined } | undefined;
 
-  function leave(which: number, why: string): void {
-    deps.failed(urls[which]!, why);
+  constructor({ urls, apiKey }: NodeReaderOptions, deps: NodeReaderDeps) {
+    this.urls = urls;
+    this.access = { apiKey, valuesMax: ANSWER_VALUES_MAX };
+    this.deps = deps;
+    this.readers =
+      urls.length === 1
+        ? [this]
+        : urls.map((url, which) => {
+            const failed = (_: string, why: string): void => this.leaveNode(which, why);
+            return new NodeReader({ urls: [url], apiKey }, { ...deps, failed });
+          });
+  }
+
+  /** A reader of each node alone, beginning with the one that is asked now. */
+  each(): readonly NodeReader[] {
+    return [...this.readers.slice(this.current), ...this.readers.slice(0, this.current)];
+  }
+
+  /** The next node is asked from now on. */
+  leave(why: string): void {
+    this.leaveNode(this.current, why);
+  }
+
+  height(): Promise<number> {
+    return this.ask(async (call) => heightOf((await call(blocks.height)).height));
+  }
+
+  /** Of the final block; 0 where there is none. */
+  finalHeight(): Promise<number> {
+    return this.ask(async (call) => finalHeightOf(await call(node.status)));
+  }
+
+  /** Undefined above the last block. */
+  signatureAt(height: number): Promise<string | undefined> {
+    return this.ask(async (call) => {
+      const header = await call(blocks.headerAt, { params: { height } });
+      return isObject(header) ? text(header['signature']) : undefined;
+    });
+  }
+
+  /**
+   * Up to 100 blocks; fewer where the chain ends. `bytes` is the size of the answer. Throws TooMuch
+   * where so many blocks are too long for one answer; a single block comes in parts then, of which
+   * `bytes` has the first one. Taking the others throws NodeAway, too.
+   */
+  async blocks(from: number, to: number): Promise<{ blocks: ChainBlock[]; bytes: number }> {
+    try {
+      return await this.readRange(from, to, from === to ? [413] : TOO_MUCH);
+    } catch (cause) {
+      if (!isTooMuch(cause)) throw cause;
+      if (from < to) throw new TooMuch(cause.message);
+      return this.readInParts(from);
+    }
+  }
+
+  /** `chainId` is not empty. */
+  network(): Promise<{ chainId: string; version: string }> {
+    return this.ask(async (call) => networkOf(await call(node.config)));
+  }
+
+  /** Undefined under another consensus than proof of authority, or where the node does not say. */
+  async banSettings(): Promise<BanSettings | undefined> {
+    this.settings ??= { of: await this.readBanSettings() };
+    return this.settings.of;
+  }
+
+  /** Without those that the node leaves out. Throws TooMuch where these are too many for one answer. */
+  async holdings(addresses: readonly string[]): Promise<ReadonlyMap<string, Holdings>> {
+    const body = { addresses: [...addresses] };
+    try {
+      // Of one node, since two may be at different blocks.
+      return await this.ask(
+        async (call) =>
+          holdingsOf(
+            await call(addressBalances.balanceDetailsOfMany, { body }),
+            await call(assets.balancesOfMany, { body }),
+          ),
+        { handled: TOO_MUCH },
+      );
+    } catch (cause) {
+      throw isTooMuch(cause) ? new TooMuch(cause.message) : cause;
+    }
+  }
+
+  /** Those of one address that has too many assets for one answer. */
+  holdingsInParts(address: string): Promise<Holdings> {
+    return this.ask((call) => holdingsInParts(call, address));
+  }
+
+  private leaveNode(which: number, why: string): void {
+    this.deps.failed(this.urls[which]!, why);
     // Requests that were under way together leave it once.
-    if (current === which) current = (which + 1) % urls.length;
+    if (this.current === which) this.current = (which + 1) % this.urls.length;
   }
 
   /** A node that gives no answer, another one than it should, or a refusal, is left for the next. */
-  async function ask<T>(
-    what: (call: Client['call'], url: string) => Promise<T>,
-    { handled = [], http = deps.http }: Asking = {},
+  private async ask<T>(
+    what: (call: Client['call'], which: number) => Promise<T>,
+    { handled = [], http = this.deps.http }: Asking = {},
   ): Promise<T> {
     const failures: string[] = [];
-    const start = current;
-    for (let tried = 0; tried < urls.length; tried++) {
-      const which = (start + tried) % urls.length;
-      const url = urls[which]!;
+    const start = this.current;
+    for (let tried = 0; tried < this.urls.length; tried++) {
+      const which = (start + tried) % this.urls.length;
+      const url = this.urls[which]!;
       try {
-        return await what(client(limited(http, deps.clock), url, access).call, url);
+        return await what(client(limited(http, this.deps.clock), url, this.access).call, which);
       } catch (cause) {
         if (cause instanceof RefusedError && handled.includes(cause.status)) throw cause;
         if (cause instanceof AnswerTooLong && handled.includes(413)) throw cause;
         const why = cause instanceof Error ? cause.message || cause.name : String(cause);
         failures.push(`${url}: ${why}`);
-        leave(which, why);
+        this.leaveNode(which, why);
       }
     }
     throw new NodeAway(failures.join('; '));
   }
 
   /** From the older call where a node does not have the newer one. */
-  async function range(call: Client['call'], url: string, from: number, to: number) {
+  private async range(call: Client['call'], which: number, from: number, to: number) {
     const params = { from, to };
-    if (hasExtended.get(url) !== false) {
+    if (this.hasExtended.get(which) !== false) {
       try {
         const answer = await call(blocks.seqext, { params });
-        hasExtended.set(url, true);
+        this.hasExtended.set(which, true);
         return answer;
       } catch (cause) {
         const isAbsent = cause instanceof RefusedError && cause.status === 404;
-        if (!isAbsent || hasExtended.get(url) === true) throw cause;
-        hasExtended.set(url, false);
+        if (!isAbsent || this.hasExtended.get(which) === true) throw cause;
+        this.hasExtended.set(which, false);
       }
     }
     return call(blocks.seq, { params });
   }
 
-  async function readRange(from: number, to: number, handled: readonly number[]) {
-    const { http, read } = readingClient(deps.http, deps.clock);
-    const found = await ask(
-      async (call, url) =>
-        blocksOf(await range(call, url, from, to), read.isStorable, { from, to }),
+  private async readRange(from: number, to: number, handled: readonly number[]) {
+    const { http, read } = readingClient(this.deps);
+    const found = await this.ask(
+      async (call, which) => {
+        const answer = await this.range(call, which, from, to);
+        return blocksOf(answer, read.isStorable, { from, to });
+      },
       { handled, http },
     );
     return { blocks: found, bytes: read.lastBytes };
   }
 
   /** The parts after the first one come of the same node, while the block is used. */
-  async function readInParts(height: number) {
-    const { http, read } = readingClient(deps.http, deps.clock);
-    const { block, which } = await ask(
-      async (call, url) => ({
-        block: await blockInParts(call, height, { bytes: () => read.bytes, ms: () => read.ms }),
-        which: urls.indexOf(url),
-      }),
+  private async readInParts(height: number) {
+    const { http, read } = readingClient(this.deps);
+    const used = { bytes: () => read.bytes, ms: () => read.ms };
+    const { block, which } = await this.ask(
+      async (call, which) => ({ block: await blockInParts(call, height, used), which }),
       { http },
     );
     const { further } = block;
     if (further === undefined) return { blocks: [block], bytes: read.lastBytes };
-    const parts = leaving(further, (why) => leave(which, why));
+    const parts = leaving(further, (why) => this.leaveNode(which, why));
     return { blocks: [{ ...block, further: parts }], bytes: read.lastBytes };
   }
 
-  /** They tell what fails, so that this one leaves their node, too. */
-  const alone = urls.map((url, which) => {
-    if (urls.length === 1) return undefined;
-    const failed = (_: string, why: string): void => leave(which, why);
-    return nodeReader({ urls: [url], apiKey }, { ...deps, failed });
-  });
+  private async readBanSettings(): Promise<BanSettings | undefined> {
+    try {
+      return banSettingsOf(
+        await this.ask((call) => call(consensus.settings), { handled: NO_SETTINGS }),
+      );
+    } catch (cause) {
+      if (cause instanceof RefusedError) return undefined;
+      throw cause;
+    }
+  }
+}
 
-  const reader: NodeReader = {
-    each: () => urls.map((_, i) => alone[(current + i) % urls.length] ?? reader),
-    leave: (why) => leave(current, why),
-    height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
-    finalHeight: () => ask(async (call) => finalHeightOf(await call(node.status))),
-
-    signatureAt: (height) =>
-      ask(async (call) => {
-        const header = await call(blocks.headerAt, { params: { height } });
-        return isObject(header) ? text(header['signature']) : undefined;
-      }),
-
-    async blocks(from, to) {
-      try {
-        return await readRange(from, to, from === to ? [413] : TOO_MUCH);
-      } catch (cause) {
-        if (!isTooMuch(cause)) throw cause;
-        if (from < to) throw new TooMuch(cause.message);
-        return readInParts(from);
-      }
-    },
-
-    network: () => ask(async (call) => networkOf(await call(node.config))),
-
-    async banSettings() {
-      settings ??= { of: await readBanSettings(ask) };
-      return settings.of;
-    },
-
-    async holdings(list) {
-      const body = { addresses: [...list] };
-      try {
-        // Of one node, since two may be at different blocks.
-        return await ask(
-          async (call) =>
-            holdingsOf(
-              await call(addressBalances.balanceDetailsOfMany, { body }),
-              await call(assets.balancesOfMany, { body }),
-            ),
-          { handled: TOO_MUCH },
-        );
-      } catch (cause) {
-        throw isTooMuch(cause) ? new TooMuch(cause.message) : cause;
-      }
-    },
-
-    async holdingsInParts(address) {
-      return ask((call) => holdingsInParts(call, address));
-    },
-  };
-  return reader;
+interface Asking {
+  /** Refusals with these statuses are an answer; another node would give the same. */
+  readonly handled?: readonly number[];
+  readonly http?: HttpClient;
 }
 
 /** A client that waits a minute for each answer. */
@@ -244,13 +276,13 @@ async function* leaving(
 }
 
 /** A client that tells what it has read. */
-function readingClient(client: HttpClient, clock: Clock) {
+function readingClient({ http: inner, clock }: NodeReaderDeps) {
   const read = { bytes: 0, lastBytes: 0, ms: 0, isStorable: false };
   const http: HttpClient = {
-    ...client,
+    ...inner,
     async request(asked) {
       const start = clock.monotonic();
-      const answer = await client.request(asked).finally(() => {
+      const answer = await inner.request(asked).finally(() => {
         read.ms += clock.monotonic() - start;
       });
       read.lastBytes = answer.text.length;
@@ -260,12 +292,6 @@ function readingClient(client: HttpClient, clock: Clock) {
     },
   };
   return { http, read };
-}
-
-interface Asking {
-  /** Refusals with these statuses are an answer; another node would give the same. */
-  readonly handled?: readonly number[];
-  readonly http?: HttpClient;
 }
 
 const isTooMuch = (cause: unknown): cause is Error =>
@@ -299,26 +325,13 @@ function blocksOf(
   return found.map(withMemberRows);
 }
 
-type Ask = <T>(what: (call: Client['call']) => Promise<T>, asking?: Asking) => Promise<T>;
-
-/** A node under another consensus, or of a release without this call. */
-const NO_SETTINGS = [400, 404];
-
-async function readBanSettings(ask: Ask): Promise<BanSettings | undefined> {
-  try {
-    const given: unknown = await ask((call) => call(consensus.settings), {
-      handled: NO_SETTINGS,
-    });
-    const fields: Record<string, unknown> = isObject(given) ? given : {};
-    const [banDurationBlocks, warningsForBan, maxBansPercentage] = [
-      fields['banDurationBlocks'],
-      fields['warningsForBan'],
-      fields['maxBansPercentage'],
-    ].map((value) => (Number.isSafeInteger(value) ? (value as number) : undefined));
-    if (banDurationBlocks === undefined || warningsForBan === undefined) return undefined;
-    return { banDurationBlocks, warningsForBan, maxBansPercentage: maxBansPercentage ?? 0 };
-  } catch (cause) {
-    if (cause instanceof RefusedError) return undefined;
-    throw cause;
-  }
+function banSettingsOf(given: unknown): BanSettings | undefined {
+  const fields: Record<string, unknown> = isObject(given) ? given : {};
+  const [banDurationBlocks, warningsForBan, maxBansPercentage] = [
+    fields['banDurationBlocks'],
+    fields['warningsForBan'],
+    fields['maxBansPercentage'],
+  ].map((value) => (Number.isSafeInteger(value) ? (value as number) : undefined));
+  if (banDurationBlocks === undefined || warningsForBan === undefined) return undefined;
+  return { banDurationBlocks, warningsForBan, maxBansPercentage: maxBansPercentage ?? 0 };
 }

@@ -9,13 +9,13 @@ import { DatabaseError, type Listener } from '../../base/database.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import type { Log } from '../../base/ports.ts';
 import { firstEvent } from '../../events/event-text.ts';
-import { BEAT_MS, createStreams, type StreamsOptions } from '../../events/streams.ts';
+import { BEAT_MS, createStreams, type Streams, type StreamsOptions } from '../../events/streams.ts';
 import { costsThread, isTooSlow } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
 import { CHAIN_CHANNEL } from '../schema/notices.ts';
 import { knowsRemoval, lastPlace, type Place, placeText, readPlace } from './chain-place.ts';
 import { type StreamRound, streamReader } from './stream-reader.ts';
-import type { TransactionStreams } from './stream-service.ts';
+import type { OpenedStream, StreamRequest, TransactionStreams } from './stream-service.ts';
 
 export interface StreamsDeps {
   readonly services: DataServices;
@@ -26,50 +26,87 @@ export interface StreamsDeps {
 const POLL_MS = 1000;
 const LISTEN_AGAIN_MS = 5000;
 
-export function createTransactionStreams(
-  options: StreamsOptions,
-  { services, log }: StreamsDeps,
-): TransactionStreams {
-  const { clock } = services;
-  let listener: Listener | undefined;
-  let listenedAt = Number.NEGATIVE_INFINITY;
-  const isHearing = (): boolean => listener?.isLost() === false;
+export class TransactionStreamService implements TransactionStreams {
+  private readonly deps: StreamsDeps;
+  private readonly streams: Streams<StreamRound>;
+  private listener: Listener | undefined;
+  private listenedAt = Number.NEGATIVE_INFINITY;
 
-  async function listen(): Promise<void> {
-    if (isHearing() || clock.monotonic() - listenedAt < LISTEN_AGAIN_MS) return;
-    listenedAt = clock.monotonic();
-    listener = await services
+  constructor(options: StreamsOptions, deps: StreamsDeps) {
+    this.deps = deps;
+    this.streams = createStreams<StreamRound>(options, {
+      clock: deps.services.clock,
+      begin: () => this.begin(),
+      pollMs: () => (this.isHearing() ? BEAT_MS : POLL_MS),
+      failed: (cause, clientName) => this.failed(cause, clientName),
+    });
+  }
+
+  async open(request: StreamRequest): Promise<OpenedStream> {
+    const { client, lastId } = request;
+    const { services } = this.deps;
+    const opened = this.streams.admit({ client, catchesUp: lastId !== '' });
+    try {
+      services.slow.admit(client);
+      const place = await this.placeFrom(lastId);
+      const stream = opened.stream(
+        place === undefined ? 'place' : (send) => streamReader(request, place, send, services),
+      );
+      return { first: firstEvent(place && placeText(place)), stream };
+    } catch (cause) {
+      opened.release();
+      throw cause;
+    }
+  }
+
+  count(): number {
+    return this.streams.count();
+  }
+
+  async stop(): Promise<void> {
+    await this.streams.stop();
+    await this.listener?.release().catch(() => undefined);
+  }
+
+  private async begin(): Promise<StreamRound | undefined> {
+    await this.listen();
+    try {
+      return { last: await lastPlace(this.deps.services), pages: new Map() };
+    } catch (cause) {
+      // The store is away: the readers wait for it, as the whole service does.
+      if (!(cause instanceof ApiError) && !(cause instanceof DatabaseError)) throw cause;
+      return undefined;
+    }
+  }
+
+  private async listen(): Promise<void> {
+    const { services } = this.deps;
+    const now = services.clock.monotonic();
+    if (this.isHearing() || now - this.listenedAt < LISTEN_AGAIN_MS) return;
+    this.listenedAt = now;
+    this.listener = await services
       .db()
-      ?.listen(CHAIN_CHANNEL, () => streams.ring())
+      ?.listen(CHAIN_CHANNEL, () => this.streams.ring())
       .catch(() => undefined);
   }
 
-  const streams = createStreams<StreamRound>(options, {
-    clock,
-    async begin() {
-      await listen();
-      try {
-        return { last: await lastPlace(services), pages: new Map() };
-      } catch (cause) {
-        // The store is away: the readers wait for it, as the whole service does.
-        if (!(cause instanceof ApiError) && !(cause instanceof DatabaseError)) throw cause;
-        return undefined;
-      }
-    },
-    pollMs: () => (isHearing() ? BEAT_MS : POLL_MS),
-    failed(cause, clientName) {
-      const isSlow = isTooSlow(cause);
-      // Another reader has shared a query that was ended, or the store is away: it is asked again.
-      if (cause instanceof ApiError && !isSlow) return 'apart';
-      if (!isSlow && !(cause instanceof DatabaseError)) throw cause;
-      if (isSlow) costsThread(services, clientName);
-      log.warn('stream.failed', { why: (cause as Error).message });
-      return 'query';
-    },
-  });
+  private isHearing(): boolean {
+    return this.listener?.isLost() === false;
+  }
+
+  private failed(cause: unknown, clientName: string): 'apart' | 'query' {
+    const isSlow = isTooSlow(cause);
+    // Another reader has shared a query that was ended, or the store is away: it is asked again.
+    if (cause instanceof ApiError && !isSlow) return 'apart';
+    if (!isSlow && !(cause instanceof DatabaseError)) throw cause;
+    if (isSlow) costsThread(this.deps.services, clientName);
+    this.deps.log.warn('stream.failed', { why: (cause as Error).message });
+    return 'query';
+  }
 
   /** Undefined where the store cannot know the place. Throws ApiError. */
-  async function placeFrom(lastId: string): Promise<Place | undefined> {
+  private async placeFrom(lastId: string): Promise<Place | undefined> {
+    const { services } = this.deps;
     const last = await lastPlace(services);
     if (lastId === '') return last;
     const wanted = readPlace(lastId);
@@ -81,27 +118,4 @@ export function createTransactionStreams(
     if (removedAt < last.removedAt && !(await knowsRemoval(removedAt, services))) return undefined;
     return { seq, removedAt, mark };
   }
-
-  return {
-    async open(request) {
-      const { client, lastId } = request;
-      const opened = streams.admit({ client, catchesUp: lastId !== '' });
-      try {
-        services.slow.admit(client);
-        const place = await placeFrom(lastId);
-        const stream = opened.stream(
-          place === undefined ? 'place' : (send) => streamReader(request, place, send, services),
-        );
-        return { first: firstEvent(place && placeText(place)), stream };
-      } catch (cause) {
-        opened.release();
-        throw cause;
-      }
-    },
-    count: () => streams.count(),
-    async stop() {
-      await streams.stop();
-      await listener?.release().catch(() => undefined);
-    },
-  };
 }

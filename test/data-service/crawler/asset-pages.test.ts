@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
 import type { HttpReply } from '../../../src/base/http.ts';
-import { nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { json, madeNode } from '../made-node.ts';
 
@@ -32,7 +32,7 @@ async function readingPages(
   const http = undiciClient();
   t.teardown(() => http.close());
   const clock = systemClock(undefined);
-  const reader = nodeReader({ urls: [url] }, { http, clock, failed: () => {} });
+  const reader = new NodeReader({ urls: [url] }, { http, clock, failed: () => {} });
   return { read: () => reader.holdingsInParts(address), pages: () => pages };
 }
 

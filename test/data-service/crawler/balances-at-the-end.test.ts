@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/adapters/system.ts';
 import type { Database } from '../../../src/base/database.ts';
 import type { HttpReply } from '../../../src/base/http.ts';
 import type { BesideCrawl } from '../../../src/data-service/crawler/beside-crawl.ts';
-import { nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { balanceRefresher } from '../../../src/data-service/crawler/refresh-balances.ts';
 import { turnRefresher } from '../../../src/data-service/crawler/refresh-turns.ts';
 import { rollBack } from '../../../src/data-service/crawler/remove-blocks.ts';
@@ -50,7 +50,7 @@ async function refreshing(t: Test, db: Database, chain: MadeChain, options: Made
   const http = undiciClient();
   t.teardown(() => http.close());
   const { url } = await madeNode(t, () => chain, options);
-  const node = nodeReader({ urls: [url] }, { http, clock, failed: () => {} });
+  const node = new NodeReader({ urls: [url] }, { http, clock, failed: () => {} });
   const deps = { db, clock, log: memoryLog() };
   const run = (work: BesideCrawl, assertLocked = (): void => {}): Promise<unknown> =>
     work({ node, nodes: 1, assertLocked }).catch((cause: unknown) => cause);

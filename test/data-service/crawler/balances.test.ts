@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
 import type { Database } from '../../../src/base/database.ts';
-import { type NodeReader, nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { balanceRefresher } from '../../../src/data-service/crawler/refresh-balances.ts';
 import { sampleOf, verifyBalances } from '../../../src/data-service/crawler/verify-balances.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
@@ -20,7 +20,7 @@ const hasty = { after: (_ms: number, action: () => void) => clock.after(0, actio
 function readerOf(t: Test, url: string): NodeReader {
   const http = undiciClient();
   t.teardown(() => http.close());
-  return nodeReader({ urls: [url] }, { http, clock, failed: () => {} });
+  return new NodeReader({ urls: [url] }, { http, clock, failed: () => {} });
 }
 
 const all = (db: Database) => sampleOf(db, Number.POSITIVE_INFINITY, () => 0);

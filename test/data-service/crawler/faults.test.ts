@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/adapters/system.ts';
 import { AlreadyCrawled } from '../../../src/data-service/crawler/crawler.ts';
 import { DeepReorganisation } from '../../../src/data-service/crawler/find-ancestor.ts';
 import { OtherNetwork } from '../../../src/data-service/crawler/network.ts';
-import { nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { crawl } from '../crawling.ts';
@@ -186,7 +186,7 @@ t.test('a tip that changes between any two requests', async (t) => {
   await crawler.stop();
   const http = undiciClient();
   const clock = systemClock(undefined);
-  const reader = nodeReader({ urls: [node.url] }, { http, clock, failed: () => {} });
+  const reader = new NodeReader({ urls: [node.url] }, { http, clock, failed: () => {} });
   t.strictSame((await verifyBlocks(db, reader, 1)).different, []);
   await http.close();
 });

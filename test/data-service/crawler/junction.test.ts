@@ -6,7 +6,7 @@ import type { HttpReply } from '../../../src/base/http.ts';
 import { DeepReorganisation } from '../../../src/data-service/crawler/find-ancestor.ts';
 import { findJunction } from '../../../src/data-service/crawler/junction.ts';
 import { OtherNetwork } from '../../../src/data-service/crawler/network.ts';
-import { NodeAway, nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { NodeAway, NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { readTip } from '../../../src/data-service/crawler/store-end.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
@@ -63,7 +63,7 @@ await onBothStores(t, 'one of several nodes decides', async (t, open) => {
   type Name = keyof typeof nodes;
   const decided = (...names: readonly Name[]) => {
     const urls = names.map((name) => nodes[name]);
-    const reader = nodeReader(
+    const reader = new NodeReader(
       { urls },
       { http, clock: systemClock(undefined), failed: () => undefined },
     );

@@ -4,7 +4,7 @@ import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
 import { MIB } from '../../../src/base/budget.ts';
 import type { Database } from '../../../src/base/database.ts';
-import { nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { readCursor } from '../../../src/data-service/crawler/prepare-batch.ts';
 import { readTip } from '../../../src/data-service/crawler/store-end.ts';
 import { writeParts } from '../../../src/data-service/crawler/write-batch.ts';
@@ -145,7 +145,7 @@ await onBothStores(t, 'the parts of a block, one after the other', async (t, ope
   const http = undiciClient();
   t.teardown(() => http.close());
   const clock = systemClock(undefined);
-  const reader = nodeReader({ urls: [url] }, { http, clock, failed() {} });
+  const reader = new NodeReader({ urls: [url] }, { http, clock, failed() {} });
   const { blocks } = await reader.blocks(4, 4);
   const writing = { bulk: false, now: clock.now(), removing: () => () => {} };
   let parts = 0;

@@ -8,11 +8,7 @@ import type { Clock } from '../../../src/base/ports.ts';
 import { transactionsOf } from '../../../src/data-service/crawler/block-parts.ts';
 import type { ChainBlock } from '../../../src/data-service/crawler/chain-block.ts';
 import { fetchRange } from '../../../src/data-service/crawler/fetch-blocks.ts';
-import {
-  type NodeReader,
-  nodeReader,
-  TooMuch,
-} from '../../../src/data-service/crawler/node-reader.ts';
+import { NodeReader, TooMuch } from '../../../src/data-service/crawler/node-reader.ts';
 import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
@@ -30,7 +26,7 @@ const grown = (seed: string, blocks: number, txsPerBlock = 3): MadeChain => {
 function readerOf(t: Test, url: string, clock: Clock = systemClock(undefined)) {
   const http = undiciClient();
   t.teardown(() => http.close());
-  return nodeReader({ urls: [url] }, { http, clock, failed: () => {} });
+  return new NodeReader({ urls: [url] }, { http, clock, failed: () => {} });
 }
 
 /** The number of transactions of block 2, read to their end. */

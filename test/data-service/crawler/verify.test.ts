@@ -4,7 +4,7 @@ import t from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
 import type { Database } from '../../../src/base/database.ts';
-import { nodeReader } from '../../../src/data-service/crawler/node-reader.ts';
+import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { rollBack } from '../../../src/data-service/crawler/remove-blocks.ts';
 import { sampleOf, verifyBalances } from '../../../src/data-service/crawler/verify-balances.ts';
 import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
@@ -49,7 +49,7 @@ async function readerOf(t: Test, chain: MadeChain, before?: (path: string) => vo
   const { url } = await madeNode(t, () => chain, before === undefined ? {} : { before });
   const http = undiciClient();
   t.teardown(() => http.close());
-  return nodeReader({ urls: [url] }, { http, clock, failed: () => {} });
+  return new NodeReader({ urls: [url] }, { http, clock, failed: () => {} });
 }
 
 const all = (db: Database) => sampleOf(db, Number.POSITIVE_INFINITY, () => 0);

@@ -7,7 +7,7 @@ import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { lastPlace } from '../../../src/data-service/stream/chain-place.ts';
 import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
 import type { StreamRequest } from '../../../src/data-service/stream/stream-service.ts';
-import { createTransactionStreams } from '../../../src/data-service/stream/transaction-streams.ts';
+import { TransactionStreamService } from '../../../src/data-service/stream/transaction-streams.ts';
 import { FILLER } from '../../../src/events/event-text.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 import { memoryLog } from '../../node/memory-ports.ts';
@@ -29,7 +29,7 @@ t.test('a client has its time from the last text on', async (t) => {
   await makeRows(db, 100);
   const slow = createSlowClients(clock);
   const services = { db: () => db, clock, slow } as Partial<DataServices> as DataServices;
-  const streams = createTransactionStreams(
+  const streams = new TransactionStreamService(
     { readersMax: 1, readersOfClientMax: 1 },
     { services, log: memoryLog() },
   );
@@ -70,7 +70,7 @@ t.test('no query keeps the beats up', async (t) => {
   };
   const slow = createSlowClients(clock);
   const services = { db: () => db, clock, slow } as Partial<DataServices> as DataServices;
-  const streams = createTransactionStreams(
+  const streams = new TransactionStreamService(
     { readersMax: 1, readersOfClientMax: 1 },
     { services, log: memoryLog() },
   );

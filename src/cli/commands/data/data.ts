@@ -203,14 +203,14 @@ async function verify(path: string | undefined, flags: VerifyFlags) {
   await withStore(path, flags, async (db, config) => {
     const { verifyBlocks } = await import('../../../data-service/crawler/verify-blocks.ts');
     const balances = await import('../../../data-service/crawler/verify-balances.ts');
-    const { nodeReader } = await import('../../../data-service/crawler/node-reader.ts');
+    const { NodeReader } = await import('../../../data-service/crawler/node-reader.ts');
     const { undiciClient } = await import('../../../adapters/http/undici.ts');
     const { systemClock } = await import('../../../adapters/system.ts');
     const { say, printJson } = await import('../../terminal/output.ts');
     const { randomInt } = await import('node:crypto');
     const http = undiciClient();
     const clock = systemClock(undefined);
-    const node = nodeReader(
+    const node = new NodeReader(
       { urls: config.nodeUrl, apiKey: config.nodeApiKey },
       { http, clock, failed: (url, why) => say(`${url}: ${why}`) },
     );

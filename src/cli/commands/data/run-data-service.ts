@@ -11,11 +11,7 @@ import { ipRange } from '../../../base/ip-range.ts';
 import { configuredFamily } from '../../../crypto/families.ts';
 import type { CrawlerOptions } from '../../../data-service/crawler/crawler.ts';
 import { AlreadyCrawled } from '../../../data-service/crawler/crawler.ts';
-import {
-  createDataService,
-  type DataService,
-  type DataServiceOptions,
-} from '../../../data-service/data-service.ts';
+import { DataService, type DataServiceOptions } from '../../../data-service/data-service.ts';
 import type { ReaderRole } from '../../../data-service/schema/reader-role.ts';
 import type { DataConfig } from '../../../node/config/read.ts';
 import { readDataPages } from '../../page-files.ts';
@@ -32,7 +28,9 @@ export interface Parts {
   readonly serve: boolean;
 }
 
-export interface RunningDataService extends DataService {
+export interface RunningDataService {
+  /** Resolves when there is something to answer from. */
+  readonly answering: Promise<void>;
   /** Absent where it serves nothing. */
   readonly url: string | undefined;
   /** Resolves when the service has stopped; rejects with CliError. */
@@ -50,7 +48,7 @@ export async function runDataService(
   const forwarding = undiciClient();
   const clock = systemClock(undefined);
   const telemetry = await openMetrics(config);
-  const service = await createDataService(optionsOf(config, parts), {
+  const service = new DataService(optionsOf(config, parts), {
     openDatabase: (purpose) => openDataStore(config, purpose),
     http: httpListener,
     client,
@@ -62,6 +60,7 @@ export async function runDataService(
     pages: readDataPages(),
     hashes: configuredFamily(platformCrypto),
   });
+  await service.start();
   const scheme = config.tls.cert === undefined ? 'http' : 'https';
   const url =
     service.server && `${scheme}://${hostInUrl(config.bindAddress)}:${service.server.port}`;
@@ -88,7 +87,7 @@ export async function runDataService(
     stops.release();
     if (cause !== undefined) throw failureOf(cause, log);
   })();
-  return { ...service, url, finished };
+  return { answering: service.answering, url, finished };
 }
 
 function failureOf(cause: Error, log: LogControl): CliError {

@@ -1,0 +1,50 @@
+// A folder is read as a whole, so few files lie in it loosely; more belong into folders of their own.
+// Where each file is one declaration of a kind, one shows what all are.
+import { dirname } from 'node:path';
+import t from 'tap';
+import { files } from './sources.ts';
+
+const MAX_FILES = 24;
+
+/** Types of transactions, routes of a group, rows of the benchmark. */
+const KINDS = ['src/tx/types', 'src/rest/routes', 'bench/rows'];
+
+/** Folder → the files that it may have until it is divided. The list may only shrink. */
+const FULL: Readonly<Record<string, number>> = {
+  'src/adapters/http': 33,
+  'src/base': 40,
+  'src/contracts': 39,
+  'src/data-service/crawler': 29,
+  'src/finality': 27,
+  'src/ledger': 29,
+  'src/node': 28,
+  'src/privacy': 25,
+  'src/script': 29,
+};
+
+t.test(`folders have at most ${MAX_FILES} files`, async (t) => {
+  const counts = countsOf(['src', 'bin', 'scripts', 'bench'].flatMap(files));
+  const over = [...counts].filter(([folder, count]) => count > (FULL[folder] ?? MAX_FILES));
+  t.strictSame(over, [], 'divide it by concept');
+  const few = Object.keys(FULL).filter((folder) => (counts.get(folder) ?? 0) <= MAX_FILES);
+  t.strictSame(few, [], 'few by now: take it out of the list');
+});
+
+t.test('the count is of the files of a folder without its folders, and of no kind', async (t) => {
+  const counts = countsOf(['src/a/b.ts', 'src/a/c/d.ts', 'src/a/e.ts', 'src/tx/types/f.ts']);
+  t.strictSame(
+    [...counts],
+    [
+      ['src/a', 2],
+      ['src/a/c', 1],
+    ],
+  );
+});
+
+function countsOf(all: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const folder of all.map(dirname)) {
+    if (!KINDS.includes(folder)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return counts;
+}
