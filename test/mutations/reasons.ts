@@ -115,7 +115,7 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'a shortcut: the whole is refused for the same reason where it is added',
   ],
   [
-    "src/contracts/group-run.ts called: if (first.now) return 'cut';",
+    "src/contracts/group-run.ts called: if (first.now) return 'stopped';",
     'no refusal: the node stops, and nothing of the block is used',
   ],
   [
