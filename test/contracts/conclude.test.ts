@@ -1,4 +1,5 @@
 // Whose fault it is that a block does not take the results of a call.
+
 import t from 'tap';
 import { refused } from '../../src/base/errors.ts';
 import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
@@ -23,6 +24,7 @@ import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { success } from '../simulated/containers.ts';
 
 t.test('a fault of who sends the results is none of the transaction', async (t) => {
@@ -35,7 +37,7 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
   const tx = signed(createContract, users[0], fields as never, 1);
   const { header } = blockAt(at.blockchain.view, 2)!;
   const entry = { key: 'key', sender: 'alice', verdicts: unchecked(tx) } as unknown as PoolEntry;
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     for (const isOfTransaction of [false, true]) {
       const refusing: BlockDraft = {
         ...draft,
