@@ -10,7 +10,7 @@ import {
   FAILURES_MAX,
   IMAGES_MAX,
 } from '../../src/contracts/circuit-breakers.ts';
-import { createConclusions } from '../../src/contracts/conclude.ts';
+import { Conclusions } from '../../src/contracts/conclude.ts';
 import { ContractQueue } from '../../src/contracts/contract-queue.ts';
 import { createCreateVersions } from '../../src/contracts/create-versions.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
@@ -53,7 +53,7 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
       const dropped: string[] = [];
       const reports: string[] = [];
       const clock = { monotonic: () => 0 };
-      const conclude = createConclusions(block, {
+      const conclude = new Conclusions(block, {
         pool: {
           decode: () => tx,
           drop: (_, { message }) => void dropped.push(message),
@@ -80,7 +80,7 @@ function concluding() {
   const breakers = createCircuitBreakers(clock);
   const dropped: string[] = [];
   const reports: string[] = [];
-  const conclude = createConclusions({} as BlockInWork, {
+  const conclude = new Conclusions({} as BlockInWork, {
     pool: {
       decode: () => ({}) as Tx,
       drop(entry, { message }) {

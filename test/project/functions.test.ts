@@ -9,8 +9,6 @@ const MAX_LINES = 70;
 /** File and function → the lines that it may have until it is cut. */
 const LONG: Readonly<Record<string, number>> = {
   'src/adapters/database/pglite.ts pgliteDatabase': 137,
-  'src/contracts/conclude.ts createConclusions': 76,
-  'src/contracts/statuses/status-store.ts createStatusStore': 82,
   'src/contracts/statuses/statuses.ts createStatuses': 151,
   'src/data-service/crawler/node-reader.ts nodeReader': 139,
   'src/data-service/data-service.ts createDataService': 160,
