@@ -5,6 +5,7 @@
  *
  *   node bench/event-loop.ts [SECONDS]
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +13,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { systemClock } from '../src/adapters/system.ts';
 import { loadConfig } from '../src/cli/config-file.ts';
 import { runNode } from '../src/cli/run-node.ts';
-import { applying, pack } from '../src/mempool/packer.ts';
+import { pack } from '../src/mempool/packer.ts';
 import type { Tx } from '../src/tx/transaction.ts';
+import { makeBlock } from '../test/chain/make-block.ts';
 import { makeDevFolder } from './node/dev-folder.ts';
 import { createSenders } from './transfers/senders.ts';
 import { fundingTransfers, nthTransfer } from './transfers/transfers.ts';
@@ -61,8 +63,8 @@ async function produceBlock(): Promise<number> {
     // The timer may come a little early, and on a busy machine when the round is over.
     if (slot === undefined || now < slot.from || now >= slot.until) continue;
     const start = performance.now();
-    await blockchain.produceBlock(folder.owner, now, (draft, limits) =>
-      pack(pool, limits, applying(draft.add), clock),
+    await makeBlock(blockchain, folder.owner, now, (draft, limits) =>
+      pack(pool, limits, draft, clock),
     );
     return performance.now() - start;
   }

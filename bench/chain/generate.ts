@@ -19,6 +19,7 @@ import type { Sender } from '../../src/cli/load/transfers.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { makeBlock } from '../../test/chain/make-block.ts';
 import { inlineVerifier } from '../../test/simulated/inline-verifier.ts';
 import { type DevFolder, makeDevFolder } from '../node/dev-folder.ts';
 import { createSenders } from '../transfers/senders.ts';
@@ -115,7 +116,7 @@ export async function produceBlock(
   const slot = blockchain.nextSlot(owner, blockchain.tip().header.timestamp + 1);
   assert(slot !== undefined, 'the only miner always has a slot');
   let packed: readonly Tx[] = [];
-  await blockchain.produceBlock(owner, slot.from, async (draft, { bytesMax, countMax }) => {
+  await makeBlock(blockchain, owner, slot.from, async (draft, { bytesMax, countMax }) => {
     let bytes = 0;
     for (const tx of source(slot.from)) {
       bytes += tx.bytes.length;

@@ -18,6 +18,7 @@ import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { registerNode } from '../../src/tx/types/111-register-node.ts';
 import { miners, users } from '../../test/chain/chain-harness.ts';
+import { makeBlock } from '../../test/chain/make-block.ts';
 import {
   type Attempt,
   actions,
@@ -73,7 +74,7 @@ export async function generateMixed(dir: string, transactions: number): Promise<
     const slot = blockchain.nextSlot(owner, blockchain.tip().header.timestamp + 1);
     assert(slot !== undefined, 'the owner is a miner');
     scene.now = slot.from;
-    await blockchain.produceBlock(owner, slot.from, async (draft, { bytesMax, countMax }) => {
+    await makeBlock(blockchain, owner, slot.from, async (draft, { bytesMax, countMax }) => {
       let bytes = 0;
       while (done < transactions && draft.txs.length < countMax) {
         const { tx, accepted } = attempt(scene, senders, done, scheme);

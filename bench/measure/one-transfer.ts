@@ -7,6 +7,7 @@
  *
  * `--allocations` prints the bytes that each function allocates for a transfer instead.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,10 +22,11 @@ import { loadConfig } from '../../src/cli/config-file.ts';
 import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { createBytesIndex } from '../../src/mempool/entries/bytes-index.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { openPool } from '../../src/node/open-pool.ts';
 import { prepareBroadcast, readPrepared } from '../../src/rest/broadcast-offload.ts';
+import { makeBlock } from '../../test/chain/make-block.ts';
 import { benchSenders, produceBlock } from '../chain/generate.ts';
 import { makeDevFolder } from '../node/dev-folder.ts';
 import { broadcastBody, fundingTransfers, nthTransfer } from '../transfers/transfers.ts';
@@ -157,8 +159,8 @@ function preparedBlock(isPrepared: boolean): () => Promise<Stages> {
     const admission = await timed(submitAll);
     let packing = 0;
     const whole = await timed(() =>
-      blockchain.produceBlock(owner, slot.from, async (draft, limits) => {
-        packing = await timed(() => pack(pool, limits, applying(draft.add), clock));
+      makeBlock(blockchain, owner, slot.from, async (draft, limits) => {
+        packing = await timed(() => pack(pool, limits, draft, clock));
       }),
     );
     const commit = rounded(whole - packing);

@@ -58,6 +58,7 @@ export class ChainHead {
   private readonly committer: Committer;
   private readonly listeners = new Set<ChainListener>();
   private current: Tip | undefined;
+  private consensusOf: { readonly tip: Tip; readonly view: ConsensusView } | undefined;
   /** The disk has refused the last write. */
   isFailing = false;
 
@@ -117,6 +118,13 @@ export class ChainHead {
         this.tell((one) => one.block?.({ tip, block }));
       }
     });
+  }
+
+  /** One view for each head, so that what consensus derives from it is derived once. */
+  consensus(): ConsensusView {
+    const { tip } = this;
+    if (this.consensusOf?.tip !== tip) this.consensusOf = { tip, view: consensusView(this.view) };
+    return this.consensusOf.view;
   }
 
   /** The state at a lower height as consensus reads it. Throws ApiError where it is too old. */

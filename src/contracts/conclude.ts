@@ -35,42 +35,79 @@ export interface ConcludePorts {
   readonly observe: (outcome: ContractOutcome['kind'], ms: number) => void;
 }
 
-export interface Conclusions {
+export class Conclusions {
+  readonly #block: BlockInWork;
+  readonly #ports: ConcludePorts;
+
+  constructor(block: BlockInWork, ports: ConcludePorts) {
+    this.#block = block;
+    this.#ports = ports;
+  }
+
   outcome(
     queue: ContractQueue,
     entry: PoolEntry,
     tx: Tx,
     image: ContractImage,
     outcome: ContractOutcome,
-  ): Then;
-  results(queue: ContractQueue, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then;
-  /** The container did not start. */
-  unready(queue: ContractQueue, entry: PoolEntry, image: ContractImage, why: ContractFailure): Then;
-  failure(queue: ContractQueue, entry: PoolEntry, why: ContractFailure): Then;
-  refusal(queue: ContractQueue, entry: PoolEntry, cause: unknown): Then;
-  judged(queue: ContractQueue, entry: PoolEntry, judgement: Judgement): Then;
-}
-
-export function createConclusions(block: BlockInWork, ports: ConcludePorts): Conclusions {
-  const { pool, breakers, repetitions, createVersions, report, failed } = ports;
-
-  function judged(queue: ContractQueue, entry: PoolEntry, found: Judgement): Then {
-    const isLast = !found.leaves && !repetitions.failed(entry.key);
-    return concluded(queue, entry, found, isLast);
-  }
-
-  function failure(queue: ContractQueue, entry: PoolEntry, why: ContractFailure): Then {
-    const found = judgeFailure(why);
-    if (!isOutage(why)) return judged(queue, entry, found);
-    return concluded(queue, entry, found, !repetitions.heldUp(entry.key));
-  }
-
-  function concluded(
-    { key }: ContractQueue,
-    entry: PoolEntry,
-    found: Judgement,
-    isLast: boolean,
   ): Then {
+    const { breakers } = this.#ports;
+    const { sender } = entry;
+    if (outcome.kind === 'failure') {
+      breakers.failed(queue.key, { sender, outage: outageOf(queue, image, outcome) });
+      return this.failure(queue, entry, outcome);
+    }
+    if (outcome.kind === 'error') {
+      const judgement = judgeError(outcome);
+      if (judgement.leaves) breakers.refused(queue.key, sender);
+      else breakers.failed(queue.key, { sender, outage: undefined });
+      return this.judged(queue, entry, judgement);
+    }
+    breakers.succeeded(queue.key, sender);
+    return this.results(queue, entry, tx, outcome.results);
+  }
+
+  results(queue: ContractQueue, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then {
+    try {
+      if (!this.#block.addResults(tx, entry.verdicts, results)) return 'stop';
+    } catch (cause) {
+      if (isBlockFull(cause) || cause instanceof ResultRefused) return 'stop';
+      return this.refusal(queue, entry, cause);
+    }
+    const { createVersions } = this.#ports;
+    if (tx.type === createContract.type) createVersions.add(entry.key, tx.version);
+    return 'next';
+  }
+
+  /** The container did not start. */
+  unready(
+    queue: ContractQueue,
+    entry: PoolEntry,
+    image: ContractImage,
+    why: ContractFailure,
+  ): Then {
+    const outage = outageOf(queue, image, why);
+    this.#ports.breakers.failed(queue.key, { sender: undefined, outage });
+    return this.failure(queue, entry, why);
+  }
+
+  failure(queue: ContractQueue, entry: PoolEntry, why: ContractFailure): Then {
+    const found = judgeFailure(why);
+    if (!isOutage(why)) return this.judged(queue, entry, found);
+    return this.#concluded(queue, entry, found, !this.#ports.repetitions.heldUp(entry.key));
+  }
+
+  refusal(queue: ContractQueue, entry: PoolEntry, cause: unknown): Then {
+    return this.judged(queue, entry, judgeRefusal(refusalFrom(cause).message));
+  }
+
+  judged(queue: ContractQueue, entry: PoolEntry, found: Judgement): Then {
+    const isLast = !found.leaves && !this.#ports.repetitions.failed(entry.key);
+    return this.#concluded(queue, entry, found, isLast);
+  }
+
+  #concluded({ key }: ContractQueue, entry: PoolEntry, found: Judgement, isLast: boolean): Then {
+    const { pool, report, failed } = this.#ports;
     failed.add(entry.key);
     const judgement = isLast ? lastAttempt(found) : found;
     if (judgement.leaves) {
@@ -81,51 +118,6 @@ export function createConclusions(block: BlockInWork, ports: ConcludePorts): Con
     report({ txId: idOf(entry), contractId: fromLatin1(key), ...judgement.report });
     return 'next';
   }
-
-  const refusal = (queue: ContractQueue, entry: PoolEntry, cause: unknown): Then =>
-    judged(queue, entry, judgeRefusal(refusalFrom(cause).message));
-
-  function results(
-    queue: ContractQueue,
-    entry: PoolEntry,
-    tx: Tx,
-    entries: readonly DataEntry[],
-  ): Then {
-    try {
-      if (!block.addResults(tx, entry.verdicts, entries)) return 'stop';
-    } catch (cause) {
-      if (isBlockFull(cause) || cause instanceof ResultRefused) return 'stop';
-      return refusal(queue, entry, cause);
-    }
-    if (tx.type === createContract.type) createVersions.add(entry.key, tx.version);
-    return 'next';
-  }
-
-  return {
-    judged,
-    refusal,
-    results,
-    failure,
-    unready(queue, entry, image, why) {
-      breakers.failed(queue.key, { sender: undefined, outage: outageOf(queue, image, why) });
-      return failure(queue, entry, why);
-    },
-    outcome(queue, entry, tx, image, outcome) {
-      const { sender } = entry;
-      if (outcome.kind === 'failure') {
-        breakers.failed(queue.key, { sender, outage: outageOf(queue, image, outcome) });
-        return failure(queue, entry, outcome);
-      }
-      if (outcome.kind === 'error') {
-        const judgement = judgeError(outcome);
-        if (judgement.leaves) breakers.refused(queue.key, sender);
-        else breakers.failed(queue.key, { sender, outage: undefined });
-        return judged(queue, entry, judgement);
-      }
-      breakers.succeeded(queue.key, sender);
-      return results(queue, entry, tx, outcome.results);
-    },
-  };
 }
 
 /** Says nothing of the transaction: a registry or the engine does not do what it should. */

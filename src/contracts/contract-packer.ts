@@ -1,8 +1,12 @@
 /**
- * Packs a block of this node in two parts: first the transactions that need no container, then the
- * contract transactions, executed by the container engine (contracts.md#the-round-of-a-miner).
+ * Contracts are executed by optimistic concurrency: beside the block and at the same time, each run
+ * notes what it reads (its read set), a result is validated against what came in meanwhile, and a
+ * stale one is not serializable, so the call is executed again (change-log.ts, contract-phase.ts).
  *
- * A node without an engine leaves contract transactions in the pool, for another miner.
+ * This file, where the folder is entered, fills the draft of a block of this node in two parts: first
+ * with the transactions that need no container, then with the contract transactions
+ * (contracts.md#the-round-of-a-miner). A node without an engine leaves those in the pool, for another
+ * miner.
  */
 import { fromLatin1, latin1 } from '../base/bytes.ts';
 import type { Containers } from '../base/containers.ts';
@@ -10,10 +14,11 @@ import { roundLimits } from '../base/round-limits.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
+import type { OwnDraft } from '../chain/chain-writer.ts';
 import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
-import { applying, pack, type Room, type Selection, sealingBy } from '../mempool/packer.ts';
+import { pack, type Room, type Selection } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { maySend } from '../tx/rules/sender-permissions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
@@ -30,13 +35,13 @@ import {
   isExecutableGroup,
   needsEngine,
 } from './contract-queue.ts';
-import { createWork, type WorkOptions, type WorkPorts } from './contract-work.ts';
+import { type Begin, createWork, type WorkOptions, type WorkPorts } from './contract-work.ts';
 import { createCreateVersions } from './create-versions.ts';
 import { endedContracts } from './ended-contracts.ts';
 import type { Signer } from './executed-tx.ts';
 import { beginGroups } from './group-part.ts';
 import type { GroupPhase } from './group-phase.ts';
-import { createGroupTurns } from './group-turns.ts';
+import { createGroupTurns, type GroupTurns } from './group-turns.ts';
 import { createImageChecks } from './image-checks.ts';
 import { createImageLoads } from './image-loads.ts';
 import { createImageUsers } from './image-users.ts';
@@ -44,7 +49,7 @@ import { SUCCESS } from './judge-outcome.ts';
 import { createPhaseRoom } from './phase-room.ts';
 import { createRepetitions } from './repetitions.ts';
 import { createRunTimes } from './run-times.ts';
-import { createWarmUp } from './warm-up.ts';
+import { createWarmUp, type WarmUp } from './warm-up.ts';
 
 export interface ContractPackerOptions {
   /** `docker-engine.contracts-parallelism`. */
@@ -72,150 +77,174 @@ export interface ContractPackerPorts extends Pick<WorkPorts, Given> {
   readonly mayExecute: () => boolean;
 }
 
-export interface BlockRoom extends PackLimits {
-  /** The time of day at which no contract may run any more. */
+/** The times of day at which a round ends. */
+export interface Deadlines {
+  /** Of transactions that need no container. */
+  readonly deadline?: number;
+  /** After this, no contract may run any more. */
   readonly contractDeadline: number;
 }
 
-export interface ContractPacker {
-  /** Fills the draft; see `Packer` in chain/apply/produce-block.ts. */
-  pack(draft: BlockDraft, limits: BlockRoom, header: UnsignedHeader): Promise<void>;
-  /** The block that was packed last has been committed: reports its contract transactions. */
-  committed(): void;
-  /** A block of any miner has been committed: containers that it has made useless go. */
-  mined(txs: readonly Tx[]): void;
+type BlockRoom = PackLimits & Deadlines;
+
+type Filled = Pick<OwnDraft, 'draft' | 'header' | 'limits'>;
+
+type Shared = Omit<WorkPorts, 'failed'> & { readonly turns: GroupTurns };
+
+export class ContractPacker {
+  readonly #options: ContractPackerOptions;
+  readonly #ports: ContractPackerPorts;
+  readonly #owner: Uint8Array;
+  readonly #ownerOf: (contract: string, entry: PoolEntry) => string;
+  readonly #warmUp: WarmUp;
+  readonly #shared: Shared;
+  readonly #failedIn = createRoundMemory();
+  #groups: GroupPhase | undefined;
+  #phase: ContractPhase | undefined;
+  #executed: readonly Tx[] = [];
+  #stopped = false;
+  #forget = (): void => {};
+
+  constructor(options: ContractPackerOptions, ports: ContractPackerPorts) {
+    const { containers, clock, view } = ports;
+    const createVersions = createCreateVersions();
+    this.#options = options;
+    this.#ports = ports;
+    this.#owner = view.scheme.addressOf(ports.signer.publicKey);
+    this.#ownerOf = creatorsIn(view);
+    this.#warmUp = createWarmUp({ ...ports, createVersions, ownerOf: this.#ownerOf });
+    this.#shared = {
+      ...ports,
+      prepare: this.#warmUp.prepare,
+      checks: createImageChecks(containers),
+      breakers: createCircuitBreakers(clock),
+      repetitions: createRepetitions(clock),
+      createVersions,
+      users: createImageUsers(),
+      times: createRunTimes(),
+      turns: createGroupTurns(),
+    };
+  }
+
+  /** What arrives in the pool from now on warms up its container, or joins the block in work. */
+  start(): void {
+    this.#forget = this.#ports.pool.listen({ added: (entry) => this.#arrived(entry) });
+  }
+
   /** Ends the runs of the block that is being made, and begins no more. */
-  stop(): void;
-}
+  stop(): void {
+    this.#stopped = true;
+    this.#forget();
+    this.#groups?.end(true);
+    this.#phase?.end(true);
+  }
 
-export function createContractPacker(
-  options: ContractPackerOptions,
-  ports: ContractPackerPorts,
-): ContractPacker {
-  const { containers, pool, clock, view, report } = ports;
-  const createVersions = createCreateVersions();
+  /** Fills the draft, until the deadlines. */
+  async fill({ draft, header, limits: room }: Filled, until: Deadlines): Promise<void> {
+    const { containers, pool } = this.#ports;
+    const limits = { ...room, ...until };
+    this.#executed = [];
+    if (this.#stopped || containers.problem() !== undefined || !this.#maySign(draft)) {
+      await this.#pack(draft, limits, { takes: (entry) => !needsEngine(entry) });
+      return;
+    }
+    const reserved = shareOfContracts(pool, limits.bytesMax);
+    const first = await this.#pack(draft, limits, { takes: isPlain, reserved });
+    const before = { ...first, bytes: first.bytes + reserved };
+    // The first part may have taken the right away.
+    const mayRun = !this.#stopped && this.#maySign(draft);
+    const left = mayRun ? await this.#execute(draft, limits, header, before) : before;
+    if (!first.isFull && !pool.inOrder().some(endsAmongOthers)) return;
+    await this.#pack(draft, forTheRest(limits, left), {
+      takes: (entry) =>
+        !concernsContract(entry) && !isExecutableGroup(entry) && !draft.has(idOf(entry)),
+      reserved: limits.bytesMax - left.bytes,
+    });
+  }
 
-  const creatorOf = creatorsIn(view);
-  const warmUp = createWarmUp({ ...ports, createVersions, ownerOf: creatorOf });
-  const users = createImageUsers();
-  const shared = {
-    ...ports,
-    prepare: warmUp.prepare,
-    checks: createImageChecks(containers),
-    breakers: createCircuitBreakers(clock),
-    repetitions: createRepetitions(clock),
-    createVersions,
-    users,
-    times: createRunTimes(),
-    turns: createGroupTurns(),
-  };
-  const { breakers, repetitions } = shared;
-  const failedIn = createRoundMemory();
-  const { publicKeySize, addressOf } = view.scheme;
-  const owner = addressOf(ports.signer.publicKey);
-  const sealed = sealingBy(ports.signer);
-  let groups: GroupPhase | undefined;
-  let phase: ContractPhase | undefined;
-  let executed: readonly Tx[] = [];
-  let stopped = false;
+  /** The block that was filled last has been committed: reports its contract transactions. */
+  committed(): void {
+    for (const tx of this.#executed) {
+      this.#ports.report({ txId: tx.id, contractId: contractIdOf(tx), ...SUCCESS });
+    }
+    this.#executed = [];
+  }
 
-  const forget = pool.listen({
-    added(entry) {
-      if (stopped) return;
-      if (isExecutableGroup(entry)) warmUp.groupArrived(entry);
-      if (!concernsContract(entry)) return;
-      if (phase === undefined) warmUp.arrived(entry);
-      else phase.arrived(entry);
-    },
-  });
+  /** A block of any miner has been committed: containers that it has made useless go. */
+  mined(txs: readonly Tx[]): void {
+    for (const contract of endedContracts(txs)) {
+      const image = this.#shared.users.left(contract);
+      if (image !== undefined) this.#ports.containers.release(image);
+    }
+  }
+
+  #arrived(entry: PoolEntry): void {
+    if (isExecutableGroup(entry)) this.#warmUp.groupArrived(entry);
+    if (!concernsContract(entry)) return;
+    if (this.#phase === undefined) this.#warmUp.arrived(entry);
+    else this.#phase.arrived(entry);
+  }
+
+  #pack(draft: BlockDraft, limits: PackLimits, selection: Selection): Promise<Room> {
+    const { pool, clock, signer } = this.#ports;
+    return pack(pool, limits, draft, clock, { ...selection, signer });
+  }
 
   /** True where the block may hold results that this node signs. */
-  const maySign = ({ overlay, context }: BlockDraft): boolean =>
-    maySend({ sender: owner, timestamp: clock.now() }, overlay, context);
-
-  /** A contract ends in any case. What has rested too often is dropped. */
-  const isDue = (contract: string, { key, def, sender }: PoolEntry): boolean =>
-    !def.executable || (repetitions.isDue(key) && breakers.state(contract, sender) !== 'open');
+  #maySign({ overlay, context }: BlockDraft): boolean {
+    return maySend({ sender: this.#owner, timestamp: this.#ports.clock.now() }, overlay, context);
+  }
 
   /** Executes contract transactions in the room that is left; returns what they leave. */
-  async function execute(
+  async #execute(
     draft: BlockDraft,
     limits: BlockRoom,
     header: UnsignedHeader,
     left: Room,
   ): Promise<Room> {
+    const { pool } = this.#ports;
     const room = createPhaseRoom(left.bytes, left.count);
-    const block = createBlockInWork(draft, header, room, limits.bytesMax, ports);
-    const work = workOptions(options);
-    const loadOf = createImageLoads<ContractQueue>(options.perContainer);
-    const workPorts = { ...shared, failed: failedIn(header, limits) };
-    const groupPorts = { ...workPorts, loadOf, maySign: () => maySign(draft) };
-    groups = beginGroups(pool.inOrder(), block, limits.contractDeadline, work, groupPorts);
-    await groups.run();
-    const begin = createWork(block, loadOf, work, workPorts);
-    phase = new ContractPhase(
-      { parallelism: options.parallelism, deadline: limits.contractDeadline },
+    const block = createBlockInWork(draft, header, room, limits.bytesMax, this.#ports);
+    const work = workOptions(this.#options);
+    const loadOf = createImageLoads<ContractQueue>(this.#options.perContainer);
+    const workPorts = { ...this.#shared, failed: this.#failedIn(header, limits) };
+    const groupPorts = { ...workPorts, loadOf, maySign: () => this.#maySign(draft) };
+    this.#groups = beginGroups(pool.inOrder(), block, limits.contractDeadline, work, groupPorts);
+    await this.#groups.run();
+    const phase = this.#openPhase(createWork(block, loadOf, work, workPorts), limits);
+    this.#phase = phase;
+    phase.addAll(pool.inOrder().filter(concernsContract));
+    try {
+      // A group may have taken the right away.
+      if (!this.#stopped && this.#maySign(draft)) await phase.run();
+    } finally {
+      this.#phase = undefined;
+    }
+    this.#executed = block.executed;
+    return { bytes: room.bytes, count: room.count, isFull: left.isFull };
+  }
+
+  #openPhase(begin: Begin, { contractDeadline: deadline }: BlockRoom): ContractPhase {
+    const { clock, view } = this.#ports;
+    const { breakers, repetitions } = this.#shared;
+    const { publicKeySize } = view.scheme;
+    const { parallelism } = this.#options;
+    return new ContractPhase(
+      { parallelism, deadline },
       {
         clock,
         begin,
         contractKey: (entry) => contractKeyOf(entry, publicKeySize),
-        ownerOf: creatorOf,
-        isDue,
+        ownerOf: this.#ownerOf,
+        // A contract ends in any case. What has rested too often is dropped.
+        isDue: (contract, { key, def, sender }) =>
+          !def.executable ||
+          (repetitions.isDue(key) && breakers.state(contract, sender) !== 'open'),
         yields: (contract, entry) =>
           repetitions.has(entry.key) || breakers.isFailing(contract, entry.sender),
       },
     );
-    phase.addAll(pool.inOrder().filter(concernsContract));
-    try {
-      // A group may have taken the right away.
-      if (!stopped && maySign(draft)) await phase.run();
-    } finally {
-      phase = undefined;
-    }
-    executed = block.executed;
-    return { bytes: room.bytes, count: room.count, isFull: left.isFull };
   }
-
-  return {
-    async pack(draft, limits, header) {
-      executed = [];
-      const packPlain = (selection: Selection): Promise<Room> =>
-        pack(pool, limits, applying(draft.add, sealed), clock, selection);
-      if (stopped || containers.problem() !== undefined || !maySign(draft)) {
-        await packPlain({ takes: (entry) => !needsEngine(entry) });
-        return;
-      }
-      const reserved = shareOfContracts(pool, limits.bytesMax);
-      const first = await packPlain({ takes: isPlain, reserved });
-      const before = { ...first, bytes: first.bytes + reserved };
-      // The first part may have taken the right away.
-      const mayRun = !stopped && maySign(draft);
-      const left = mayRun ? await execute(draft, limits, header, before) : before;
-      if (!first.isFull && !pool.inOrder().some(endsAmongOthers)) return;
-      const remaining = forTheRest(limits, left);
-      await pack(pool, remaining, applying(draft.add, sealed), clock, {
-        takes: (entry) =>
-          !concernsContract(entry) && !isExecutableGroup(entry) && !draft.has(idOf(entry)),
-        reserved: limits.bytesMax - left.bytes,
-      });
-    },
-    committed() {
-      for (const tx of executed) report({ txId: tx.id, contractId: contractIdOf(tx), ...SUCCESS });
-      executed = [];
-    },
-    mined(txs) {
-      for (const contract of endedContracts(txs)) {
-        const image = users.left(contract);
-        if (image !== undefined) containers.release(image);
-      }
-    },
-    stop() {
-      stopped = true;
-      forget();
-      groups?.end(true);
-      phase?.end(true);
-    },
-  };
 }
 
 /** Address of who shares pulls and the places of the phase with others. */

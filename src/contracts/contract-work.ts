@@ -12,7 +12,7 @@ import { createContract } from '../tx/types/103-create-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import { type BlockInWork, isBlockFull } from './block-in-work.ts';
-import { type ConcludePorts, type Conclusions, createConclusions, type Then } from './conclude.ts';
+import { type ConcludePorts, Conclusions, type Then } from './conclude.ts';
 import type { ContractQueue } from './contract-queue.ts';
 import type { ImageChecks } from './image-checks.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
@@ -77,7 +77,7 @@ export function createWork(
 ): Begin {
   const { room } = block;
   const { pool, breakers, failed } = ports;
-  const conclude = createConclusions(block, ports);
+  const conclude = new Conclusions(block, ports);
   const work = { block, loadOf, options, ports, conclude };
 
   function disable(queue: ContractQueue, entry: PoolEntry): Then {

@@ -1,9 +1,10 @@
 /**
- * Fills a block from the pool, oldest first (mempool.md). Only scripts are shared out, since a few
+ * Fills the draft of a block from the pool, oldest first (mempool.md). Only scripts are shared out, since a few
  * transactions can take all that a block has for them.
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
+import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
@@ -15,64 +16,41 @@ import { ScriptShares } from './admission/script-shares.ts';
 import type { PoolEntry } from './entries/entry.ts';
 import type { Pool } from './pool.ts';
 
-/** The outcome for a transaction that the packer has taken from the pool. */
-export type Outcome =
-  /** The block contains it; `bytes` is its size in the block, its results included. */
-  | { readonly kind: 'in'; readonly bytes: number }
-  /** It leaves the pool for this reason. */
-  | { readonly kind: 'out'; readonly error: ApiError }
-  /** It stays in the pool for a later block. */
-  | { readonly kind: 'stays' };
+export type Draft = Pick<BlockDraft, 'add'>;
 
-/**
- * The step between pool and draft, with the verdicts of the pool. `room` is the number of bytes
- * that are left in the block, of `bytesMax`: a block may hold a longer form than the pool. The step may take long, like an execution on another thread; the
- * chain waits meanwhile.
- */
-export type PackStep = (
-  tx: Tx,
-  room: number,
-  verdicts: ProofVerdicts,
-  bytesMax?: number,
-) => Outcome | Promise<Outcome>;
-
-/** What goes into the block for a transaction of the pool. */
-export type Sealing = (tx: Tx, verdicts: ProofVerdicts) => SealedTx;
-
-export interface SealedTx {
+export interface Packed {
   readonly tx: Tx;
   readonly verdicts: ProofVerdicts;
 }
 
-const UNCHANGED: Sealing = (tx, verdicts) => ({ tx, verdicts });
+/** What goes into the block of a generator: some types carry its signature there. */
+export function sealedBy(signer: Signer, tx: Tx, verdicts: ProofVerdicts): Packed {
+  if (tx.def.waiting === undefined) return { tx, verdicts };
+  const sealed = sealedForBlock(tx, signer);
+  return { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
+}
 
-/** With the signature of the block's generator where the type has one. */
-export const sealingBy =
-  (signer: Signer): Sealing =>
-  (tx, verdicts) => {
-    if (tx.def.waiting === undefined) return { tx, verdicts };
-    const sealed = sealedForBlock(tx, signer);
-    return { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
-  };
-
-/** The step for transactions that need no container; an error of `add` is a refusal. */
-export const applying =
-  (add: (tx: Tx, verdicts: ProofVerdicts) => void, sealed: Sealing = UNCHANGED): PackStep =>
-  (waiting, room, known, bytesMax = Number.POSITIVE_INFINITY) => {
-    // It waits for a miner that executes contracts.
-    if (runsContract(waiting)) return { kind: 'stays' };
-    const { tx, verdicts } = sealed(waiting, known);
-    const bytes = tx.bytes.length;
-    if (bytes > bytesMax) return { kind: 'out', error: fitsNowhere(bytes) };
-    if (bytes > room) return { kind: 'stays' };
-    try {
-      add(tx, verdicts);
-    } catch (cause) {
-      if (cause instanceof ApiError && cause.entry === 'BlockFull') return { kind: 'stays' };
-      throw cause;
-    }
-    return { kind: 'in', bytes };
-  };
+/**
+ * Adds a transaction to the draft; returns the bytes that it takes there. Undefined where there is no
+ * room for it in this block, but may be in a later one. Throws what the draft throws.
+ */
+export function add(
+  draft: Draft,
+  { tx, verdicts }: Packed,
+  room: number,
+  bytesMax = Number.POSITIVE_INFINITY,
+): number | undefined {
+  const bytes = tx.bytes.length;
+  if (bytes > bytesMax) throw fitsNowhere(bytes);
+  if (bytes > room) return undefined;
+  try {
+    draft.add(tx, verdicts);
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.entry === 'BlockFull') return undefined;
+    throw cause;
+  }
+  return bytes;
+}
 
 const fitsNowhere = (bytes: number): ApiError =>
   apiError('Invalid', `${bytes} bytes fit into no block of this network`);
@@ -90,20 +68,22 @@ export interface Selection {
   readonly reserved?: number;
   /** Only these entries are offered; asked before they are decoded. */
   readonly takes?: (entry: PoolEntry) => boolean;
+  /** The generator of the block; absent: nothing needs its signature. */
+  readonly signer?: Signer;
 }
 
 /**
- * Offers the entries of the pool to `step` in order, and drops those that the step refuses. The
- * pool keeps a refused entry only where a reorganisation has put it in doubt. A sender whose scripts
+ * Adds the entries of the pool to the draft in order, and drops those that it refuses. The pool
+ * keeps a refused entry only where a reorganisation has put it in doubt. A sender whose scripts
  * have taken their share of the block waits until all others were offered. Ends when nothing more
  * fits, or at the deadline.
  */
 export async function pack(
   pool: Pool,
   limits: PackLimits,
-  step: PackStep,
+  draft: Draft,
   clock: Clock,
-  { reserved = 0, takes = everything }: Selection = {},
+  { reserved = 0, takes = everything, signer }: Selection = {},
 ): Promise<Room> {
   const { bytesMax, countMax, deadline = Number.POSITIVE_INFINITY } = limits;
   const shares = new ScriptShares(limits.scriptsTried);
@@ -139,38 +119,32 @@ export async function pack(
         waiting.push(entry);
         continue;
       }
-      const found = outcomeOf(pool, entry, step, room, bytesMax);
-      const outcome = found instanceof Promise ? await found : found;
-      if (outcome.kind === 'in') {
-        room -= outcome.bytes;
-        count++;
-      } else if (outcome.kind === 'out' && !entry.removed) pool.drop(entry, outcome.error);
+      offer(entry);
       shares.note(sender);
       if (slice.isOver()) await slice.yield();
+    }
+  }
+
+  /** Throws where the error is a fault of this node. */
+  function offer(entry: PoolEntry): void {
+    try {
+      const tx = pool.decode(entry);
+      // It waits for a miner that executes contracts.
+      if (runsContract(tx)) return;
+      const { verdicts } = entry;
+      const packed = signer === undefined ? { tx, verdicts } : sealedBy(signer, tx, verdicts);
+      const bytes = add(draft, packed, room, bytesMax);
+      if (bytes === undefined) return;
+      room -= bytes;
+      count++;
+    } catch (cause) {
+      const refusal = refusalFrom(cause);
+      if (!entry.removed) pool.drop(entry, refusal);
     }
   }
 }
 
 const everything = (): boolean => true;
-
-/** Waits only for steps that are asynchronous: most are not, and a block has thousands of them. */
-function outcomeOf(
-  pool: Pool,
-  entry: PoolEntry,
-  step: PackStep,
-  room: number,
-  bytesMax: number,
-): Outcome | Promise<Outcome> {
-  try {
-    const outcome = step(pool.decode(entry), room, entry.verdicts, bytesMax);
-    return outcome instanceof Promise ? outcome.catch(outOf) : outcome;
-  } catch (cause) {
-    return outOf(cause);
-  }
-}
-
-/** Throws where the error is a fault of this node. */
-const outOf = (cause: unknown): Outcome => ({ kind: 'out', error: refusalFrom(cause) });
 
 /** No transaction of any type is shorter. */
 const SMALLEST_BYTES = 100;

@@ -3,7 +3,7 @@ import type { Containers } from '../base/containers.ts';
 import type { KeyFilters } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import { type ContractPacker, createContractPacker } from '../contracts/contract-packer.ts';
+import { ContractPacker } from '../contracts/contract-packer.ts';
 import type { Signer } from '../contracts/executed-tx.ts';
 import type { Executions } from '../contracts/executions.ts';
 import { mayExecute } from '../contracts/may-execute.ts';
@@ -45,7 +45,7 @@ export function openContracts(
   if (containers === undefined) return undefined;
   const { dockerEngine } = config;
   const owner = blockchain.view.scheme.addressOf(ports.owner.publicKey);
-  const packer = createContractPacker(
+  const packer = new ContractPacker(
     {
       parallelism: dockerEngine.contractsParallelism,
       perContainer: dockerEngine.maxConcurrentPerContainer,
@@ -67,6 +67,7 @@ export function openContracts(
       },
     },
   );
+  packer.start();
   blockchain.listen({ block: ({ block }) => packer.mined(block.txs) });
   metrics.onRead(() => {
     metrics.contractsRunning.set(executions.size);

@@ -1,12 +1,12 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
 import { othersOfMajority } from '../chain/apply/counted-miners.ts';
-import type { Packer } from '../chain/apply/produce-block.ts';
 import type { MinerIdentity } from '../consensus/consensus.ts';
 import { createCompletionTimes } from '../contracts/completion-times.ts';
 import { needsEngine } from '../contracts/contract-queue.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
-import { applying, pack, sealingBy } from '../mempool/packer.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
+import { pack } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { type Miner, SlotMiner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
@@ -108,37 +108,34 @@ function producerWith(
   ports: MinerPortsOfNode,
   turns: UsedSlots,
 ): (timestamp: number, deadline: number) => Promise<void> {
-  const { blockchain, clock, contracts, finality, lostBlocks, owner } = ports;
+  const { blockchain, clock, contracts, finality, lostBlocks, owner, pool } = ports;
   const carried = finality && (() => finality.carried());
   const minerKey = { ...owner, turns, seen: lostBlocks.turns, ...(carried && { carried }) };
   if (contracts === undefined) {
-    return async (timestamp, deadline) => {
-      await blockchain.produceBlock(minerKey, timestamp, packerWithout(ports, deadline));
-    };
+    const selection = { takes: (entry: PoolEntry) => !needsEngine(entry), signer: owner };
+    return (timestamp, deadline) =>
+      blockchain.exclusive(async (chain) => {
+        const block = chain.begin(minerKey, timestamp);
+        await pack(pool, { ...block.limits, deadline }, block.draft, clock, selection);
+        await chain.finish(block);
+      });
   }
   const { packer } = contracts;
   const times = createCompletionTimes();
   return async (timestamp, deadline) => {
     const contractDeadline = phaseEnd(roundOf(config), clock.now(), deadline, times.longest());
     let packedAt: number | undefined;
-    const pack: Packer = async (draft, limits, header) => {
-      await packer.pack(draft, { ...limits, deadline, contractDeadline }, header);
-      packedAt = clock.monotonic() - Math.max(0, clock.now() - contractDeadline);
-    };
     try {
-      await blockchain.produceBlock(minerKey, timestamp, pack);
+      await blockchain.exclusive(async (chain) => {
+        const block = chain.begin(minerKey, timestamp);
+        await packer.fill(block, { deadline, contractDeadline });
+        packedAt = clock.monotonic() - Math.max(0, clock.now() - contractDeadline);
+        await chain.finish(block);
+      });
       packer.committed();
     } finally {
       // A block that came too late to be sealed tells most.
       if (packedAt !== undefined) times.add(clock.monotonic() - packedAt);
     }
   };
-}
-
-function packerWithout({ pool, clock, owner }: MinerPortsOfNode, deadline: number): Packer {
-  const sealed = sealingBy(owner);
-  return (draft, limits) =>
-    pack(pool, { ...limits, deadline }, applying(draft.add, sealed), clock, {
-      takes: (entry) => !needsEngine(entry),
-    });
 }

@@ -28,6 +28,7 @@ import { transfer } from '../../src/tx/types/004-transfer.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { family } from '../family.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
+import { makeBlock } from './make-block.ts';
 
 export { family };
 export const scheme = createChainScheme(family, 'T'.charCodeAt(0));
@@ -199,7 +200,7 @@ export const mineUnjudged = (at: TestChain, txs: readonly Tx[]): Promise<Block> 
 async function mineWith(at: TestChain, fill: (draft: BlockDraft) => void): Promise<Block> {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  return at.blockchain.produceBlock(miner, time, async (draft) => fill(draft));
+  return makeBlock(at.blockchain, miner, time, async (draft) => fill(draft));
 }
 
 /** Any signed transaction of the newest era layout unless `version` says otherwise. */
@@ -243,11 +244,11 @@ export function remade(
   );
 }
 
-/** A chain of which some members are others, for those who use it. */
-export const replaced = (blockchain: Blockchain, others: Partial<Blockchain>): Blockchain =>
-  new Proxy(blockchain, {
-    get(target, name: keyof Blockchain) {
-      const value = others[name] ?? target[name];
+/** A chain, or its writer, of which some members are others, for those who use it. */
+export const replaced = <T extends object>(whole: T, others: Partial<T>): T =>
+  new Proxy(whole, {
+    get(target, name) {
+      const value = others[name as keyof T] ?? target[name as keyof T];
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });

@@ -13,7 +13,8 @@ import type { Verifier } from '../../src/base/ports.ts';
 import { type Block, blockId, decodeBlock, signedBytes } from '../../src/block/block.ts';
 import type { AppliedBlock } from '../../src/chain/apply/block-applier.ts';
 import { decodeTransactions } from '../../src/chain/apply/verify-block.ts';
-import type { Blockchain, Inside } from '../../src/chain/blockchain.ts';
+import type { Blockchain } from '../../src/chain/blockchain.ts';
+import type { ChainWriter } from '../../src/chain/chain-writer.ts';
 import { UncommittedBlocks } from '../../src/chain/import/uncommitted-blocks.ts';
 import { heightOf } from '../../src/chain/store/stored-blocks.ts';
 import { type ChainScheme, CodecError } from '../../src/codec/codec.ts';
@@ -179,11 +180,11 @@ export async function appendCold(blockchain: Blockchain, block: Block): Promise<
   const txs = await decodeTransactions(block, scheme, endlessSlice).catch((error) =>
     refuse(where, error),
   );
-  await blockchain.exclusive(async (inside) => {
+  await blockchain.exclusive(async (chain) => {
     try {
-      await inside.commit([await applied(inside, blockchain, block, txs)]);
+      await chain.commit([await applied(chain, blockchain, block, txs)]);
     } catch (error) {
-      const culprit = await culpritOf(inside, blockchain, block, txs);
+      const culprit = await culpritOf(chain, blockchain, block, txs);
       refuse(culprit === undefined ? where : `${where}, ${culprit}`, error);
     }
   });
@@ -196,27 +197,27 @@ function refuse(where: string, error: unknown): never {
 
 /** The block on top of the chain, or the beginning of it that holds these transactions. */
 const applied = (
-  inside: Inside,
+  chain: ChainWriter,
   { view }: Blockchain,
   block: Block,
   txs: readonly Tx[],
 ): Promise<AppliedBlock> =>
-  inside.apply(
+  chain.apply(
     view,
-    inside.tip(),
+    chain.tip(),
     { block, txs, verdicts: txs.map(unchecked) },
     new UncommittedBlocks(),
   );
 
 /** The last transaction of the shortest beginning that is refused. */
 async function culpritOf(
-  inside: Inside,
+  chain: ChainWriter,
   blockchain: Blockchain,
   block: Block,
   txs: readonly Tx[],
 ): Promise<string | undefined> {
   for (let count = 0; count <= txs.length; count++) {
-    const isGood = await applied(inside, blockchain, block, txs.slice(0, count)).then(
+    const isGood = await applied(chain, blockchain, block, txs.slice(0, count)).then(
       () => true,
       () => false,
     );

@@ -21,6 +21,7 @@ import {
   users,
 } from './chain-harness.ts';
 import { createTestForkChoice } from './fork-harness.ts';
+import { makeBlock } from './make-block.ts';
 
 const KILLS = 200;
 const DEPTH = 50;
@@ -38,7 +39,7 @@ async function mineLate(at: TestChain): Promise<void> {
   const from = timestamp - ((timestamp - GENESIS_TIME) % LENGTH_MS) + 2 * LENGTH_MS;
   const miner = miners.find((one) => at.blockchain.nextSlot(one, from)?.from === from)!;
   at.clock.time = from + 10;
-  await at.blockchain.produceBlock(miner, at.clock.time, async (draft) => {
+  await makeBlock(at.blockchain, miner, at.clock.time, async (draft) => {
     const tx = payment(alice, bob, 3n, at.clock.time);
     draft.add(tx, unchecked(tx));
   });

@@ -1,4 +1,5 @@
 /** Blocks whose scripts are dear, made by miners that keep to the rules and by one that does not. */
+
 import { BLOCK_SCRIPT_UNITS_MAX, type Block } from '../../src/block/block.ts';
 import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import { blockAt } from '../../src/chain/store/stored-blocks.ts';
@@ -22,6 +23,7 @@ import {
   type TestChain,
   users,
 } from './chain-harness.ts';
+import { makeBlock } from './make-block.ts';
 
 const [alice, bob] = users;
 export const WINDOW = 4;
@@ -112,7 +114,7 @@ export async function produceBlock(
 ): Promise<Block> {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  return at.blockchain.produceBlock(miner, time, async (draft) => pack(draft, time));
+  return makeBlock(at.blockchain, miner, time, async (draft) => pack(draft, time));
 }
 
 export const put = (draft: BlockDraft, tx: Tx): void => draft.add(tx, unchecked(tx));

@@ -1,5 +1,6 @@
 // What votes do to the chain of a node (finality.md#fork-choice): the final block stays, and a branch with the
 // higher justified block wins, whatever the scores are.
+
 import t from 'tap';
 import { equal, latin1 } from '../../src/base/bytes.ts';
 import type { Files } from '../../src/base/ports.ts';
@@ -26,6 +27,7 @@ import {
 } from './chain-harness.ts';
 import { blocksOf, chainWith, WITH_FINALITY } from './finality-harness.ts';
 import { createTestForkChoice } from './fork-harness.ts';
+import { makeBlock } from './make-block.ts';
 
 const NOTE = '/node/finality-note';
 
@@ -120,7 +122,7 @@ async function mineIn(at: TestChain, round: number): Promise<Block> {
   const from = startOf(round);
   const miner = miners.find((one) => at.blockchain.nextSlot(one, from)?.from === from)!;
   at.clock.time = from + 10;
-  return at.blockchain.produceBlock(miner, at.clock.time, async () => {});
+  return makeBlock(at.blockchain, miner, at.clock.time, async () => {});
 }
 
 async function offer(at: Node, blocks: readonly Block[]): Promise<string> {
@@ -139,7 +141,8 @@ t.test('what is final is on disk before it is shown, and is not taken back', asy
   const carried = { ...miners[0]!, carried: () => at.finality.carried() };
   const maker = miners.find((one) => at.blockchain.nextSlot(one, startOf(2))?.from === startOf(2))!;
   at.clock.time = startOf(2) + 10;
-  await at.blockchain.produceBlock(
+  await makeBlock(
+    at.blockchain,
     { ...maker, carried: carried.carried },
     at.clock.time,
     async () => {},

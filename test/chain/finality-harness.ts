@@ -1,4 +1,5 @@
 /** Chains with the feature of finality, and votes of their miners. */
+
 import { equal } from '../../src/base/bytes.ts';
 import type { Block } from '../../src/block/block.ts';
 import { ChainBlocks, rootHeight } from '../../src/chain/finality/finality-state.ts';
@@ -19,6 +20,7 @@ import {
   scheme,
   type TestChain,
 } from './chain-harness.ts';
+import { makeBlock } from './make-block.ts';
 
 export const WITH_FINALITY: typeof rules = {
   ...rules,
@@ -66,7 +68,7 @@ export function mineCarrying(
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
   const generator = { ...miner, carried: () => carried };
-  return at.blockchain.produceBlock(generator, time, async (draft) => {
+  return makeBlock(at.blockchain, generator, time, async (draft) => {
     for (const tx of txs) draft.add(tx, unchecked(tx));
   });
 }

@@ -1,4 +1,5 @@
 // Blocks in a chain with finality (finality.md#blocks): version, binding, justification, voters as state.
+
 import t, { type Test } from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { type Block, decodeBlock, encodeBlock } from '../../src/block/block.ts';
@@ -34,6 +35,7 @@ import {
   WITH_FINALITY,
 } from './finality-harness.ts';
 import { createTestForkChoice } from './fork-harness.ts';
+import { makeBlock } from './make-block.ts';
 
 const NOTHING = new Uint8Array(0);
 const fresh = ({ bytes }: Block): Block => decodeBlock(bytes, scheme);
@@ -206,7 +208,7 @@ t.test('a feature that was voted in has its root at the approval', async (t) => 
   const votes = async (): Promise<Block> => {
     const { miner, time } = nextTurn(at);
     at.clock.time = time;
-    const plain = await at.blockchain.produceBlock(miner, time, async () => {});
+    const plain = await makeBlock(at.blockchain, miner, time, async () => {});
     await at.blockchain.rollback(at.blockchain.tip().height - 1);
     const block = remade(plain, miner, { features: [feature.finality] });
     await at.blockchain.append(fresh(block));

@@ -25,6 +25,7 @@ import {
   scheme,
   type TestChain,
 } from './chain-harness.ts';
+import { makeBlock } from './make-block.ts';
 
 const FORKS = Number(process.env['ROLLBACK_FORKS'] ?? 60);
 const DEPTH_MAX = 100;
@@ -63,7 +64,7 @@ async function mineSome(at: Recorded, scene: Scene, seen: Map<number, number>): 
   const { miner, time } = turnAfter(at, rng.chance(6) ? rng.between(1, 4) : 0);
   at.clock.time = time;
   Object.assign(scene, { now: time, generator: miner });
-  return at.blockchain.produceBlock(miner, time, async (draft) => {
+  return makeBlock(at.blockchain, miner, time, async (draft) => {
     for (let i = rng.below(TRIES_PER_BLOCK); i > 0; i--) {
       const type = rng.pick(types);
       if (attempt(draft, scene, type)) seen.set(type, (seen.get(type) ?? 0) + 1);

@@ -1,5 +1,6 @@
 // A chain whose miners are banned goes on: where nobody else is left in the queue, and where all others are
 // gone from the network. Every route judges such a block alike.
+
 import t from 'tap';
 import { decodeBlock } from '../../src/block/block.ts';
 import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
@@ -23,6 +24,7 @@ import {
   verifier,
 } from './chain-harness.ts';
 import { createTestForkChoice } from './fork-harness.ts';
+import { makeBlock } from './make-block.ts';
 
 const [one, two, away] = miners as [Account, Account, Account];
 const WITH = {
@@ -45,7 +47,7 @@ async function mineBy(
   const [turn] = turns.sort((a, b) => a.time - b.time);
   if (turn === undefined) return false;
   at.clock.time = turn.time;
-  await at.blockchain.produceBlock(turn.miner, turn.time, async (draft) => {
+  await makeBlock(at.blockchain, turn.miner, turn.time, async (draft) => {
     for (const tx of txs(turn.time)) draft.replay(tx);
   });
   return true;
@@ -131,7 +133,7 @@ t.test('nobody is let in early', async (t) => {
   const { header } = at.blockchain.tip();
   for (let round = 1; round <= miners.length; round++) {
     await t.rejects(
-      at.blockchain.produceBlock(away, header.timestamp + round * LENGTH_MS, async () => undefined),
+      makeBlock(at.blockchain, away, header.timestamp + round * LENGTH_MS, async () => undefined),
       /isn't a valid miner|All miners are banned/,
       `round ${round}`,
     );
@@ -190,13 +192,13 @@ t.test('the queue and the votes at a lower height are those of then', async (t) 
   await mineBy(at, miners, (time) => [leave(one, time)]);
   await mineBy(at, miners, (time) => [leave(two, time)]);
   const { timestamp } = at.blockchain.tip().header;
-  await at.blockchain.exclusive(async ({ consensusAt }) => {
+  await at.blockchain.exclusive(async (chain) => {
     const sizes = [11, 10, 9].map((height) => {
-      return consensusAt(height).minersAt(timestamp + 1).members.length;
+      return chain.consensusAt(height).minersAt(timestamp + 1).members.length;
     });
     t.strictSame(sizes, [1, 2, 3]);
-    t.equal(consensusAt(4).approvedAt(feature.liveness), 4);
-    t.equal(consensusAt(3).approvedAt(feature.liveness), undefined);
+    t.equal(chain.consensusAt(4).approvedAt(feature.liveness), 4);
+    t.equal(chain.consensusAt(3).approvedAt(feature.liveness), undefined);
   });
 });
 

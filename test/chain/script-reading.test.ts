@@ -3,12 +3,13 @@
  * in the budget of a block, and nowhere does anybody read one before the block is known to be a
  * miner's.
  */
+
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX } from '../../src/block/block.ts';
 import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
 import { blockAt } from '../../src/chain/store/stored-blocks.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import { readingUnits, STEP_UNITS } from '../../src/script/charges.ts';
 import { readNewScript, scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -34,6 +35,7 @@ import {
 } from './chain-harness.ts';
 import { FULL, follower, guard, hostile, METERED, OLD, produceBlock, put } from './dear-blocks.ts';
 import { createTestForkChoice } from './fork-harness.ts';
+import { makeBlock } from './make-block.ts';
 import { forgetScripts, spoilt, stepsOf } from './unknown-scripts.ts';
 
 const [alice, bob, carol] = users;
@@ -154,8 +156,8 @@ t.test('a miner packs what fits, and goes on with the others', async (t) => {
       forgetScripts();
       const { miner, time } = nextTurn(at);
       at.clock.time = time;
-      const block = await at.blockchain.produceBlock(miner, time, async (draft, limits) => {
-        await pack(pool, limits, applying(draft.add), at.clock);
+      const block = await makeBlock(at.blockchain, miner, time, async (draft, limits) => {
+        await pack(pool, limits, draft, at.clock);
       });
       return block.transactions.length;
     };

@@ -1,11 +1,13 @@
 /** Scripts in blocks: how many run, who may make a block, and which checks are made in advance. */
+
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
+import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import { createScriptTime } from '../../src/chain/apply/script-time.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { scripts } from '../../src/ledger/tables.ts';
-import { applying } from '../../src/mempool/packer.ts';
+import { add } from '../../src/mempool/packer.ts';
 import { checkProofs, ProofChecks, unchecked } from '../../src/tx/proof-verdicts.ts';
 import { CheckPlanner } from '../../src/tx/scripts/plan-checks.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -29,6 +31,7 @@ import {
   users,
   verifier,
 } from './chain-harness.ts';
+import { makeBlock } from './make-block.ts';
 
 const [alice, bob, carol] = users;
 const FEE = 1_400_000n;
@@ -65,16 +68,12 @@ t.test('scenario 25: a block with 101 runs of scripts', async (t) => {
   at.clock.time = time;
   const txs = Array.from({ length: 101 }, (_, i) => pay(time, BigInt(i + 1)));
   const last = txs.at(-1)!;
-  const block = await at.blockchain.produceBlock(miner, time, async (draft) => {
+  const block = await makeBlock(at.blockchain, miner, time, async (draft) => {
     for (const tx of txs.slice(0, 100)) draft.add(tx, unchecked(tx));
     t.throws(() => draft.add(last, unchecked(last)), {
       message: 'Limit of txs was reached: more than 100 runs of scripts',
     });
-    t.same(
-      applying(draft.add)(last, 1e6, unchecked(last)),
-      { kind: 'stays' },
-      'it stays in the pool',
-    );
+    t.equal(added(draft, last), undefined, 'it stays in the pool');
     const plain = payment(bob, carol, 1n, time);
     draft.add(plain, unchecked(plain));
   });
@@ -100,10 +99,9 @@ t.test(
       return ms;
     };
     const txs = Array.from({ length: 5 }, (_, i) => pay(time, BigInt(i + 1)));
-    const block = await at.blockchain.produceBlock(miner, time, async (draft) => {
-      const step = applying(draft.add);
-      const kinds = txs.map((tx) => (step(tx, 1e6, unchecked(tx)) as { kind: string }).kind);
-      t.same(kinds, ['in', 'in', 'in', 'stays', 'stays']);
+    const block = await makeBlock(at.blockchain, miner, time, async (draft) => {
+      const areIn = txs.map((tx) => added(draft, tx) !== undefined);
+      t.same(areIn, [true, true, true, false, false]);
       const plain = payment(bob, carol, 1n, time);
       draft.add(plain, unchecked(plain));
     });
@@ -146,7 +144,7 @@ t.test('scenario 27: a block of a generator with a script', async (t) => {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
   // No transaction can give a script to a miner.
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     for (const { address } of miners) draft.overlay.set(scripts, address, compiled('true'));
   });
   t.equal(at.blockchain.nextSlot(miner, time + 1), undefined, 'it does not try');
@@ -154,10 +152,13 @@ t.test('scenario 27: a block of a generator with a script', async (t) => {
   const next = time + miners.length * LENGTH_MS;
   at.clock.time = next;
   await t.rejects(
-    at.blockchain.produceBlock(miner, next, async () => {}),
+    makeBlock(at.blockchain, miner, next, async () => {}),
     refusal,
   );
 });
+
+const added = (draft: BlockDraft, tx: Tx): number | undefined =>
+  add(draft, { tx, verdicts: unchecked(tx) }, 1e6);
 
 const key = ({ publicKey }: Account): string => `base58'${base58.encode(publicKey)}'`;
 
@@ -193,7 +194,7 @@ t.test('checks that a script asks for are made in advance', async (t) => {
   const half = await verdicts(true, false);
   t.same(asked, [bob.publicKey, alice.publicKey]);
   const both = await verdicts(true, true);
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     t.throws(() => draft.add(tx, half), ApiError, 'the verdict is believed');
     draft.add(tx, both);
     const more = pay(time, 2n, [bob, alice]);
@@ -224,7 +225,7 @@ t.test('scenario 65: a check of the sender says nothing about the author', async
   const at = await guarded('sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey) || true');
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  const empty = await at.blockchain.produceBlock(miner, time, async () => {});
+  const empty = await makeBlock(at.blockchain, miner, time, async () => {});
   await at.blockchain.rollback(2);
   const withOne = (tx: Tx) => remade(empty, miner, { transactions: [tx.bytes] });
   await t.rejects(at.blockchain.append(withOne(paidByBob(time, [alice]))), {
@@ -243,7 +244,7 @@ t.test('a script that appears or goes between the check and the judgement', asyn
   const [plannedGood, plannedBad] = await Promise.all(
     [good, bad].map((tx) => checkProofs(tx, [[]], verifier)),
   );
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     draft.overlay.remove(scripts, alice.address);
     draft.add(good, plannedGood!);
     t.throws(() => draft.add(bad, plannedBad!), /doesn't validate as signature/);

@@ -1,4 +1,5 @@
 // Whose fault it is that a block does not take the results of a call.
+
 import t from 'tap';
 import { refused } from '../../src/base/errors.ts';
 import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
@@ -9,7 +10,7 @@ import {
   FAILURES_MAX,
   IMAGES_MAX,
 } from '../../src/contracts/circuit-breakers.ts';
-import { createConclusions } from '../../src/contracts/conclude.ts';
+import { Conclusions } from '../../src/contracts/conclude.ts';
 import { ContractQueue } from '../../src/contracts/contract-queue.ts';
 import { createCreateVersions } from '../../src/contracts/create-versions.ts';
 import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
@@ -23,6 +24,7 @@ import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { success } from '../simulated/containers.ts';
 
 t.test('a fault of who sends the results is none of the transaction', async (t) => {
@@ -35,7 +37,7 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
   const tx = signed(createContract, users[0], fields as never, 1);
   const { header } = blockAt(at.blockchain.view, 2)!;
   const entry = { key: 'key', sender: 'alice', verdicts: unchecked(tx) } as unknown as PoolEntry;
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     for (const isOfTransaction of [false, true]) {
       const refusing: BlockDraft = {
         ...draft,
@@ -51,7 +53,7 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
       const dropped: string[] = [];
       const reports: string[] = [];
       const clock = { monotonic: () => 0 };
-      const conclude = createConclusions(block, {
+      const conclude = new Conclusions(block, {
         pool: {
           decode: () => tx,
           drop: (_, { message }) => void dropped.push(message),
@@ -78,7 +80,7 @@ function concluding() {
   const breakers = createCircuitBreakers(clock);
   const dropped: string[] = [];
   const reports: string[] = [];
-  const conclude = createConclusions({} as BlockInWork, {
+  const conclude = new Conclusions({} as BlockInWork, {
     pool: {
       decode: () => ({}) as Tx,
       drop(entry, { message }) {

@@ -1,4 +1,5 @@
 // In which order a contract transaction is looked at before it runs.
+
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { ContractExecution, ContractFailure, Readiness } from '../../src/base/containers.ts';
@@ -19,6 +20,7 @@ import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 
 const LIMIT_MS = 1000;
@@ -38,7 +40,7 @@ async function looked(readiness: Readiness, leftMs: number) {
   const entry = { key: 'key', sender: 'alice', ...of } as unknown as PoolEntry;
   const asked: string[] = [];
   let step: unknown;
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     const checking: BlockDraft = {
       ...draft,
       check() {
@@ -143,7 +145,7 @@ async function givenUp(endsAfterMs: number, isRemoved = false) {
   const reports: unknown[] = [];
   const repetitions = createRepetitions(clock);
   const times = createRunTimes();
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     const ports = { clock: at.clock, signer: miner };
     const checking: BlockDraft = { ...draft, check: () => undefined };
     const block = createBlockInWork(checking, header, createPhaseRoom(1e6, 10), 1e6, ports);

@@ -9,13 +9,14 @@ import { apiError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
-import { type ContractPacker, createContractPacker } from '../../src/contracts/contract-packer.ts';
+import { ContractPacker } from '../../src/contracts/contract-packer.ts';
 import { createExecutions } from '../../src/contracts/executions.ts';
 import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
 import type { NodePorts } from '../../src/node/node.ts';
 import { patternsHere } from '../../src/rest/key-filter.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { type Account, ROUND_MS } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
 import { callOf, groupOf } from './atomic-groups.ts';
@@ -192,7 +193,7 @@ function createPacker(
   containers: Containers = node.containers,
 ): ContractPacker {
   const { pool, blockchain } = node.at.node;
-  return createContractPacker(
+  const packer = new ContractPacker(
     { parallelism: 1, perContainer: 1, timeoutMs: 1e3, phaseMs: 5e3, graceMs: 0 },
     {
       ...{ containers, pool, clock, view: blockchain.view, addresses: () => [] },
@@ -208,6 +209,8 @@ function createPacker(
       observe: () => undefined,
     },
   );
+  packer.start();
+  return packer;
 }
 
 /** Packs a block as this miner, with what an engine runs, and forgets it. */
@@ -222,15 +225,13 @@ function packerOf(node: ContractNode, miner: Account, clock: Clock = node.at.clo
     let ids: readonly string[] = [];
     const time = at.clock.now() + ROUND_MS;
     const enough = new Error('enough');
-    await blockchain
-      .produceBlock(generator, time, async (draft, limits, header) => {
-        await packer.pack(draft, { ...limits, contractDeadline }, header);
-        ids = draft.txs.map((tx) => base58.encode((tx.def.inner?.(tx) ?? tx).id));
-        throw enough;
-      })
-      .catch((cause: unknown) => {
-        if (cause !== enough) throw cause;
-      });
+    await makeBlock(blockchain, generator, time, async (draft, _limits, block) => {
+      await packer.fill(block, { contractDeadline });
+      ids = draft.txs.map((tx) => base58.encode((tx.def.inner?.(tx) ?? tx).id));
+      throw enough;
+    }).catch((cause: unknown) => {
+      if (cause !== enough) throw cause;
+    });
     return ids;
   };
 }
@@ -599,7 +600,7 @@ t.test('a node that stops while it packs plain transactions runs no group', asyn
   const generator = { ...owner, sign: signOf(node, owner) };
   const contractDeadline = at.clock.now() + 1e4;
   const time = at.clock.now() + ROUND_MS;
-  await at.node.blockchain.produceBlock(generator, time, async (draft, limits, header) => {
+  await makeBlock(at.node.blockchain, generator, time, async (draft, _limits, block) => {
     const stopping = {
       ...draft,
       add(...added: Parameters<typeof draft.add>) {
@@ -607,7 +608,7 @@ t.test('a node that stops while it packs plain transactions runs no group', asyn
         return draft.add(...added);
       },
     };
-    await packer.pack(stopping, { ...limits, contractDeadline }, header);
+    await packer.fill({ ...block, draft: stopping }, { contractDeadline });
     t.strictSame(
       draft.txs.map(({ type }) => type),
       [4],

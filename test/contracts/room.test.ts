@@ -1,4 +1,5 @@
 /** Results of contracts in a block that has room for some of them, or for none. */
+
 import t from 'tap';
 import { MIB } from '../../src/base/budget.ts';
 import { blockAt } from '../../src/chain/store/stored-blocks.ts';
@@ -8,6 +9,7 @@ import { createPhaseRoom } from '../../src/contracts/phase-room.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { createContract } from '../../src/tx/types/103-create-contract.ts';
 import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import type { Program } from '../simulated/containers.ts';
 import { success } from '../simulated/containers.ts';
 import { contractNode } from './contract-node.ts';
@@ -60,7 +62,7 @@ t.test('a block that has all the transactions it may have', async (t) => {
     1,
   );
   const { header } = blockAt(at.blockchain.view, 2)!;
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     for (const count of [0, 1]) {
       const room = createPhaseRoom(MIB, count);
       const ports = { clock: at.clock, signer: miner };

@@ -1,4 +1,5 @@
 /** Blocks of a network of processes that the test makes itself, because it has all keys. */
+
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
@@ -14,6 +15,7 @@ import { tables } from '../../src/ledger/tables.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { quiet } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { inlineVerifier } from '../simulated/inline-verifier.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import { family } from './network-folder.ts';
@@ -58,7 +60,7 @@ export async function madeChain({ nodes }: ProcessNetwork): Promise<MadeChain> {
   }
   const produceBlock = (): Promise<Block> => {
     const { miner, from } = turn();
-    return blockchain.produceBlock(miner, from, async () => {});
+    return makeBlock(blockchain, miner, from, async () => {});
   };
   return { config, genesis, blockchain, miners, turn, produceBlock };
 }

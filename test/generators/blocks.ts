@@ -26,6 +26,7 @@ import {
   type TestChain,
   users,
 } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { actions, newScene, type Scene, sign } from './actions.ts';
 import { faults, stranger } from './faults.ts';
 import { Rng } from './random.ts';
@@ -94,7 +95,7 @@ async function grow(at: TestChain, scene: Scene, miner: Account, time: number) {
   const { rng } = scene;
   at.clock.time = time;
   const txs: Tx[] = [];
-  const block = await at.blockchain.produceBlock(miner, time, async (draft) => {
+  const block = await makeBlock(at.blockchain, miner, time, async (draft) => {
     for (let i = rng.below(TRIES_PER_BLOCK); i > 0; i--) {
       const made = actions[rng.pick(types)]?.(scene);
       if (made === undefined) continue;

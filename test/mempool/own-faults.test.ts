@@ -3,7 +3,7 @@
 import t from 'tap';
 import { OwnFailure } from '../../src/base/errors.ts';
 import { createTrial } from '../../src/mempool/admission/trial.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import type { PoolChain } from '../../src/mempool/pool-chain.ts';
 import { mine, newChain, payment, quiet, rules, users } from '../chain/chain-harness.ts';
 import { createTestPool, memoryJournal } from './pool-harness.ts';
@@ -49,18 +49,13 @@ async function setUp() {
 t.test('a block in the making drops nothing', async (t) => {
   const { at, pool } = await setUp();
   const tx = await pool.submit(payment(alice, bob, 5n, at.clock.time));
-  await t.rejects(pack(pool, LIMITS, unreadable, at.clock), /read failed/);
+  await t.rejects(pack(pool, LIMITS, { add: unreadable }, at.clock), /read failed/);
   t.equal(pool.size(), 1);
   t.equal(pool.dropped(tx.id), undefined);
   await mine(at);
   const height = at.blockchain.tip().height;
   const packed: unknown[] = [];
-  await pack(
-    pool,
-    LIMITS,
-    applying((tx) => void packed.push(tx.id)),
-    at.clock,
-  );
+  await pack(pool, LIMITS, { add: (tx) => void packed.push(tx.id) }, at.clock);
   t.strictSame(packed, [tx.id], `at ${height}`);
 });
 

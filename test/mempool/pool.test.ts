@@ -6,7 +6,7 @@ import { createScriptTime } from '../../src/chain/apply/script-time.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { createTrial } from '../../src/mempool/admission/trial.ts';
 import { idOf } from '../../src/mempool/entries/entry.ts';
-import { applying, type Outcome, pack } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -27,6 +27,7 @@ import {
   users,
   verifier,
 } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { createTestPool, memoryJournal } from './pool-harness.ts';
 
 const [alice, bob, carol] = users;
@@ -62,7 +63,7 @@ t.test(
     await pack(
       pool,
       { bytesMax: 10_000, countMax: 10 },
-      applying((tx) => order.push(tx.id)),
+      { add: (tx) => void order.push(tx.id) },
       at.clock,
     );
     t.same(order, [earlier.id, later.id]);
@@ -101,44 +102,29 @@ t.test('what was computed about bytes from elsewhere is not computed again', asy
   t.equal(pool.entry(id)?.bytesHash, 'as told');
 });
 
-t.test(
-  'a step between pool and block lets in, throws out or keeps, and may take its time',
-  async (t) => {
-    const at = await newChain();
-    const pool = poolOn(at, memoryJournal());
-    const txs = [1n, 2n, 3n, 4n].map((amount) => payment(alice, bob, amount, at.clock.time));
-    for (const tx of txs) await pool.submit(tx);
-    const [first, second, third, fourth] = [...pool.list()] as [Tx, Tx, Tx, Tx];
-    const size = first.bytes.length;
-    const limits = { bytesMax: size * 4, countMax: 10 };
-    const rooms: number[] = [];
-    await pack(
-      pool,
-      limits,
-      async (tx, room): Promise<Outcome> => {
-        rooms.push(room);
-        await turn();
-        if (equal(tx.id, second.id)) return { kind: 'stays' };
-        if (equal(tx.id, third.id)) return { kind: 'out', error: apiError('Overflow') };
-        if (equal(tx.id, fourth.id)) throw apiError('InvalidName');
-        // The result of an execution takes more of the block than the transaction itself.
-        return { kind: 'in', bytes: size + 10 };
-      },
-      at.clock,
-    );
-    t.same(
-      rooms,
-      [4, 3, 3, 3].map((count) => count * size - (count === 4 ? 0 : 10)),
-    );
-    t.same(
-      [...pool.list()].map(({ id }) => id),
-      [first.id, second.id],
-    );
-    t.equal(pool.dropped(second.id), undefined);
-    t.match(pool.dropped(third.id), /overflow/);
-    t.match(pool.dropped(fourth.id), /invalid name/);
-  },
-);
+t.test('a block takes a transaction, refuses it, or has no more of something for it', async (t) => {
+  const at = await newChain();
+  const pool = poolOn(at, memoryJournal());
+  const txs = [1n, 2n, 3n, 4n].map((amount) => payment(alice, bob, amount, at.clock.time));
+  for (const tx of txs) await pool.submit(tx);
+  const [first, second, third, fourth] = [...pool.list()] as [Tx, Tx, Tx, Tx];
+  const size = first.bytes.length;
+  const packed: Uint8Array[] = [];
+  const add = ({ id }: Tx): void => {
+    if (equal(id, second.id)) throw apiError('BlockFull', 'runs');
+    if (equal(id, third.id)) throw apiError('Overflow');
+    packed.push(id);
+  };
+  const left = await pack(pool, { bytesMax: size * 4, countMax: 10 }, { add }, at.clock);
+  t.same(packed, [first.id, fourth.id]);
+  t.same(left, { bytes: size * 2, count: 8, isFull: false });
+  t.same(
+    [...pool.list()].map(({ id }) => id),
+    [first.id, second.id, fourth.id],
+  );
+  t.equal(pool.dropped(second.id), undefined);
+  t.match(pool.dropped(third.id), /overflow/);
+});
 
 t.test('packing ends at its deadline, and what is left waits', async (t) => {
   const at = await newChain();
@@ -146,11 +132,11 @@ t.test('packing ends at its deadline, and what is left waits', async (t) => {
   for (const amount of [1n, 2n, 3n]) await pool.submit(payment(alice, bob, amount, at.clock.time));
   const deadline = at.clock.time + 2;
   const packed: Tx[] = [];
-  const add = applying((tx) => {
+  const add = (tx: Tx): void => {
     packed.push(tx);
     at.clock.time += 1;
-  });
-  await pack(pool, { bytesMax: 10_000, countMax: 10, deadline }, add, at.clock);
+  };
+  await pack(pool, { bytesMax: 10_000, countMax: 10, deadline }, { add }, at.clock);
   t.equal(packed.length, 2);
   t.equal(pool.size(), 3);
 });
@@ -225,7 +211,7 @@ t.test(
           createScriptTime(clock),
         ),
     };
-    await pack(pool, { bytesMax: 10_000, countMax: 10 }, applying(draft.add), clock);
+    await pack(pool, { bytesMax: 10_000, countMax: 10 }, draft, clock);
     t.equal(pool.size(), 0);
     t.match(pool.dropped(pooled.id), /unavailable funds/);
   },
@@ -291,8 +277,8 @@ t.test('transactions that build on one another come back in a full pool', async 
   pool.listen({ added: (entry) => told.push(idOf(entry)) });
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.produceBlock(miner, time, (draft) =>
-    pack(pool, { bytesMax: room, countMax: 1 }, applying(draft.add), at.clock),
+  await makeBlock(at.blockchain, miner, time, (draft) =>
+    pack(pool, { bytesMax: room, countMax: 1 }, draft, at.clock),
   );
   await turn();
   t.same(told, [second.id], 'peers hear of it when it can stand alone');

@@ -1,8 +1,9 @@
 // Each proof is checked once, on its way into the pool or in the block that brings it; and once more
 // where it comes back from a block or from the disk.
+
 import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
@@ -22,6 +23,7 @@ import {
   verifier,
 } from '../chain/chain-harness.ts';
 import { createTestForkChoice } from '../chain/fork-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { allBad, verdictsBy } from '../tx/verdicts-by.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
@@ -71,8 +73,8 @@ t.test('in the pool, in a block of another node, after a reorganisation, in a bl
   t.equal(at.checks.count, 3, 'what a block said of it counts no more');
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.produceBlock(miner, time, (draft, limits) =>
-    pack(at.pool, limits, applying(draft.add), at.clock),
+  await makeBlock(at.blockchain, miner, time, (draft, limits) =>
+    pack(at.pool, limits, draft, at.clock),
   );
   t.equal(at.pool.size(), 0, 'it is in a block again');
 
@@ -161,7 +163,7 @@ t.test('a result in a block: what it executes was checked in the pool', async (t
   at.checks.count = 0;
   const { miner, time } = nextTurn(maker);
   maker.clock.time = time;
-  const block = await maker.blockchain.produceBlock(miner, time, async (draft) => {
+  const block = await makeBlock(maker.blockchain, miner, time, async (draft) => {
     const input = { tx: creation, results: [], fee: 0n, timestamp: time };
     const result = signed(executedContract, miner as never, input as never, 1);
     draft.add(result, unchecked(result));

@@ -1,5 +1,6 @@
 // Reading a type 13 or 15 reads its script, which takes milliseconds. However many come together, the
 // event loop has a turn after each piece of this work.
+
 import t from 'tap';
 import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import {
@@ -27,6 +28,7 @@ import {
   users,
   verifier,
 } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool, memoryJournal } from './pool-harness.ts';
 
@@ -126,7 +128,7 @@ t.test('they are no more than a block may run, whoever signed it', async (t) => 
   const senders = Array.from({ length: 150 }, (_, i) => account(`sender ${i}`));
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     for (const [i, { address }] of senders.entries()) {
       draft.overlay.set(scriptTable, address, compiled(`height != ${5000 + i}`));
     }

@@ -16,7 +16,7 @@ import { decodeBlock } from '../../src/block/block.ts';
 import type { ForkChoice } from '../../src/chain/fork/fork-choice.ts';
 import { blockAt, confirmedHeight } from '../../src/chain/store/stored-blocks.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -35,6 +35,7 @@ import {
   users,
 } from '../chain/chain-harness.ts';
 import { createTestForkChoice } from '../chain/fork-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { type Attempt, actions, newScene, type Scene, sign } from '../generators/actions.ts';
 import { Rng } from '../generators/random.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
@@ -100,7 +101,7 @@ class Loser {
 
   mine(skipped: number, limits = BLOCK): Promise<readonly Tx[]> {
     const { pool } = this;
-    return mine(this.side, skipped, (add) => pack(pool, limits, applying(add), this.side.clock));
+    return mine(this.side, skipped, (add) => pack(pool, limits, { add }, this.side.clock));
   }
 }
 
@@ -117,7 +118,7 @@ async function mine(
   if (miner === undefined) throw new Error('somebody has the turn');
   clock.time = from + 10;
   const txs: Tx[] = [];
-  await blockchain.produceBlock(miner, clock.time, (draft) =>
+  await makeBlock(blockchain, miner, clock.time, (draft) =>
     fill((tx) => {
       draft.add(tx, unchecked(tx));
       txs.push(tx);

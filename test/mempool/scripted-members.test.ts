@@ -2,6 +2,7 @@
  * An atomic transaction whose members all have senders with scripts: their scripts are read in pieces,
  * no more of them than a block may run, and behind every rule that needs none.
  */
+
 import t from 'tap';
 import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import { verifyBlock } from '../../src/chain/apply/verify-block.ts';
@@ -28,6 +29,7 @@ import {
   users,
   verifier,
 } from '../chain/chain-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { compiled } from '../generators/scripts.ts';
 import { createTestPool, memoryJournal } from './pool-harness.ts';
 
@@ -63,7 +65,7 @@ async function chain() {
   await mine(at, [paid(senders.slice(0, SCRIPT_RUNS_MAX)), paid(senders.slice(SCRIPT_RUNS_MAX))]);
   const { miner, time: next } = nextTurn(at);
   at.clock.time = next;
-  await at.blockchain.produceBlock(miner, next, async ({ overlay }) => {
+  await makeBlock(at.blockchain, miner, next, async ({ overlay }) => {
     for (const [i, { address }] of senders.entries()) {
       const source = `height != ${5000 + i} && sigVerify(tx.bodyBytes, tx.proofs[0], tx.senderPublicKey)`;
       overlay.set(scriptTable, address, compiled(source));

@@ -1,11 +1,12 @@
 // The script of an account comes and goes while its transactions are on their way: in the pool, in
 // blocks that are rolled back, in blocks of others. What its key has not signed stands on the script
 // alone, and falls with it.
+
 import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
 import { blockAt, confirmedHeight } from '../../src/chain/store/stored-blocks.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -26,6 +27,7 @@ import {
   verifier,
 } from '../chain/chain-harness.ts';
 import { createTestForkChoice } from '../chain/fork-harness.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { NOBODY, onlyBy, scriptTx, signedTx, transferTx } from '../crash/witness/unsigned.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
@@ -38,9 +40,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 async function mineFrom(at: TestChain, pool: Pool): Promise<Block> {
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  return at.blockchain.produceBlock(miner, time, (draft) =>
-    pack(pool, LIMITS, applying(draft.add), at.clock),
-  );
+  return makeBlock(at.blockchain, miner, time, (draft) => pack(pool, LIMITS, draft, at.clock));
 }
 
 const script = (at: TestChain, source: string | undefined, by: Pick<typeof alice, 'sign'>): Tx =>
@@ -68,7 +68,7 @@ async function mineLate(at: TestChain, txs: readonly Tx[]): Promise<Block> {
   const from = timestamp - ((timestamp - GENESIS_TIME) % LENGTH_MS) + 2 * LENGTH_MS;
   const miner = miners.find((one) => at.blockchain.nextSlot(one, from)?.from === from)!;
   at.clock.time = from + 10;
-  return at.blockchain.produceBlock(miner, at.clock.time, async (draft) => {
+  return makeBlock(at.blockchain, miner, at.clock.time, async (draft) => {
     for (const tx of txs) draft.add(tx, unchecked(tx));
   });
 }
@@ -193,7 +193,7 @@ t.test('a contract that nobody signed comes back from the result that contained 
   const from = timestamp - ((timestamp - GENESIS_TIME) % LENGTH_MS) + 2 * LENGTH_MS;
   const late = miners.find((one) => at.blockchain.nextSlot(one, from)?.from === from)!;
   at.clock.time = from + 10;
-  await at.blockchain.produceBlock(late, at.clock.time, async (draft) => {
+  await makeBlock(at.blockchain, late, at.clock.time, async (draft) => {
     const input = { tx: creation, results: [], fee: 0n, timestamp: at.clock.time };
     const result = signed(executedContract, late as never, input as never, 1);
     draft.add(result, unchecked(result));
@@ -205,7 +205,7 @@ t.test('a contract that nobody signed comes back from the result that contained 
   t.ok(entry, 'it is back');
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  await at.blockchain.produceBlock(miner, time, async (draft) => {
+  await makeBlock(at.blockchain, miner, time, async (draft) => {
     const tx = pool.decode(entry!);
     t.throws(() => draft.check(tx, entry!.verdicts), /doesn't validate as signature/);
     const input = { tx, results: [], fee: 0n, timestamp: time };

@@ -1,12 +1,14 @@
 /** What a stranger, or somebody who is trusted once, might try with atomic transactions. */
+
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { apiError } from '../../src/base/errors.ts';
 import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
-import { applying, pack, sealingBy } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { type Signer, sealedForBlock } from '../../src/tx/types/120-atomic.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { binaryOf, doubled } from '../generators/dear-scripts.ts';
 import { compiled } from '../generators/scripts.ts';
@@ -143,9 +145,8 @@ t.test('a group that fits into a block only without its seal leaves the pool', a
   await whole.clock.advance(ROUND_MS);
   const signer = { ...owner, ...signerOf(whole) };
   const bytesMax = tx.bytes.length + 50;
-  await blockchain.produceBlock(signer, whole.clock.now(), async (draft) => {
-    const step = applying(draft.add, sealingBy(signer));
-    await pack(pool, { bytesMax, countMax: 10 }, step, whole.clock);
+  await makeBlock(blockchain, signer, whole.clock.now(), async (draft) => {
+    await pack(pool, { bytesMax, countMax: 10 }, draft, whole.clock, { signer });
   });
   t.equal(pool.size(), 0);
   t.match(pool.dropped(tx.id), /fit into no block of this network/);

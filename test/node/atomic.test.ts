@@ -2,6 +2,7 @@
  * Atomic transactions on a whole node: all or nothing, by every door, in the pool and in blocks, taken
  * back and restarted.
  */
+
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
@@ -12,7 +13,7 @@ import type { Verifier } from '../../src/base/ports.ts';
 import { verifyBlock } from '../../src/chain/apply/verify-block.ts';
 import { blockAt, findTransaction, transactionsOf } from '../../src/chain/store/stored-blocks.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
-import { sealingBy } from '../../src/mempool/packer.ts';
+import { sealedBy } from '../../src/mempool/packer.ts';
 import { prepareBroadcast, readPrepared } from '../../src/rest/broadcast-offload.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { checkProofs, unchecked } from '../../src/tx/proof-verdicts.ts';
@@ -20,6 +21,7 @@ import { presetFeatures } from '../../src/tx/rules/features.ts';
 import { TX_BYTES_MAX } from '../../src/tx/size.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { MEMBERS_MAX, sealedForBlock } from '../../src/tx/types/120-atomic.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { restOf } from '../e2e/rest.ts';
 import { compiled } from '../generators/scripts.ts';
@@ -342,7 +344,7 @@ t.test('two groups that exclude each other', async (t) => {
   // Another miner had the other one.
   const signer = { ...owner, ...ownerOf(whole) };
   await whole.clock.advance(ROUND_MS);
-  await blockchain.produceBlock(signer, whole.clock.now(), async (draft) => {
+  await makeBlock(blockchain, signer, whole.clock.now(), async (draft) => {
     const sealed = sealedForBlock(mined, signer);
     draft.add(sealed, unchecked(sealed));
   });
@@ -440,7 +442,6 @@ t.test('without feature 140', async (t) => {
   for (const refused of [tx, members[0]!]) {
     t.match(await whole.refusal(refused), { message: /'Atomic transactions' \(id: '140'\)/ });
   }
-  const seal = sealingBy(ownerOf(whole));
   await whole.clock.advance(ROUND_MS);
-  await t.rejects(whole.produceBlock(seal(tx, unchecked(tx)).tx), /id: '140'/);
+  await t.rejects(whole.produceBlock(sealedBy(ownerOf(whole), tx, unchecked(tx)).tx), /id: '140'/);
 });

@@ -8,6 +8,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { assetBalance } from '../../src/ledger/assets.ts';
 import type { Order } from '../../src/tx/fields/order.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../e2e/process.ts';
 import { type Account, type WholeNode, type WholeOptions, wholeNode } from './in-process.ts';
@@ -189,7 +190,8 @@ t.test('a block with a forged order is refused', async (t) => {
   for (const { clock } of nodes) await clock.advance(10_000);
   const sign = (message: Uint8Array) =>
     maker.family.sign(owner.privateKey, message, seededRandom('a forger'));
-  const cheat = await blockchain.produceBlock(
+  const cheat = await makeBlock(
+    blockchain,
     { ...owner, sign },
     maker.clock.now(),
     async (draft) => {

@@ -23,7 +23,7 @@ import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../../src/crypto/family.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';
 import { accountOf } from '../../src/ledger/accounts.ts';
-import { applying, pack, sealingBy } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import { genesisSettings } from '../../src/node/config/genesis-section.ts';
 import { readConfig } from '../../src/node/config/read.ts';
 import type { Config } from '../../src/node/config/settings.ts';
@@ -33,6 +33,7 @@ import { signedBytes } from '../../src/tx/assemble.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
+import { makeBlock } from '../chain/make-block.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { temporaryFolder } from '../e2e/dev-node.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -350,9 +351,8 @@ async function open(scope: Scope, ground: Ground): Promise<WholeNode> {
         ...owner,
         sign: (message: Uint8Array) => family.sign(owner.privateKey, message, random),
       };
-      return node.blockchain.produceBlock(generator, clock.now(), async (draft, limits) => {
-        const sealed = sealingBy(generator);
-        await pack(node.pool, limits, applying(draft.add, sealed), clock);
+      return makeBlock(node.blockchain, generator, clock.now(), async (draft, limits) => {
+        await pack(node.pool, limits, draft, clock, { signer: generator });
         for (const tx of more) draft.add(tx, unchecked(tx));
       });
     },

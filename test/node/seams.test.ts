@@ -11,7 +11,7 @@ import type { HttpRequest } from '../../src/base/http.ts';
 import { stringify } from '../../src/base/json.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import { applying, pack } from '../../src/mempool/packer.ts';
+import { pack } from '../../src/mempool/packer.ts';
 import { SlotMiner } from '../../src/miner/miner.ts';
 import { FetchQueue } from '../../src/privacy/fetch-queue.ts';
 import { createApi } from '../../src/rest/api.ts';
@@ -130,7 +130,7 @@ const seams: Readonly<Record<string, Seam>> = {
     await pack(
       mined(pool, 'decode', charge),
       limits,
-      applying((tx) => packed.push(tx)),
+      { add: (tx) => void packed.push(tx) },
       at.clock,
     );
     t.equal(packed.length, 1);
@@ -148,7 +148,7 @@ const seams: Readonly<Record<string, Seam>> = {
       charge.pass();
       packed.push(tx);
     };
-    await pack(pool, limits, applying(add), at.clock);
+    await pack(pool, limits, { add }, at.clock);
     t.equal(packed.length, 1);
     const [gone] = txs.filter(({ id }) => pool.get(id) === undefined);
     t.match(pool.dropped(gone!.id), /injected/, 'with its reason');

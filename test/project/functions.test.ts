@@ -8,9 +8,6 @@ const MAX_LINES = 70;
 
 /** File and function → the lines that it may have until it is cut. */
 const LONG: Readonly<Record<string, number>> = {
-  'src/contracts/conclude.ts createConclusions': 76,
-  'src/contracts/contract-packer.ts createContractPacker': 129,
-  'src/contracts/statuses/status-store.ts createStatusStore': 82,
   'src/contracts/statuses/statuses.ts createStatuses': 151,
   'src/mempool/admission/admission.ts createAdmission': 211,
   'src/mempool/admission/trial.ts createTrial': 80,

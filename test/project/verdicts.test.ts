@@ -4,7 +4,7 @@ import t from 'tap';
 import ts from 'typescript';
 import { PoolEntry } from '../../src/mempool/entries/entry.ts';
 import { NOTHING_SPENT } from '../../src/mempool/entries/spending.ts';
-import type { PackStep } from '../../src/mempool/packer.ts';
+import type { Draft } from '../../src/mempool/packer.ts';
 import { UNJUDGED } from '../../src/tx/judge-proofs.ts';
 import { type Findings, ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
 import type { Tx, TxType } from '../../src/tx/transaction.ts';
@@ -110,7 +110,7 @@ t.test('the types forbid what looks like a verdict', async (t) => {
   // @ts-expect-error Nor is the mark that signatures are left out: it gets into no pool …
   const entry = () => new PoolEntry(TX, TEXTS, UNJUDGED, NOTHING_SPENT, false);
   // @ts-expect-error … and into no block.
-  const packed = (step: PackStep) => step(TX, 1, UNJUDGED);
+  const packed = (draft: Draft) => draft.add(TX, UNJUDGED);
   t.notOk(forged instanceof ProofVerdicts || found instanceof ProofVerdicts);
   t.throws(entry);
   t.type(packed, 'function');

@@ -18,13 +18,6 @@ import type { Tip } from '../tip.ts';
 import type { BlockDraft } from './block-draft.ts';
 import type { ScriptsTaken } from './block-scripts.ts';
 
-/** Fills the draft of a block with this header with transactions up to these limits. */
-export type Packer = (
-  draft: BlockDraft,
-  limits: PackLimits,
-  header: UnsignedHeader,
-) => Promise<unknown>;
-
 export interface PackLimits {
   /** The most bytes of all transactions. */
   readonly bytesMax: number;

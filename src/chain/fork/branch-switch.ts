@@ -12,7 +12,8 @@ import type { Consensus } from '../../consensus/consensus.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import type { AppliedBlock } from '../apply/block-applier.ts';
 import type { CheckedBlock } from '../apply/verify-block.ts';
-import type { Blockchain, Inside } from '../blockchain.ts';
+import type { Blockchain } from '../blockchain.ts';
+import type { ChainWriter } from '../chain-writer.ts';
 import { AppliedRun } from '../import/applied-run.ts';
 import { headerRowAt, heightOf } from '../store/stored-blocks.ts';
 import { type Tip, tipOf } from '../tip.ts';
@@ -65,7 +66,7 @@ export class BranchSwitch {
    * Runs under the chain's mutex, so the head does not move meanwhile. Throws BadBlock, and OwnFailure where
    * the store refuses the write.
    */
-  async attempt(inside: Inside, branch: readonly CheckedBlock[]): Promise<SwitchOutcome> {
+  async attempt(chain: ChainWriter, branch: readonly CheckedBlock[]): Promise<SwitchOutcome> {
     const { view } = this.ports.blockchain;
     const rest = withoutKnown(branch, view);
     const [first] = rest;
@@ -74,7 +75,7 @@ export class BranchSwitch {
     const row = height === undefined ? undefined : headerRowAt(view, height);
     if (height === undefined || row === undefined) return 'unknown-parent';
     const ancestor = tipOf(height, row);
-    const current = inside.tip();
+    const current = chain.tip();
     const { consensus, clock, equivocations, finality } = this.ports;
     const depth = current.height - height;
     if (depth > 0 && height < (finality?.floor() ?? 0)) return this.belowFinal(height);
@@ -99,7 +100,7 @@ export class BranchSwitch {
     // What it is where the votes for it do not count after all; a late branch is nobody's fault.
     const otherwise = standing !== 'better' ? standing : 'too-deep';
     const mustLead = lead === 'theirs' && (standing !== 'better' || depth > this.rollbackMax);
-    return this.replace(inside, ancestor, depth, rest, mustLead ? otherwise : undefined);
+    return this.replace(chain, ancestor, depth, rest, mustLead ? otherwise : undefined);
   }
 
   private belowFinal(ancestor: number): SwitchOutcome {
@@ -113,16 +114,16 @@ export class BranchSwitch {
   }
 
   private async replace(
-    inside: Inside,
+    chain: ChainWriter,
     ancestor: Tip,
     depth: number,
     branch: readonly CheckedBlock[],
     withoutLead: SwitchOutcome | undefined,
   ): Promise<SwitchOutcome> {
     const { blockchain, claims, log, finality } = this.ports;
-    if (depth > 0) claims.require(inside, ancestor, branch);
-    const unwinding = depth === 0 ? undefined : await inside.unwind(ancestor.height);
-    const run = new AppliedRun(inside, ancestor, unwinding?.unwound.overlay ?? blockchain.view);
+    if (depth > 0) claims.require(chain, ancestor, branch);
+    const unwinding = depth === 0 ? undefined : await chain.unwind(ancestor.height);
+    const run = new AppliedRun(chain, ancestor, unwinding?.unwound.overlay ?? blockchain.view);
     const applied: AppliedBlock[] = [];
     for (const { block, txs, verdicts } of branch) {
       const verified = { block, txs, verdicts: await verdicts };
@@ -135,7 +136,7 @@ export class BranchSwitch {
     const lead = depth === 0 ? undefined : finality?.exactLead(ancestor.height, applied);
     if (lead === 'ours') return 'outvoted';
     if (withoutLead !== undefined && lead === undefined) return withoutLead;
-    await inside.commit(applied, unwinding);
+    await chain.commit(applied, unwinding);
     const { height } = run.tip;
     if (depth > 0) {
       log.warn('chain.reorganised', { from: ancestor.height, depth, height });

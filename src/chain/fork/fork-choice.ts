@@ -138,7 +138,7 @@ export class ForkChoice {
     try {
       await requireSigned(branch, this.deps);
       requirePresent(branch, clock.now());
-      const kind = await blockchain.exclusive((inside) => this.branches.attempt(inside, branch));
+      const kind = await blockchain.exclusive((chain) => this.branches.attempt(chain, branch));
       return { kind };
     } catch (error) {
       return this.refusal(error);

@@ -8,7 +8,8 @@ import { type Block, blockId, checkVersion } from '../../block/block.ts';
 import type { Header } from '../../block/header.ts';
 import type { Consensus, Parent } from '../../consensus/consensus.ts';
 import { consensusView } from '../apply/consensus-view.ts';
-import type { Blockchain, Inside } from '../blockchain.ts';
+import type { Blockchain } from '../blockchain.ts';
+import type { ChainWriter } from '../chain-writer.ts';
 import { versionIn } from '../finality/finality-rules.ts';
 import { headerRowAt, heightOf } from '../store/stored-blocks.ts';
 import { type Tip, tipOf } from '../tip.ts';
@@ -26,7 +27,7 @@ export class HeaderClaims {
   }
 
   /** Throws BadBlock. */
-  require(inside: Inside, ancestor: Tip, branch: readonly { readonly block: Block }[]): void {
+  require(chain: ChainWriter, ancestor: Tip, branch: readonly { readonly block: Block }[]): void {
     let parent: Parent = ancestor;
     const earlier = new Map<number, Header>();
     const claims = consensusView(this.blockchain.view, earlier);
@@ -42,7 +43,7 @@ export class HeaderClaims {
       earlier.set(parent.height, header);
     }
     const [first] = branch;
-    const refusal = first && this.outOfTurn(inside, ancestor, first.block.header);
+    const refusal = first && this.outOfTurn(chain, ancestor, first.block.header);
     if (refusal !== undefined) throw new BadBlock(blockId(first!.block), refusal, true);
   }
 
@@ -65,14 +66,14 @@ export class HeaderClaims {
     if (ancestor.height === blockchain.tip().height) {
       return ruleBroken(() => consensus.verify(header, ancestor, state));
     }
-    return blockchain.exclusive(async (inside) => {
+    return blockchain.exclusive(async (chain) => {
       const stillThere = this.ancestorOf(header);
-      return stillThere && this.outOfTurn(inside, stillThere, header);
+      return stillThere && this.outOfTurn(chain, stillThere, header);
     });
   }
 
-  private outOfTurn(inside: Inside, ancestor: Tip, header: Header): Refusal | undefined {
-    const state = inside.consensusAt(ancestor.height);
+  private outOfTurn(chain: ChainWriter, ancestor: Tip, header: Header): Refusal | undefined {
+    const state = chain.consensusAt(ancestor.height);
     return ruleBroken(() => this.consensus.verify(header, ancestor, state));
   }
 

@@ -28,7 +28,8 @@ import {
   type ReplayedBlock,
   type VerifiedBlock,
 } from '../apply/verify-block.ts';
-import type { Blockchain, Inside } from '../blockchain.ts';
+import type { Blockchain } from '../blockchain.ts';
+import type { ChainWriter } from '../chain-writer.ts';
 import { headerRowAt, transactionsAt } from '../store/stored-blocks.ts';
 import { AppliedRun } from './applied-run.ts';
 import { IdFilter } from './id-filter.ts';
@@ -84,11 +85,11 @@ function append(
   options: ImportOptions,
 ): Promise<number> {
   const { view } = blockchain;
-  return blockchain.exclusive(async (inside) => {
-    const queue = queueIn(inside.slice);
-    const tip = inside.tip();
-    const run = new AppliedRun(inside, tip, view, filterOf(view, tip.height));
-    const commits = new BatchedCommits(inside, view, run.uncommitted, options.onProgress);
+  return blockchain.exclusive(async (chain) => {
+    const queue = queueIn(chain.slice);
+    const tip = chain.tip();
+    const run = new AppliedRun(chain, tip, view, filterOf(view, tip.height));
+    const commits = new BatchedCommits(chain, view, run.uncommitted, options.onProgress);
     const applyNext = async (): Promise<void> => commits.add(await run.apply(await queue.next()));
     try {
       let height = options.from;
@@ -221,7 +222,7 @@ class ChecksAhead implements Queue {
 class BatchedCommits {
   /** The number of transactions of all blocks so far. */
   transactions = 0;
-  private readonly inside: Inside;
+  private readonly chain: ChainWriter;
   private readonly view: KeyedView;
   private readonly uncommitted: UncommittedBlocks;
   private readonly onProgress: ImportOptions['onProgress'];
@@ -232,16 +233,16 @@ class BatchedCommits {
   private writing: Promise<void> | undefined;
 
   constructor(
-    inside: Inside,
+    chain: ChainWriter,
     view: KeyedView,
     uncommitted: UncommittedBlocks,
     onProgress: ImportOptions['onProgress'],
   ) {
-    this.inside = inside;
+    this.chain = chain;
     this.view = view;
     this.uncommitted = uncommitted;
     this.onProgress = onProgress;
-    this.height = inside.tip().height;
+    this.height = chain.tip().height;
   }
 
   async add(block: AppliedBlock): Promise<void> {
@@ -273,7 +274,7 @@ class BatchedCommits {
   }
 
   private async write(blocks: readonly AppliedBlock[], progress: ImportProgress): Promise<void> {
-    await this.inside.commit(blocks);
+    await this.chain.commit(blocks);
     for (const { height, ids } of blocks) this.uncommitted.drop(height, ids);
     this.onProgress?.(progress);
   }

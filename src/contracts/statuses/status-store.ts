@@ -22,7 +22,7 @@ import {
 } from './status-index.ts';
 import type { SentStatus } from './status-messages.ts';
 import { decodeRecord, type StatusRecord } from './status-record.ts';
-import { createWaitingRows } from './waiting-rows.ts';
+import { createWaitingRows, type WaitingRows } from './waiting-rows.ts';
 
 export interface StatusStorePorts {
   readonly store: Pick<Store, 'write'>;
@@ -31,107 +31,125 @@ export interface StatusStorePorts {
   readonly log: Log;
 }
 
-export interface StatusStore {
-  readonly index: Omit<StatusIndex, 'add' | 'expire'>;
-  /** Reads what earlier runs have kept. */
-  load(): Promise<void>;
-  has(sent: SentStatus): boolean;
-  /** False where too much waits for the disk. */
-  add(sent: SentStatus, contractId: Uint8Array | undefined): boolean;
-  /** By timestamp. */
-  of(txId: Uint8Array): readonly StatusRecord[];
-  /** Of transactions of the contract that did not succeed, the newest first. */
-  failuresOf(contractId: Uint8Array, most: number): readonly StatusRecord[];
-  /** Writes what waits. */
-  stop(): Promise<void>;
-}
-
 const FLUSH_MS = 2_000;
 const EXPIRED_AT_ONCE = 2_000;
 const READ_AT_ONCE = 500;
 const HASH_BYTES = 16;
 
-export function createStatusStore(limits: IndexLimits, ports: StatusStorePorts): StatusStore {
-  const { store, view, clock, log } = ports;
-  const { scheme } = view;
-  const index = new StatusIndex(limits);
-  const waiting = createWaitingRows({ write: (rows) => store.write(writesOf(rows)), log });
-  let stopped = false;
-  let cancel = clock.after(FLUSH_MS, tick);
+export class StatusStore {
+  readonly #ports: StatusStorePorts;
+  readonly #index: StatusIndex;
+  readonly #waiting: WaitingRows;
+  #stopped = false;
+  #cancel = (): void => {};
 
-  const hashOf = ({ signed }: SentStatus): string =>
-    latin1(scheme.fastHash(signed).subarray(0, HASH_BYTES));
+  constructor(limits: IndexLimits, ports: StatusStorePorts) {
+    const { store, log } = ports;
+    this.#ports = ports;
+    this.#index = new StatusIndex(limits);
+    this.#waiting = createWaitingRows({ write: (rows) => store.write(writesOf(rows)), log });
+  }
 
-  function tick(): void {
-    remove(index.expire(clock.now(), EXPIRED_AT_ONCE));
-    void waiting.flush().then(() => {
-      if (!stopped) cancel = clock.after(FLUSH_MS, tick);
+  get index(): Omit<StatusIndex, 'add' | 'expire'> {
+    return this.#index;
+  }
+
+  /** Reads what earlier runs have kept, and begins to write. */
+  async start(): Promise<void> {
+    this.#wait();
+    const { view, clock } = this.#ports;
+    const slice = new TimeSlice(clock);
+    const found: StatusFacts[] = [];
+    let from: Uint8Array = START_OF_TABLE;
+    for (let left = true; left; ) {
+      left = false;
+      for (const [key, { takenAt, contractId, record }] of view.range(
+        contractStatuses,
+        from,
+        END_OF_TABLE,
+        READ_AT_ONCE,
+      )) {
+        const about = { contractId, bytes: record.length, takenAt };
+        found.push(factsOf(decodeRecord(record, view.scheme), latin1(key[1]), about));
+        from = after(contractStatuses.key.encode(key));
+        left = true;
+      }
+      if (slice.isOver()) await slice.yield();
+    }
+    found.sort((a, b) => a.takenAt - b.takenAt);
+    for (const facts of found) this.#remove(this.#index.add(facts));
+  }
+
+  /** Writes what waits. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#waiting.flush();
+  }
+
+  has(sent: SentStatus): boolean {
+    return this.#index.has(latin1(sent.record.txId), this.#hashOf(sent));
+  }
+
+  /** False where too much waits for the disk. */
+  add(sent: SentStatus, contractId: Uint8Array | undefined): boolean {
+    const { record, bytes } = sent;
+    if (this.#waiting.isFull()) return false;
+    const { view, clock } = this.#ports;
+    const takenAt = clock.now();
+    const about = { contractId, bytes: bytes.length, takenAt };
+    const facts = factsOf(record, this.#hashOf(sent), about);
+    const out = scratch(view.scheme);
+    contractStatuses.value.write(out, { takenAt, contractId, record: bytes });
+    this.#waiting.set(rowOf(facts), out.take());
+    this.#remove(this.#index.add(facts));
+    if (this.#waiting.isDue()) void this.#waiting.flush();
+    return true;
+  }
+
+  /** By timestamp. */
+  of(txId: Uint8Array): readonly StatusRecord[] {
+    return this.#readAll(this.#index.of(latin1(txId))).sort((a, b) => a.timestamp - b.timestamp);
+  }
+
+  /** Of transactions of the contract that did not succeed, the newest first. */
+  failuresOf(contractId: Uint8Array, most: number): readonly StatusRecord[] {
+    return this.#readAll(this.#index.failuresOf(latin1(contractId), most));
+  }
+
+  #hashOf({ signed }: SentStatus): string {
+    return latin1(this.#ports.view.scheme.fastHash(signed).subarray(0, HASH_BYTES));
+  }
+
+  #wait(): void {
+    this.#cancel = this.#ports.clock.after(FLUSH_MS, () => this.#tick());
+  }
+
+  #tick(): void {
+    this.#remove(this.#index.expire(this.#ports.clock.now(), EXPIRED_AT_ONCE));
+    void this.#waiting.flush().then(() => {
+      if (!this.#stopped) this.#wait();
     });
   }
 
-  function remove(marks: readonly StatusMark[]): void {
-    for (const mark of marks) waiting.set(rowOf(mark), undefined);
+  #remove(marks: readonly StatusMark[]): void {
+    for (const mark of marks) this.#waiting.set(rowOf(mark), undefined);
   }
 
-  function readRow(row: string): StatusRecord | undefined {
-    const recent = waiting.get(row);
-    const { value } = contractStatuses;
+  #readAll(marks: readonly StatusMark[]): StatusRecord[] {
+    return marks.map((mark) => this.#readRow(rowOf(mark))).filter((one) => one !== undefined);
+  }
+
+  #readRow(row: string): StatusRecord | undefined {
+    const { view } = this.#ports;
+    const recent = this.#waiting.get(row);
+    const { key, value } = contractStatuses;
     const kept =
       recent === undefined
-        ? view.get(contractStatuses, contractStatuses.key.decode(fromLatin1(row)))
-        : value.read(new Reader(recent, scheme));
-    return kept && decodeRecord(kept.record, scheme);
+        ? view.get(contractStatuses, key.decode(fromLatin1(row)))
+        : value.read(new Reader(recent, view.scheme));
+    return kept && decodeRecord(kept.record, view.scheme);
   }
-
-  const readAll = (marks: readonly StatusMark[]): StatusRecord[] =>
-    marks.map((mark) => readRow(rowOf(mark))).filter((record) => record !== undefined);
-
-  return {
-    index,
-    has: (sent) => index.has(latin1(sent.record.txId), hashOf(sent)),
-    async load() {
-      const slice = new TimeSlice(clock);
-      const found: StatusFacts[] = [];
-      let from: Uint8Array = START_OF_TABLE;
-      for (let left = true; left; ) {
-        left = false;
-        for (const [key, { takenAt, contractId, record }] of view.range(
-          contractStatuses,
-          from,
-          END_OF_TABLE,
-          READ_AT_ONCE,
-        )) {
-          const about = { contractId, bytes: record.length, takenAt };
-          found.push(factsOf(decodeRecord(record, scheme), latin1(key[1]), about));
-          from = after(contractStatuses.key.encode(key));
-          left = true;
-        }
-        if (slice.isOver()) await slice.yield();
-      }
-      found.sort((a, b) => a.takenAt - b.takenAt);
-      for (const facts of found) remove(index.add(facts));
-    },
-    add(sent, contractId) {
-      const { record, bytes } = sent;
-      if (waiting.isFull()) return false;
-      const takenAt = clock.now();
-      const about = { contractId, bytes: bytes.length, takenAt };
-      const facts = factsOf(record, hashOf(sent), about);
-      const out = scratch(scheme);
-      contractStatuses.value.write(out, { takenAt, contractId, record: bytes });
-      waiting.set(rowOf(facts), out.take());
-      remove(index.add(facts));
-      if (waiting.isDue()) void waiting.flush();
-      return true;
-    },
-    of: (txId) => readAll(index.of(latin1(txId))).sort((a, b) => a.timestamp - b.timestamp),
-    failuresOf: (contractId, most) => readAll(index.failuresOf(latin1(contractId), most)),
-    async stop() {
-      stopped = true;
-      cancel();
-      await waiting.flush();
-    },
-  };
 }
 
 function* writesOf(rows: ReadonlyMap<string, Uint8Array | undefined>): Generator<StoreWrite> {

@@ -34,7 +34,7 @@ import {
 } from './status-messages.ts';
 import type { Peer, Peers } from './status-peers.ts';
 import { cutMessage, type StatusRecord, signedPart } from './status-record.ts';
-import { createStatusStore } from './status-store.ts';
+import { StatusStore } from './status-store.ts';
 
 export interface StatusesOptions {
   readonly recordsMax: number;
@@ -94,7 +94,7 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
   const { view, clock, log, peers, pool, miner } = ports;
   const { scheme } = view;
   const { recordsMax, keepMs, isWatcher } = options;
-  const store = createStatusStore({ recordsMax, bytesMax: BYTES_MAX, keepMs }, ports);
+  const store = new StatusStore({ recordsMax, bytesMax: BYTES_MAX, keepMs }, ports);
   const { index } = store;
   const outgoing = new OutgoingStatuses(options, {
     scheme,
@@ -222,11 +222,11 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
         .then(signReports)
         .catch(unlessOurs((why) => log.error('contracts.report-failed', { why: String(why) })));
     },
-    of: store.of,
-    failuresOf: store.failuresOf,
+    of: (txId) => store.of(txId),
+    failuresOf: (contractId, most) => store.failuresOf(contractId, most),
     size: () => index.size,
     async start() {
-      await store.load();
+      await store.start();
       const { errorQuorum: quorum, cleanupMs: everyMs, poolBytesMax } = options;
       stopErrors = watchErrors({ quorum, everyMs, poolBytesMax }, { ...ports, index, isMiner });
       stopRepeating = repeatRefusals({ index, clock, ownKey, isOpen: isRefused, repeat });

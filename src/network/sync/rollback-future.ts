@@ -40,12 +40,12 @@ export function rollBackFutureBlocks(ownPublicKey: Uint8Array, ports: RollbackPo
   }
 
   async function rollBack(): Promise<void> {
-    await blockchain.exclusive(async ({ tip, unwind, commit }) => {
-      const from = tip().height;
+    await blockchain.exclusive(async (chain) => {
+      const from = chain.tip().height;
       // A final block stays, whatever this clock says: others have voted for its child.
       const to = Math.max(newestInTime(from), finalFloor(blockchain.view));
       if (to >= from) return;
-      await commit([], await unwind(to));
+      await chain.commit([], await chain.unwind(to));
       log.warn('chain.rolled-back', { from, to, why: 'own blocks from the future' });
     });
   }

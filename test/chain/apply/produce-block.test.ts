@@ -1,7 +1,9 @@
 // What a miner seals, and when: nothing in a turn that it has used, and nothing after its round.
+
 import t from 'tap';
 import type { Block } from '../../../src/block/block.ts';
 import { GENESIS_TIME, LENGTH_MS, newChain, nextTurn } from '../chain-harness.ts';
+import { makeBlock } from '../make-block.ts';
 
 /** Makes a block in the first round; packing it ends `packedAt` ms after the beginning of the round. */
 async function sealed(packedAt: number, isUsed = false) {
@@ -21,7 +23,7 @@ async function sealed(packedAt: number, isUsed = false) {
       claim: async (turn: string) => void claimed.push(turn),
     },
   };
-  const made = at.blockchain.produceBlock(maker, time, async () => {
+  const made = makeBlock(at.blockchain, maker, time, async () => {
     at.clock.time = GENESIS_TIME + LENGTH_MS + packedAt;
   });
   const outcome: Block | Error = await made.catch((error: Error) => error);

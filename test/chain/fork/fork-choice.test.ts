@@ -29,6 +29,7 @@ import {
   users,
 } from '../chain-harness.ts';
 import { createTestForkChoice } from '../fork-harness.ts';
+import { makeBlock } from '../make-block.ts';
 
 const [alice, bob, carol] = users;
 const FEE = 1_000_000n;
@@ -73,7 +74,7 @@ async function mineLate(at: Fork, skip: number, txs: readonly Tx[] = []) {
     const slot = at.blockchain.nextSlot(miner, start);
     if (slot === undefined || slot.from > start + LENGTH_MS / 2) continue;
     at.clock.time = slot.from + 10;
-    return at.blockchain.produceBlock(miner, at.clock.time, async (draft) => {
+    return makeBlock(at.blockchain, miner, at.clock.time, async (draft) => {
       for (const tx of txs) draft.add(tx, unchecked(tx));
     });
   }

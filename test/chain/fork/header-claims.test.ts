@@ -1,4 +1,5 @@
 /** A branch with a false claim in its headers is refused before anything is rolled back for it. */
+
 import t from 'tap';
 import { equal } from '../../../src/base/bytes.ts';
 import { type Block, sealBlock } from '../../../src/block/block.ts';
@@ -24,6 +25,7 @@ import {
   verifier,
 } from '../chain-harness.ts';
 import { createTestForkChoice } from '../fork-harness.ts';
+import { makeBlock } from '../make-block.ts';
 
 const HASH = new Uint8Array(32);
 const BOUND = { parentHash: HASH, bodyHash: HASH, justification: new Uint8Array(0) };
@@ -39,18 +41,19 @@ async function opened() {
   const late = timestamp + 2 * LENGTH_MS;
   const miner = miners.find((one) => at.blockchain.nextSlot(one, late)?.from === late)!;
   at.clock.time = late + 10;
-  await at.blockchain.produceBlock(miner, at.clock.time, async () => {});
+  await makeBlock(at.blockchain, miner, at.clock.time, async () => {});
   let rollbacks = 0;
   const blockchain = replaced(at.blockchain, {
     exclusive: (act) =>
-      at.blockchain.exclusive((inside) =>
-        act({
-          ...inside,
-          unwind(to) {
-            rollbacks++;
-            return inside.unwind(to);
-          },
-        }),
+      at.blockchain.exclusive((chain) =>
+        act(
+          replaced(chain, {
+            unwind(to) {
+              rollbacks++;
+              return chain.unwind(to);
+            },
+          }),
+        ),
       ),
   });
   const fork = createTestForkChoice({ blockchain, clock: at.clock });
@@ -146,7 +149,7 @@ t.test('a fault of this node says nothing about a block', async (t) => {
   await t.rejects(decoding.offer(block), fault, 'where a transaction is read');
   const blockchain = replaced(at.blockchain, {
     exclusive: (act) =>
-      at.blockchain.exclusive((inside) => act({ ...inside, apply: async () => fails() })),
+      at.blockchain.exclusive((chain) => act(replaced(chain, { apply: async () => fails() }))),
   });
   const applying = createTestForkChoice({ blockchain, clock: at.clock });
   await t.rejects(applying.offer(block), fault, 'where the block is applied');
@@ -165,7 +168,7 @@ t.test('a version that is to come is refused by the header alone', async (t) => 
   const tip = at.blockchain.tip();
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
-  const { header } = await at.blockchain.produceBlock(miner, time, async () => {});
+  const { header } = await makeBlock(at.blockchain, miner, time, async () => {});
   await at.blockchain.rollback(tip.height);
   t.equal(await choice.examine(header), undefined);
   const bound = {

@@ -1,5 +1,6 @@
 // A block that lost, carried by a child of the winner (consensus.md#turn-claims): the maker of the child
 // and everybody who takes it, by gossip, by sync and by import, mark nobody for it.
+
 import t from 'tap';
 import { type Block, decodeBlock } from '../../../src/block/block.ts';
 import { type LostTurn, type TurnClaims, turnBytes } from '../../../src/block/turn-claims.ts';
@@ -24,6 +25,7 @@ import {
   verifier,
 } from '../chain-harness.ts';
 import { createTestForkChoice } from '../fork-harness.ts';
+import { makeBlock } from '../make-block.ts';
 
 const WITH_CLAIMS: typeof rules = {
   ...rules,
@@ -48,7 +50,7 @@ async function mineIn(at: Node, round: number): Promise<Block> {
   if (miner === undefined) throw new Error('somebody has the turn');
   at.clock.time = from + 10;
   const maker = { ...miner, seen: at.lost.turns };
-  return at.blockchain.produceBlock(maker, at.clock.time, async () => {});
+  return makeBlock(at.blockchain, maker, at.clock.time, async () => {});
 }
 
 async function take(at: Node, block: Block): Promise<string> {

@@ -66,15 +66,15 @@ t.test('a chain that goes wrong is found out at the first block', async (t) => {
   const block = await mine(at, [payment(alice, bob, 1n, clock.time)]);
   t.strictSame(heard, []);
   await blockchain.rollback(1);
-  const wrong = blockchain.exclusive(async (inside) => {
-    const applied = await inside.apply(
+  const wrong = blockchain.exclusive(async (chain) => {
+    const applied = await chain.apply(
       blockchain.view,
-      inside.tip(),
+      chain.tip(),
       { block, txs: [], verdicts: [] },
       new UncommittedBlocks(),
     );
     credit(applied.overlay, bob.address, 7n);
-    await inside.commit([applied]);
+    await chain.commit([applied]);
   });
   await t.rejects(wrong, { message: /native balances changed by 7/ }, 'so the harness stops');
   t.strictSame(heard, []);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { concat } from '../../../src/base/bytes.ts';
 import { decodeStatuses, encodeStatuses } from '../../../src/contracts/statuses/status-messages.ts';
 import { MESSAGE_CHARS_MAX, signedPart } from '../../../src/contracts/statuses/status-record.ts';
-import { createStatusStore } from '../../../src/contracts/statuses/status-store.ts';
+import { StatusStore } from '../../../src/contracts/statuses/status-store.ts';
 import { account, newChain, quiet, scheme } from '../../chain/chain-harness.ts';
 import { Rng } from '../../generators/random.ts';
 
@@ -14,7 +14,7 @@ const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
 t.test('no more records are taken while the disk does not answer', async (t) => {
   const { blockchain, clock } = await newChain();
-  const store = createStatusStore(
+  const store = new StatusStore(
     { recordsMax: 2 * RECORDS, bytesMax: 1e9, keepMs: 1e9 },
     { view: blockchain.view, clock, log: quiet, store: { write: () => new Promise(() => {}) } },
   );

@@ -1,8 +1,9 @@
 // A sender of many dear scripts, all older than those of others, keeps nobody else out of the blocks
 // of this node.
+
 import t from 'tap';
 import { SCRIPT_RUNS_MAX } from '../../../src/block/block.ts';
-import { applying, pack } from '../../../src/mempool/packer.ts';
+import { pack } from '../../../src/mempool/packer.ts';
 import { RUN_UNITS_MAX } from '../../../src/script/meter.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { buildTx } from '../../../src/tx/tx-bytes.ts';
@@ -17,6 +18,7 @@ import {
   users,
 } from '../../chain/chain-harness.ts';
 import { DEAR, FITTING, guard, METERED, OLD } from '../../chain/dear-blocks.ts';
+import { makeBlock } from '../../chain/make-block.ts';
 import { taking } from '../../generators/dear-runs.ts';
 import { compiled } from '../../generators/scripts.ts';
 import { createTestPool, hearBlocks } from '../pool-harness.ts';
@@ -51,13 +53,9 @@ for (const [what, script, others, count, taken] of cases) {
       for (const tx of [...first, ...last]) await pool.submit(tx);
       const next = nextTurn(at);
       at.clock.time = next.time;
-      const block = await at.blockchain.produceBlock(
-        next.miner,
-        next.time,
-        async (draft, limits) => {
-          await pack(pool, limits, applying(draft.add), at.clock);
-        },
-      );
+      const block = await makeBlock(at.blockchain, next.miner, next.time, async (draft, limits) => {
+        await pack(pool, limits, draft, at.clock);
+      });
       const ofAlice = block.transactions.length - last.length;
       for (const { bytes } of last) {
         const isIn = block.transactions.some((one) => Buffer.compare(one, bytes) === 0);

@@ -1,5 +1,6 @@
 // Records of the journal are judged while the node works: until then they are found, nothing
 // overtakes them, and a crash loses none.
+
 import t from 'tap';
 import { VerifyQueueFullError } from '../../../src/adapters/verify/signature-queue.ts';
 import { equal, latin1 } from '../../../src/base/bytes.ts';
@@ -7,7 +8,7 @@ import { apiError } from '../../../src/base/errors.ts';
 import type { Verifier } from '../../../src/base/ports.ts';
 import { createTrial } from '../../../src/mempool/admission/trial.ts';
 import { createBytesIndex } from '../../../src/mempool/entries/bytes-index.ts';
-import { applying, pack } from '../../../src/mempool/packer.ts';
+import { pack } from '../../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../../src/mempool/pool.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { buildTx } from '../../../src/tx/tx-bytes.ts';
@@ -27,6 +28,7 @@ import {
   users,
   verifier,
 } from '../../chain/chain-harness.ts';
+import { makeBlock } from '../../chain/make-block.ts';
 import { NOBODY, scriptTx, transferTx } from '../../crash/witness/unsigned.ts';
 import { createTestPool, hearBlocks, memoryJournal } from '../pool-harness.ts';
 
@@ -190,8 +192,8 @@ async function rewritten(at: TestChain, pool: Pool, journal: Journal): Promise<b
   while (inBlocks(pool) > before) {
     const { miner, time } = nextTurn(at);
     at.clock.time = time;
-    await at.blockchain.produceBlock(miner, time, (draft) =>
-      pack(pool, { bytesMax: 1_000_000, countMax: 100 }, applying(draft.add), at.clock),
+    await makeBlock(at.blockchain, miner, time, (draft) =>
+      pack(pool, { bytesMax: 1_000_000, countMax: 100 }, draft, at.clock),
     );
     await turn();
   }

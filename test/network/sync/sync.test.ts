@@ -1,4 +1,5 @@
 /** What whole nodes fetch from peers that are slow, silent, dishonest or many. */
+
 import t from 'tap';
 import { equal } from '../../../src/base/bytes.ts';
 import type { Block } from '../../../src/block/block.ts';
@@ -16,6 +17,7 @@ import {
   txProtocols,
 } from '../../../src/network/messages/transaction-messages.ts';
 import { account, payment, scheme } from '../../chain/chain-harness.ts';
+import { makeBlock } from '../../chain/make-block.ts';
 import {
   agree,
   type ClusterNode,
@@ -166,7 +168,7 @@ async function grow(on: ClusterNode, members: readonly Member[], rounds: readonl
     const time = GENESIS_TIME + round * ROUND_MS + 10;
     const miner = members.find((one) => turnOf(on, one, time) !== undefined);
     if (miner === undefined) throw new Error(`nobody has round ${round}`);
-    await on.node.blockchain.produceBlock(miner, time, async () => {});
+    await makeBlock(on.node.blockchain, miner, time, async () => {});
   }
 }
 
