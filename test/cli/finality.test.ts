@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { feature } from '../../src/tx/rules/features.ts';
-import { startDevNode } from '../e2e/dev-node.ts';
+import { type DevNode, startDevNode } from '../e2e/dev-node.ts';
 import { run } from './run.ts';
 
 /** The network votes for the feature, and it is active from height 8 on. */
@@ -18,6 +18,21 @@ const env = {
 interface State {
   readonly finalHeight: number;
   readonly finalRuleHash: string;
+}
+
+/** Whether answers say that a block, or a transaction in it, is final. */
+async function shows(t: Test, { rest }: DevNode, { final, txId }: { final: number; txId: string }) {
+  const get = async (path: string) => (await rest.get(path)).body as Record<string, unknown>;
+  const { height } = await get('/blocks/height');
+  const places = ['/blocks/at', '/blocks/headers/at'];
+  for (const place of places) t.match(await get(`${place}/${final}`), { final: true });
+  t.match(await get(`/transactions/info/${txId}`), { final: true });
+  t.match(await get(`/blocks/headers/seq/${final}/${final}`), [{ final: true }]);
+  t.match(await get(`/blocks/seq/${final}/${final}`), [{ final: true }]);
+  const { final: isLastFinal, finalHeight } = await get('/blocks/last');
+  t.equal(isLastFinal, false, 'nobody has voted on a child of the last block');
+  t.ok(Number(finalHeight) >= final && Number(finalHeight) < Number(height) + 10);
+  t.match(await get('/blocks/headers/last'), { final: false });
 }
 
 t.test('a node of a network that votes', async (t) => {
@@ -44,6 +59,8 @@ t.test('a node of a network that votes', async (t) => {
   const { height } = JSON.parse(sent.stdout) as { height: number };
   t.ok(height <= (await state()).finalHeight, 'its block is final when the command ends');
   await finalAbove(from + 3);
+  const { id } = JSON.parse(sent.stdout) as { id: string };
+  await shows(t, node, { final: from, txId: id });
   const { body: header } = await node.rest.get(`/blocks/headers/at/${from + 2}`);
   const { signature } = header as { signature: string };
   const { status, body: proof } = await node.rest.get(`/blocks/${signature}/proof?from=${from}`);

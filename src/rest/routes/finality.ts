@@ -33,7 +33,7 @@ const final = route({
     return streamed((services) => {
       const row = headerRowAt(services.view, height);
       assert(row !== undefined, 'a final block stays');
-      return blockChunks({ height, ...row }, services, false);
+      return blockChunks({ height, ...row }, services);
     });
   },
 });
