@@ -22,15 +22,10 @@ t.test(`${count} seeds of ${rounds} rounds`, async (t) => {
   t.ok(seen > 0 || count < 16, 'liars leave evidence');
 });
 
-for (const { name, mayMakeBlock, kind, seed } of mutations) {
+for (const { name, changed, kind, seed, options } of mutations) {
   t.test(`seed ${seed} fails where ${name}`, async (t) => {
-    const options = { isWild: false, kind: 0 };
     t.strictSame((await runSeed(seed, options)).problems, []);
-    const { problems } = await runSeed(seed, {
-      ...options,
-      changed: { mayMakeBlock },
-      kinds: [kind],
-    });
+    const { problems } = await runSeed(seed, { ...options, changed, kinds: [kind] });
     t.ok(
       problems.some((problem) => problem.kind === kind),
       JSON.stringify(problems),

@@ -34,6 +34,8 @@ export interface NodeReader {
   height(): Promise<number>;
   /** Of the final block; 0 where there is none. */
   finalHeight(): Promise<number>;
+  /** The same; 0 also where the node does not give its status. */
+  shownFinalHeight(): Promise<number>;
   /** A reader of each node alone, beginning with the one that is asked now. */
   each(): readonly NodeReader[];
   /** The next node is asked from now on. */
@@ -168,6 +170,17 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
     finalHeight: () => ask(async (call) => finalHeightOf(await call(node.status))),
 
+    async shownFinalHeight() {
+      try {
+        return await ask(async (call) => finalHeightOf(await call(node.status)), {
+          handled: NOT_SHOWN,
+        });
+      } catch (cause) {
+        if (cause instanceof RefusedError) return 0;
+        throw cause;
+      }
+    },
+
     signatureAt: (height) =>
       ask(async (call) => {
         const header = await call(blocks.headerAt, { params: { height } });
@@ -267,6 +280,9 @@ interface Asking {
   readonly handled?: readonly number[];
   readonly http?: HttpClient;
 }
+
+/** A node may keep its status for those with a key, and has none while it is not well. */
+const NOT_SHOWN = [401, 403, 404, 503];
 
 const isTooMuch = (cause: unknown): cause is Error =>
   cause instanceof AnswerTooLong ||
