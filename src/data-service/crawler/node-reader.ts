@@ -168,18 +168,8 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
     each: () => urls.map((_, i) => alone[(current + i) % urls.length] ?? reader),
     leave: (why) => leave(current, why),
     height: () => ask(async (call) => heightOf((await call(blocks.height)).height)),
-    finalHeight: () => ask(async (call) => finalHeightOf(await call(node.status))),
-
-    async shownFinalHeight() {
-      try {
-        return await ask(async (call) => finalHeightOf(await call(node.status)), {
-          handled: NOT_SHOWN,
-        });
-      } catch (cause) {
-        if (cause instanceof RefusedError) return 0;
-        throw cause;
-      }
-    },
+    finalHeight: () => readFinalHeight(ask, []),
+    shownFinalHeight: () => readFinalHeight(ask, NOT_SHOWN),
 
     signatureAt: (height) =>
       ask(async (call) => {
@@ -221,9 +211,7 @@ export function nodeReader({ urls, apiKey }: NodeReaderOptions, deps: NodeReader
       }
     },
 
-    async holdingsInParts(address) {
-      return ask((call) => holdingsInParts(call, address));
-    },
+    holdingsInParts: (address) => ask((call) => holdingsInParts(call, address)),
   };
   return reader;
 }
@@ -319,6 +307,16 @@ type Ask = <T>(what: (call: Client['call']) => Promise<T>, asking?: Asking) => P
 
 /** A node under another consensus, or of a release without this call. */
 const NO_SETTINGS = [400, 404];
+
+/** 0 also where the node refuses with one of these statuses. */
+async function readFinalHeight(ask: Ask, handled: readonly number[]): Promise<number> {
+  try {
+    return await ask(async (call) => finalHeightOf(await call(node.status)), { handled });
+  } catch (cause) {
+    if (cause instanceof RefusedError) return 0;
+    throw cause;
+  }
+}
 
 async function readBanSettings(ask: Ask): Promise<BanSettings | undefined> {
   try {
