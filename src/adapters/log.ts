@@ -20,6 +20,8 @@ export interface LogControl extends Log {
   setLevel(level: LogLevel): void;
   /** Writes buffered lines. */
   flush(): void;
+  /** Writes buffered lines and closes the file. */
+  close(): Promise<void>;
 }
 
 export interface LineOptions {
@@ -61,6 +63,8 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
         // Standard error is gone, so the error cannot be reported.
       }
     },
+    // It is the process's.
+    close: async () => undefined,
   };
 }
 
@@ -68,7 +72,7 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
 export function lineLog(
   options: LineOptions,
   write: (line: string) => void,
-): Omit<LogControl, 'flush'> {
+): Omit<LogControl, 'flush' | 'close'> {
   const line = options.pretty ? prettyLine : jsonLine;
   let lowest = LOG_LEVELS.indexOf(options.level);
   const at = (level: LogLevel) => {
