@@ -13,6 +13,9 @@ const STDERR = 2;
 const HIDDEN = '***';
 const WAITING_CHARS_MAX = 4 * 1024 * 1024;
 
+/** Begins the line of a terminal anew, over a line that is written again and again. */
+export const ANEW = '\r\x1b[K';
+
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export interface LogControl extends Log {
@@ -52,19 +55,20 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
   destination.flushSync = () => {
     if (!isRefused) flushSync();
   };
+  const begin = process.stderr.isTTY === true ? ANEW : '';
   const noColour = process.env['NO_COLOR'];
   const colours = pretty && (noColour === undefined || noColour === '');
+  const flush = (): void => {
+    try {
+      destination.flushSync();
+    } catch {
+      // Standard error is gone, so the error cannot be reported.
+    }
+  };
   return {
-    ...lineLog({ level, pretty, colours }, (line) => destination.write(line)),
-    flush() {
-      try {
-        destination.flushSync();
-      } catch {
-        // Standard error is gone, so the error cannot be reported.
-      }
-    },
-    // It is the process's.
-    close: async () => undefined,
+    ...lineLog({ level, pretty, colours }, (line) => destination.write(begin + line)),
+    flush,
+    close: async () => flush(),
   };
 }
 

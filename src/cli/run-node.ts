@@ -39,7 +39,9 @@ export interface RunningNode extends Node {
 export interface RunOptions {
   /** The checks after every block. */
   readonly audit?: Audit | undefined;
-  /** Keys of the settings that were given; absent: none. */
+  /** Stands between the node and its log. */
+  readonly around?: (log: LogControl) => LogControl;
+  /** Keys of the settings that were given; absent: nobody wants to know. */
   readonly given?: { has(key: string): boolean };
   /** Reads the configuration again; absent: it is always the same. */
   readonly readAgain?: () => Promise<Config>;
@@ -47,22 +49,16 @@ export interface RunOptions {
   readonly stopSignals?: readonly NodeJS.Signals[];
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** Rejects with an error whose message is the one line for the operator; no part then runs. */
-export async function runNode(
-  config: Config,
-  {
-    audit,
-    stopSignals = STOP_SIGNALS,
-    readAgain = async () => config,
-    given = NONE,
-  }: RunOptions = {},
-): Promise<RunningNode> {
-  const log = openLog(config);
+export async function runNode(config: Config, options: RunOptions = {}): Promise<RunningNode> {
+  const { audit, stopSignals = STOP_SIGNALS, given, around = (log) => log } = options;
+  const { readAgain = async () => config } = options;
+  const log = around(openLog(config));
   const stops = stopRequests(log, { stopSignals });
   // On a terminal, a screen shows them to the person.
-  if (process.stderr.isTTY !== true) log.info('node.settings', givenSettings(config, given));
+  if (process.stderr.isTTY !== true && given !== undefined) {
+    log.info('node.settings', givenSettings(config, given));
+  }
   log.debug('node.settings-in-force', effectiveSettings(config));
   process.on('SIGUSR1', () => changeLevel(log));
   const genesis = genesisOf(config, log);
@@ -86,7 +82,7 @@ export async function runNode(
     await starting.catch(() => undefined);
     await started.dispose().catch(() => undefined);
     stops.release();
-    await closeLog(log);
+    await log.close();
     // A refusal by createNode means that the data do not fit the genesis block.
     throw cause instanceof Refusal ? incorrectGenesis(log, cause) : exitOf(cause);
   }
@@ -127,7 +123,7 @@ async function end(cause: Error | undefined, { log, started, stops }: Run): Prom
   stops.release();
   if (failure === undefined) log.info('node.stopped');
   else log.error('node.stop-failed', { why: failure.message });
-  await closeLog(log);
+  await log.close();
   if (cause !== undefined) throw exitOf(cause);
   if (failure !== undefined)
     throw new CliError(`not all parts have stopped properly: ${failure.message}`);
@@ -146,11 +142,6 @@ function openLog(config: Config): LogControl {
     const remedy = 'make its folder, and let the user of the node write there';
     throw new StartError('log', 'log-file.path', cause, remedy);
   }
-}
-
-function closeLog(log: LogControl): Promise<void> {
-  log.flush();
-  return log.close();
 }
 
 function levelOf(config: Config): LogLevel {
