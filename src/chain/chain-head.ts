@@ -106,7 +106,11 @@ export class ChainHead {
   async commit(blocks: readonly AppliedBlock[], unwinding?: Unwinding): Promise<void> {
     if (blocks.length === 0 && unwinding === undefined) return;
     const dropped = unwinding === undefined ? [] : droppedBy(unwinding, blocks);
-    if (unwinding !== undefined) await this.keep(dropped, unwinding.unwound.to);
+    if (unwinding !== undefined) {
+      await this.keep(dropped, unwinding.unwound.to);
+      // A block may have become final since the branch was chosen.
+      requireAboveFloor(this.view, unwinding.unwound.to);
+    }
     const changes = { blocks, extra: this.indexOf(blocks), columns: indexColumns(blocks) };
     const step = unwinding === undefined ? changes : { unwound: unwinding.unwound, ...changes };
     await this.write(step, () => {

@@ -78,7 +78,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'finality',
-    summary: 'begin to vote on blocks',
+    summary: 'begin to vote on blocks, vote again, check evidence of a lie',
     load: () => import('./commands/finality.ts'),
   },
   {

@@ -14,6 +14,8 @@ export const dataEvents = {
     'The node or the database did not answer; the crawler tries again after `waitMs`. With kind `database-full` the disk of the database is full.',
   'crawl.balances-failed':
     'The node does not give the balances of this address, or of any; it is asked again later, and the crawl goes on.',
+  'crawl.final-failed':
+    'The node does not say which blocks are final; it is asked again later, and the crawl goes on.',
   'crawl.turns-failed':
     'The node does not give the settings of its consensus; it is asked again later, and the crawl goes on.',
   'crawl.index': 'The first load builds this index.',

@@ -40,12 +40,19 @@ export const firstEvent = (id: string | undefined): string =>
   `retry: ${RETRY_MS}\n${id === undefined ? '\n' : placeEvent(id)}`;
 
 /** `json` is one line. */
-export const eventText = (kind: EventKind | 'rollback', id: string, json: string): string =>
-  `event: ${kind}\nid: ${id}\ndata: ${json}\n\n`;
+export const eventText = (
+  kind: EventKind | 'rollback' | 'final',
+  id: string,
+  json: string,
+): string => `event: ${kind}\nid: ${id}\ndata: ${json}\n\n`;
 
 /** All blocks above this height have been removed. */
 export const rollbackEvent = (height: number, id: string): string =>
   eventText('rollback', id, stringify({ height }));
+
+/** All blocks up to this height stay. */
+export const finalEvent = (height: number, id: string): string =>
+  eventText('final', id, stringify({ height }));
 
 export const endEvent = (reason: EndReason): string =>
   `event: end\ndata: ${stringify({ reason, message: MESSAGES[reason] })}\n\n`;

@@ -19,7 +19,7 @@ import type { Note, NoteDisk } from './note-file.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import { type FinalBlock, Tracker } from './tracker.ts';
-import type { Checkpoint, SignedVote } from './vote.ts';
+import { type Checkpoint, checkpointKey, type SignedVote } from './vote.ts';
 import { VoteOutbox } from './vote-outbox.ts';
 import { VotePool } from './vote-pool.ts';
 import { VoteTellers } from './vote-tellers.ts';
@@ -243,8 +243,9 @@ export class Finality {
   }
 
   private count(votes: readonly SignedVote[]): void {
-    const targets = new Map(votes.map(({ target }) => [latin1(target.id), target.height]));
-    for (const [id, height] of targets) this.tracker.voted(id, height);
+    // By height and id: a vote with a false height must not hide those with the true one.
+    const targets = new Map(votes.map(({ target }) => [checkpointKey(target), target]));
+    for (const { id, height } of targets.values()) this.tracker.voted(latin1(id), height);
     if (votes.length > 0) this.settle();
   }
 

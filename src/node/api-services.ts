@@ -75,6 +75,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
     statuses: parts.statuses,
     events: parts.events.streams,
     finality: () => parts.finality.report(),
+    evidence: () => parts.finality.evidence(),
     execution() {
       if (parts.contracts === undefined) return 'off';
       return parts.contracts.problem() === undefined ? 'on' : 'away';

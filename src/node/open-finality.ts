@@ -21,6 +21,7 @@ import { FinalityIndex } from '../chain/finality/finality-index.ts';
 import { ChainBlocks, hasRoot, leavesAt, rootHeight } from '../chain/finality/finality-state.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import type { Contradiction } from '../finality/evidence.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
 import { encodeJustification } from '../finality/justification.ts';
 import { rules as finalityRules } from '../finality/rules.ts';
@@ -341,6 +342,11 @@ export class NodeFinality implements BranchFinality {
       finalSets: finalHeight === 0 ? undefined : leavesAt(view, finalHeight),
       waits: this.lacksVotes(),
     });
+  }
+
+  /** GET /finality/evidence. */
+  evidence(): readonly Contradiction[] {
+    return this.running?.engine.pool.evidence.list() ?? [];
   }
 
   floor(): number {

@@ -7,13 +7,13 @@ import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import type { TurnClaims } from '../block/turn-claims.ts';
 import { type Part, transactionBytesAt } from '../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../codec/codec.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
 import { headers } from '../ledger/tables.ts';
 import { print } from '../rest-framework/answer.ts';
 import { Int32, Int64 } from '../rest-framework/body.ts';
 import { endingWith, type JsonChunks, listOf, mapped } from '../rest-framework/json-chunks.ts';
 import { Type } from '../rest-framework/type.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
+import { Final, finalHeight, finalMember, type MarkNeeds, withFinal } from './final-mark.ts';
 import type { ApiSettings, Services } from './services.ts';
 import { confirmedJson, extendedJson, Transaction } from './shapes.ts';
 
@@ -29,10 +29,17 @@ const header = {
   transactionCount: Int32,
   fee: Int64,
   height: Int32,
+  final: Final,
 };
 
 export const Header = Type.Object(header);
-export const Block = Type.Object({ ...header, transactions: Type.Array(Transaction) });
+const transactions = Type.Array(Transaction);
+export const Block = Type.Object({ ...header, transactions });
+export const LastBlock = Type.Object({
+  ...header,
+  finalHeight: Type.Optional(Int32),
+  transactions,
+});
 
 const FIRST_VERSION_WITH_FEATURES = 3;
 
@@ -41,7 +48,7 @@ export interface PlacedHeader extends HeaderRow {
   readonly height: number;
 }
 
-type Needs = Pick<Services, 'scheme' | 'settings' | 'view'>;
+type Needs = Pick<Services, 'scheme' | 'settings'> & MarkNeeds;
 
 export function headerJson(
   { height, header, blockSize, transactionCount, fee }: PlacedHeader,
@@ -71,10 +78,11 @@ const texts = new WeakMap<ApiSettings, WeakMap<Uint8Array, string>>();
 
 /** The header as it is printed; undefined above the last block. */
 export function headerText(
-  view: LedgerView,
   height: number,
-  services: Pick<Needs, 'scheme' | 'settings'>,
+  services: Needs,
+  highestFinal = finalHeight(services),
 ): string | undefined {
+  const { view } = services;
   const row = view.get(headers, height);
   if (row === undefined) return undefined;
   let known = texts.get(services.settings);
@@ -87,7 +95,8 @@ export function headerText(
     text = print(headerJson({ height, ...decodeHeaderRow(row, view.scheme) }, services));
     known.set(row, text);
   }
-  return text;
+  // What is final changes while the row stays.
+  return withFinal(text, height, highestFinal);
 }
 
 function consensusJson(
@@ -130,11 +139,18 @@ function claimsJson(claims: TurnClaims | undefined, scheme: ChainScheme): Record
   };
 }
 
+export interface BlockOptions {
+  /** With the state of leases. */
+  readonly extended?: boolean;
+  readonly part?: Part | undefined;
+  /** With the height of the highest final block, where voters make blocks final. */
+  readonly finalHeight?: boolean;
+}
+
 export function blockChunks(
   placed: PlacedHeader,
   services: Needs,
-  extended: boolean,
-  part?: Part,
+  { extended = false, part, finalHeight: showsHeight = false }: BlockOptions = {},
 ): JsonChunks {
   const show = extended ? extendedJson : confirmedJson;
   const { height } = placed;
@@ -143,5 +159,11 @@ export function blockChunks(
     decodeStoredTx(bytes, scheme),
   );
   const transactions = listOf(txs, (tx) => show({ tx, height }, services));
-  return endingWith(headerJson(placed, services), 'transactions', transactions);
+  const highest = finalHeight(services);
+  const json = {
+    ...headerJson(placed, services),
+    ...finalMember(height, highest),
+    ...(showsHeight && highest !== undefined ? { finalHeight: highest } : {}),
+  };
+  return endingWith(json, 'transactions', transactions);
 }

@@ -9,6 +9,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { EventStreams } from '../events/event-streams.ts';
+import type { Contradiction } from '../finality/evidence.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -65,6 +66,8 @@ export interface Services extends ChainView {
   readonly events: Pick<EventStreams, 'open'>;
   /** Absent, or undefined, where nothing votes on blocks. */
   finality?(): FinalityReport | undefined;
+  /** Pairs of votes that contradict each other; absent where nothing votes on blocks. */
+  evidence?(): readonly Contradiction[];
   /** Whether this node executes contracts; `away`: its container engine does not answer. */
   execution(): 'on' | 'off' | 'away';
 }

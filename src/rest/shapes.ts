@@ -62,13 +62,13 @@ export function extendedJson(
 }
 
 /**
- * The text of `extendedJson` for the transaction with this id; undefined where the chain has none.
+ * The text of `extendedJson` for the transaction with this id, and its height; undefined where the chain has none.
  * Bytes have one text in Base58, so the client's text of the id is that of the answer. Clients ask for transactions often, so most are printed without decoding them.
  */
 export function extendedText(
   asked: KnownId,
   services: Pick<Services, 'scheme' | 'view'>,
-): string | undefined {
+): { readonly text: string; readonly height: number } | undefined {
   const { view, scheme } = services;
   const id = asked.bytes;
   const found = isTransactionId(id) ? bytesUnder(view, id) : undefined;
@@ -77,7 +77,9 @@ export function extendedText(
   const printed = printTx(bytes, scheme, asked);
   if (printed === undefined || printed.type === lease.type || printed.type === leaseCancel.type) {
     const tx = memberUnder(decodeStoredTx(bytes, scheme), id);
-    return tx && print(extendedJson({ tx, height }, services));
+    return tx && { text: print(extendedJson({ tx, height }, services)), height };
   }
-  return equal(printed.id, id) ? `${printed.open},"height":${height}}` : undefined;
+  return equal(printed.id, id)
+    ? { text: `${printed.open},"height":${height}}`, height }
+    : undefined;
 }

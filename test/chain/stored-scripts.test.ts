@@ -108,6 +108,8 @@ t.test('in the chain', async (t) => {
   const { view } = at.blockchain;
   const placed = { ...headerRowAt(view, HEIGHT)!, height: HEIGHT };
   const settings = { sdkCompatible: true } as never;
+  const consensus = { type: 'poa' } as never;
+  const services = { view, scheme, settings, rules, consensus, height: () => HEIGHT } as never;
   // It reads what is older than itself.
   const history = new ScriptHistory({ blocks: 5, ms: 0 }, at.blockchain, at.clock);
   history.start();
@@ -117,7 +119,7 @@ t.test('in the chain', async (t) => {
     'of a block': () => transactionsAt(view, HEIGHT),
     'of a block, in turns': () => transactionsInSlices(view, HEIGHT, new TimeSlice(at.clock)),
     'of an account': () => [...transactionsOf(view, alice.address, 10)],
-    'the answer with a block': () => [...blockChunks(placed, { view, scheme, settings }, false)],
+    'the answer with a block': () => [...blockChunks(placed, services)],
     'the accounts with scripts': () => history.hadScript(bob.address),
     'taken back': () => at.blockchain.rollback(1),
   };
@@ -155,5 +157,5 @@ t.test('in a group of the chain', async (t) => {
     'at the door, where it may have a hundred',
   );
   for (const [name, read] of Object.entries(routes)) t.equal(await stepsOf(read), 0, name);
-  t.match(extendedText(asked, { view, scheme }), '"type":3');
+  t.match(extendedText(asked, { view, scheme })?.text, '"type":3');
 });

@@ -30,6 +30,16 @@ t.test('votes make a block justified, its child makes it final', async (t) => {
   t.ok(toy.engine.mayFollow(toy.tracked(toy.block(a))));
 });
 
+t.test('a vote with a false height in a message does not hide the true ones', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.follow(toy.block(toy.root));
+  const tracked = toy.tracked(a);
+  const [one, two, three] = [1, 2, 3].map((name) => voteOf(name, tracked, toy.root));
+  const target = { ...tracked.checkpoint, height: tracked.checkpoint.height + 1 };
+  await toy.offer(one!, two!, three!, voteOf(4, tracked, toy.root, { target }));
+  t.strictSame(toy.engine.toCarry()?.target.id, a.id);
+});
+
 t.test('a final block is shown once its proof is on disk', async (t) => {
   const toy = new ToyEngine(four);
   toy.canSave = false;

@@ -85,7 +85,13 @@ export class ToyEngine {
           },
         },
         rules,
-        blocks: this.index,
+        // As the index of a node, which looks at the height that a vote names.
+        blocks: {
+          get: (id, height) => {
+            const block = this.index.get(id);
+            return block?.checkpoint.height === height ? block : undefined;
+          },
+        },
         head: () => this.tracked(this.headBlock),
         peers: () => this.connected.map((name) => this.peer(name)),
         voter: votes === 0 ? undefined : voterKey(votes),

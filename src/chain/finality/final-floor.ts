@@ -8,6 +8,7 @@ import type { StoreWrite } from '../../base/ports.ts';
 import { headerHash } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { decodeFinalProof, type FinalProof } from '../../finality/final-proof.ts';
+import { readVote, VOTE_BYTES } from '../../finality/vote.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { meta } from '../../ledger/tables.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
@@ -27,7 +28,9 @@ export function storedFinalProof(view: LedgerView, scheme: ChainScheme): FinalPr
 
 /** Its height; 0 where there is none, or where the own chain does not have it. */
 export function finalFloor(view: LedgerView): number {
-  const source = storedFinalProof(view, view.scheme)?.link.source;
+  const bytes = view.get(meta, NAME);
+  // Without the votes behind it, which may be many: each answer about a block asks for this height.
+  const source = bytes && readVote(bytes.slice(0, VOTE_BYTES), view.scheme).source;
   const row = source && headerRowAt(view, source.height);
   if (source === undefined || row === undefined) return 0;
   return equal(headerHash(row.header, view.scheme), source.id) ? source.height : 0;

@@ -1,5 +1,6 @@
-/** `platform-node finality init`: the note of a voter (finality.md#notes). */
-import type { Command } from 'commander';
+/** `platform-node finality`: the note of a voter, and evidence (finality.md#notes, #contradictions). */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Note } from '../../finality/note-file.ts';
 import { CliError } from '../terminal/exit.ts';
 import { withChain } from './chain/chain.ts';
 import { setOption } from './config.ts';
@@ -17,28 +18,99 @@ export function register(command: Command): void {
     )
     .addOption(setOption())
     .action(init);
+  command
+    .command('resume <config>')
+    .description(
+      'let a key vote again whose note is lost: above a height above which it has never voted; for a key that has, this ' +
+        'is a lie, which can make two blocks final',
+    )
+    .requiredOption('--after <height>', 'the key has voted for no block above it', heightFrom)
+    .addOption(setOption())
+    .action(resume);
+  command
+    .command('verify-evidence <config> <file>')
+    .description(
+      "check a pair of votes of GET /finality/evidence without a chain; '-' reads stdin; fails where they show no lie",
+    )
+    .addOption(setOption())
+    .action(verifyEvidence);
 }
 
 async function init(path: string, flags: Flags) {
+  const { FIRST_NOTE } = await import('../../finality/note-file.ts');
+  const { printJson } = await import('../terminal/output.ts');
+  await withNote(path, flags, ({ note, files, write }) => {
+    // An empty one says that this key has voted elsewhere: a second first note would make it a liar.
+    if (files.read(note) !== undefined) throw new CliError(`'${note}' exists already`);
+    write(FIRST_NOTE);
+    printJson({ note });
+  });
+}
+
+interface ResumeFlags extends Flags {
+  readonly after: number;
+}
+
+async function resume(path: string, flags: ResumeFlags) {
+  const { printJson } = await import('../terminal/output.ts');
+  const { after } = flags;
+  await withNote(path, flags, ({ note, files, height, write }) => {
+    if ((files.read(note)?.length ?? 0) > 0) {
+      throw new CliError(`'${note}' has the last vote of this key, so nothing is lost`);
+    }
+    // This key may have voted for each block of its chain.
+    if (after < height)
+      throw new CliError(`the chain has ${height} blocks: name that height, or more`);
+    // Whatever was signed has a lower target, so no vote with this source contradicts it.
+    write({ link: { source: after, target: after }, vote: undefined });
+    printJson({ note, after });
+  });
+}
+
+interface OpenNote {
+  /** Path of the note. */
+  readonly note: string;
+  readonly files: typeof import('../../adapters/files.ts')['files'];
+  /** Of the last block. */
+  readonly height: number;
+  readonly write: (note: Note) => void;
+}
+
+/** The note of the owner of a node that is not running. */
+async function withNote(path: string, flags: Flags, job: (opened: OpenNote) => void) {
   const { files } = await import('../../adapters/files.ts');
   const { headerHash } = await import('../../block/header.ts');
   const { headerRowAt } = await import('../../chain/store/stored-blocks.ts');
-  const { encodeNote, FIRST_NOTE } = await import('../../finality/note-file.ts');
+  const { encodeNote } = await import('../../finality/note-file.ts');
   const { participantOf } = await import('../../ledger/participants.ts');
   const { notePath } = await import('../../node/voter-note.ts');
-  const { printJson } = await import('../terminal/output.ts');
-  await withChain(path, flags, async ({ view }, { config }) => {
+  await withChain(path, flags, async (blockchain, { config }) => {
+    const { view } = blockchain;
     const { scheme } = view;
     const note = notePath(config);
-    // An empty one says that this key has voted elsewhere: a second first note would make it a liar.
-    if (files.read(note) !== undefined) throw new CliError(`'${note}' exists already`);
-    const owner = participantOf(view, scheme.addressFromText(config.ownerAddress));
-    if (owner === undefined) {
-      throw new CliError('the owner is no participant of this chain, so its key is not known');
-    }
-    const genesis = headerHash(headerRowAt(view, 1)!.header, scheme);
-    const bytes = encodeNote(FIRST_NOTE, { genesis, voter: owner.publicKey }, scheme);
-    files.replace(note, bytes, { secret: true });
-    printJson({ note });
+    const write = (content: Note): void => {
+      const owner = participantOf(view, scheme.addressFromText(config.ownerAddress));
+      if (owner === undefined) {
+        throw new CliError('the owner is no participant of this chain, so its key is not known');
+      }
+      const genesis = headerHash(headerRowAt(view, 1)!.header, scheme);
+      const bytes = encodeNote(content, { genesis, voter: owner.publicKey }, scheme);
+      files.replace(note, bytes, { secret: true });
+    };
+    job({ note, files, height: blockchain.tip().height, write });
   });
+}
+
+async function verifyEvidence(path: string, file: string, flags: Flags): Promise<void> {
+  const { loadConfig } = await import('../config-file.ts');
+  const { checkEvidence } = await import('../check-evidence.ts');
+  const { readAll } = await import('../terminal/lines.ts');
+  const { printJson } = await import('../terminal/output.ts');
+  const { config } = await loadConfig(path, flags);
+  printJson(checkEvidence(config, await readAll(file)));
+}
+
+function heightFrom(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('expected a height');
+  return Number(text);
 }

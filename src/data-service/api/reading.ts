@@ -7,6 +7,7 @@ import { DatabaseError, type SqlValue } from '../../base/database.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/http.ts';
 import { Answer, JSON_TYPE } from '../../rest-framework/answer.ts';
+import { FINAL_HEIGHT_SQL } from '../schema/tables.ts';
 import { printedRows } from './printed-rows.ts';
 import type { DataServices } from './services.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
@@ -17,6 +18,8 @@ export interface StoreTip {
   readonly ts: number;
   /** Number of transactions, which is the highest `seq`. */
   readonly total: number;
+  /** Up to it all blocks are final; null where nobody votes on blocks. */
+  readonly finalHeight: number | null;
 }
 
 /** Seconds for which a client may keep an answer that the next block may change. */
@@ -104,17 +107,33 @@ function refusalOf(error: DatabaseError, meter: DataServices['meter']): unknown 
   }
 }
 
+interface TipRow {
+  readonly height: number;
+  readonly signature: string;
+  readonly ts: string;
+  readonly total: string;
+  readonly final: number | null;
+}
+
+const placed = ({ height, signature, ts, total, final }: TipRow): StoreTip => ({
+  height,
+  signature,
+  ts: Number(ts),
+  total: Number(total),
+  finalHeight: final,
+});
+
 export async function tipOf(services: DataServices): Promise<StoreTip> {
-  const found = await rows<{ height: number; signature: string; ts: string; total: string }>(
+  const found = await rows<TipRow>(
     services,
-    `SELECT height, signature, ts, first_seq + tx_count - 1 AS total
+    `SELECT height, signature, ts, first_seq + tx_count - 1 AS total, ${FINAL_HEIGHT_SQL} AS final
      FROM blocks ORDER BY height DESC LIMIT 1`,
   );
   const tip = found[0];
   const read =
     tip === undefined
-      ? { height: 0, signature: '', ts: 0, total: 0 }
-      : { ...tip, ts: Number(tip.ts), total: Number(tip.total) };
+      ? { height: 0, signature: '', ts: 0, total: 0, finalHeight: null }
+      : placed(tip);
   if (services.strictLag) await refuseLag(services, read.height);
   return read;
 }
@@ -177,7 +196,7 @@ export async function pageAnswer<R>(
   page: Page,
   { clock }: Pick<DataServices, 'clock'>,
 ): Promise<Answer> {
-  const tag = page.changesWithin === true ? undefined : `"${tip.signature}"`;
+  const tag = page.changesWithin === true ? undefined : tagOf(tip);
   const headers: [string, string][] = [
     ...(tag === undefined ? [] : ([['etag', tag]] as [string, string][])),
     ['cache-control', `private, max-age=${FRESH_SECONDS}`],
@@ -194,9 +213,15 @@ export async function pageAnswer<R>(
   return new Answer(200, JSON_TYPE, await printedRows(rows, shape, clock), headers);
 }
 
+/** What is final grows without a block, too. */
+const tagOf = ({ signature, finalHeight }: StoreTip): string =>
+  `"${signature}${finalHeight === null ? '' : `-${finalHeight}`}"`;
+
 /** An answer about a block that is deep in the chain may be kept for a day. */
 export function blockAnswer(json: string | Uint8Array, height: number, tip: StoreTip): Answer {
-  const isSettled = tip.height - height >= SETTLED_DEPTH;
+  const { finalHeight } = tip;
+  const stays = finalHeight === null || height <= finalHeight;
+  const isSettled = stays && tip.height - height >= SETTLED_DEPTH;
   const seconds = isSettled ? SETTLED_SECONDS : FRESH_SECONDS;
   return new Answer(200, JSON_TYPE, json, [
     ['cache-control', `private, max-age=${seconds}`],

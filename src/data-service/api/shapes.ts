@@ -8,6 +8,7 @@ import { integer, isObject, parse } from '../../base/json.ts';
 import { Int32, Int64 } from '../../rest-framework/body.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { AS_COLUMN } from '../crawler/rows.ts';
+import { FINAL_HEIGHT_SQL } from '../schema/tables.ts';
 
 const summary = {
   id: Type.String(),
@@ -19,6 +20,7 @@ const summary = {
   signature: Type.String(),
   timestamp: Int64,
   version: Int32,
+  final: Type.Optional(Type.Boolean()),
 };
 
 /** With `extended=true` all fields of the transaction and its `index` follow. */
@@ -56,6 +58,7 @@ const block = {
   transactionCount: Int32,
   fee: Int64,
   height: Int32,
+  final: Type.Optional(Type.Boolean()),
 };
 
 export const BlockSummary = Type.Object(block);
@@ -83,10 +86,13 @@ export interface TxRow {
   readonly signature: string | null;
   readonly fee: string;
   readonly body?: string;
+  /** Null where nobody votes on blocks. */
+  readonly final: boolean | null;
 }
 
 export const SUMMARY_COLUMNS =
-  't.seq, t.id, t.type, t.version, t.height, t.ts, t.sender, t.sender_public_key, t.signature, t.fee';
+  't.seq, t.id, t.type, t.version, t.height, t.ts, t.sender, t.sender_public_key, t.signature, t.fee, ' +
+  `t.height <= ${FINAL_HEIGHT_SQL} AS final`;
 export const EXTENDED_COLUMNS = `${SUMMARY_COLUMNS}, t.body`;
 
 export function summaryOf(row: TxRow) {
@@ -100,8 +106,12 @@ export function summaryOf(row: TxRow) {
     signature: row.signature ?? '',
     timestamp: Number(row.ts),
     version: row.version,
+    ...finalOf(row),
   };
 }
+
+const finalOf = ({ final }: { readonly final: boolean | null }): { final?: boolean } =>
+  final === null ? {} : { final };
 
 /** The summary, or with a body every field that the node gave. */
 export function transactionOf(row: TxRow): Record<string, unknown> {
@@ -127,11 +137,12 @@ export interface BlockRow {
   readonly fee: string;
   readonly tx_count: number;
   readonly first_seq: string;
+  readonly final: boolean | null;
 }
 
 export const BLOCK_COLUMNS =
   'height, signature, reference, version, ts, generator, base_target, generation_signature, ' +
-  'features, blocksize, fee, tx_count, first_seq';
+  `features, blocksize, fee, tx_count, first_seq, height <= ${FINAL_HEIGHT_SQL} AS final`;
 
 export function blockOf(row: BlockRow) {
   return {
@@ -149,6 +160,7 @@ export function blockOf(row: BlockRow) {
     transactionCount: row.tx_count,
     fee: integer(BigInt(row.fee)),
     height: row.height,
+    ...finalOf(row),
   };
 }
 

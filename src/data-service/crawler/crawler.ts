@@ -20,6 +20,7 @@ import type { CrawlMeter } from './meter.ts';
 import { OtherNetwork, rememberNetwork } from './network.ts';
 import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
 import { balanceRefresher } from './refresh-balances.ts';
+import { finalRefresher } from './refresh-final.ts';
 import { turnRefresher } from './refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
 import { NotContinuous, readTip, type Tip } from './store-end.ts';
@@ -100,8 +101,10 @@ class RunningCrawler implements Crawler {
     this.options = options;
     this.deps = deps;
     const [refreshTurns, refreshBalances] = [turnRefresher(deps), balanceRefresher(deps)];
+    const refreshFinal = finalRefresher(deps);
     // In this order, the balances also where turns are left.
     this.beside = async (pass) => {
+      await refreshFinal(pass);
       const isLeft = await refreshTurns(pass);
       return (await refreshBalances(pass)) || isLeft;
     };

@@ -55,6 +55,8 @@ const ANSWER_VALUES_MAX = 4_000_000;
 const TOO_MUCH = [400, 413];
 /** A node under another consensus, or of a release without this call. */
 const NO_SETTINGS = [400, 404];
+/** A node may keep its status for those with a key, and has none while it is not well. */
+const NOT_SHOWN = [401, 403, 404, 503];
 
 export class NodeReader {
   private readonly urls: readonly string[];
@@ -98,6 +100,17 @@ export class NodeReader {
   /** Of the final block; 0 where there is none. */
   finalHeight(): Promise<number> {
     return this.ask(async (call) => finalHeightOf(await call(node.status)));
+  }
+
+  /** The same; 0 also where the node does not give its status. */
+  async shownFinalHeight(): Promise<number> {
+    try {
+      const handled = NOT_SHOWN;
+      return await this.ask(async (call) => finalHeightOf(await call(node.status)), { handled });
+    } catch (cause) {
+      if (cause instanceof RefusedError) return 0;
+      throw cause;
+    }
   }
 
   /** Undefined above the last block. */

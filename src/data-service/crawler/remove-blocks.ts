@@ -2,6 +2,7 @@
 import type { Database, Queries } from '../../base/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
 import type { ChainBlock } from './chain-block.ts';
+import { forgetFinal } from './refresh-final.ts';
 import { forgetTurns } from './refresh-turns.ts';
 import { assertEnd, lockedEnd, NotContinuous, type Tip } from './store-end.ts';
 
@@ -53,6 +54,7 @@ export async function removeAbove(
   await db.query('DELETE FROM users WHERE first_height > $1', [height]);
   await db.query('DELETE FROM blocks WHERE height > $1', [height]);
   await forgetTurns(db, height);
+  await forgetFinal(db, height);
   await recount(
     db,
     touched.map(({ asset_id }) => asset_id),

@@ -56,6 +56,11 @@ CREATE TABLE IF NOT EXISTS miner_marks (
   mark smallint NOT NULL, until integer, PRIMARY KEY (height, address));
 `;
 
+/** Key in `meta` of the height up to which stored blocks are final; absent where nobody votes on blocks. */
+export const FINAL_HEIGHT = 'final_height';
+/** Read once for a statement. */
+export const FINAL_HEIGHT_SQL = `(SELECT value::int FROM meta WHERE key = '${FINAL_HEIGHT}')`;
+
 /** All rounds skipped up to a block, under proof of authority. */
 export const SKIPPED_ROUNDS = `(consensus->'poa-consensus'->>'overall-skipped-rounds')::bigint`;
 

@@ -7,6 +7,7 @@
  */
 import { rows } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
+import { FINAL_HEIGHT_SQL } from '../schema/tables.ts';
 
 export interface Place {
   /** Every transaction up to this ordinal has been considered. */
@@ -41,6 +42,8 @@ export const REMOVED_AT = '(SELECT coalesce(max(at), 0) FROM reorgs)';
 export interface LastPlace extends Place {
   /** The store is a replica, which may not have heard of the latest changes yet. */
   readonly isReplica: boolean;
+  /** Up to it all blocks are final; 0 where nobody votes on blocks. */
+  readonly finalHeight: number;
 }
 
 /** The place behind the last stored transaction. */
@@ -50,10 +53,11 @@ export async function lastPlace(services: DataServices): Promise<LastPlace> {
     removed_at: string;
     id: string | null;
     is_replica: boolean;
+    final_height: number | null;
   }>(
     services,
     `SELECT b.first_seq + b.tx_count - 1 AS seq, t.id, ${REMOVED_AT} AS removed_at,
-       pg_is_in_recovery() AS is_replica
+       pg_is_in_recovery() AS is_replica, ${FINAL_HEIGHT_SQL} AS final_height
      FROM (SELECT) one
      LEFT JOIN (SELECT first_seq, tx_count FROM blocks ORDER BY height DESC LIMIT 1) b ON true
      LEFT JOIN txs t ON t.seq = b.first_seq + b.tx_count - 1`,
@@ -63,6 +67,7 @@ export async function lastPlace(services: DataServices): Promise<LastPlace> {
     removedAt: Number(last?.removed_at ?? 0),
     mark: markOf(last?.id ?? null),
     isReplica: last?.is_replica === true,
+    finalHeight: last?.final_height ?? 0,
   };
 }
 

@@ -7,7 +7,13 @@
  */
 import { stringify } from '../../base/json.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import { eventText, FILLER, placeEvent, rollbackEvent } from '../../events/event-text.ts';
+import {
+  eventText,
+  FILLER,
+  finalEvent,
+  placeEvent,
+  rollbackEvent,
+} from '../../events/event-text.ts';
 import type { Advance, Sink, StreamReader } from '../../events/streams.ts';
 import { type Cut, shownOf } from '../api/page-cut.ts';
 import { rows } from '../api/reading.ts';
@@ -68,6 +74,8 @@ class ChainReader implements StreamReader<StreamRound> {
   /** The place that the client knows. */
   private told: Place;
   private isChecked: boolean;
+  /** Of the last event that said so. */
+  private toldFinal = 0;
 
   constructor(request: StreamRequest, from: Place, sink: Sink, services: DataServices) {
     this.request = request;
@@ -92,7 +100,10 @@ class ChainReader implements StreamReader<StreamRound> {
     }
     if (!this.isChecked && !(await isMarked(place, this.services))) return 'lost';
     this.isChecked = true;
-    if (place.seq === last.seq) return 'waits';
+    if (place.seq === last.seq) {
+      this.tellFinal(last);
+      return 'waits';
+    }
     return this.sendPage(last, pages, signal);
   }
 
@@ -105,14 +116,27 @@ class ChainReader implements StreamReader<StreamRound> {
     this.sink(text);
   }
 
-  private async sendPage(last: Place, pages: RoundPages, signal: AbortSignal): Promise<Advance> {
+  private async sendPage(
+    last: LastPlace,
+    pages: RoundPages,
+    signal: AbortSignal,
+  ): Promise<Advance> {
     const { text, end, isOther } = await this.sharedPage(last, pages);
     // A shared query does not end with the turn of one reader.
     if (signal.aborted) return 'waits';
     if (isOther) return 'more';
     this.place = end ?? last;
     if (text !== '') this.send(text);
-    return end === undefined ? 'waits' : 'more';
+    if (end !== undefined) return 'more';
+    this.tellFinal(last);
+    return 'waits';
+  }
+
+  /** Once the client has all transactions of these blocks: the state of the store has both. */
+  private tellFinal({ finalHeight }: LastPlace): void {
+    if (finalHeight <= this.toldFinal) return;
+    this.toldFinal = finalHeight;
+    this.send(finalEvent(finalHeight, placeText(this.place)));
   }
 
   private async goBack(last: Place, signal: AbortSignal): Promise<Advance> {

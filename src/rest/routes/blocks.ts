@@ -10,8 +10,16 @@ import { Int32 } from '../../rest-framework/body.ts';
 import { joined, mapped, type StreamedAnswer, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
-import { Block, blockChunks, Header, headerText, type PlacedHeader } from '../block-json.ts';
+import {
+  Block,
+  blockChunks,
+  Header,
+  headerText,
+  LastBlock,
+  type PlacedHeader,
+} from '../block-json.ts';
 import { heightById } from '../by-id.ts';
+import { finalHeight } from '../final-mark.ts';
 import { limits } from '../limits.ts';
 import { routesIn } from '../route.ts';
 import type { ChainView, Services } from '../services.ts';
@@ -48,11 +56,11 @@ const block = (
 ): StreamedAnswer<Services> =>
   streamed((services) => {
     const placed = headerAt(services.view, find(services));
-    return placed === undefined ? [absent] : blockChunks(placed, services, extended, part);
+    return placed === undefined ? [absent] : blockChunks(placed, services, { extended, part });
   });
 
 const header = (height: number, services: Services) =>
-  printed(headerText(services.view, height, services) ?? NO_BLOCK);
+  printed(headerText(height, services) ?? NO_BLOCK);
 
 const height = route({
   method: 'GET',
@@ -87,10 +95,14 @@ const last = route({
   method: 'GET',
   path: '/blocks/last',
   access: 'public',
-  doc: 'The last block.',
-  reply: Block,
+  doc: 'The last block; with `finalHeight` where voters make blocks final.',
+  reply: LastBlock,
   cost: blockCost,
-  handle: () => block(({ height }) => height()),
+  handle: () =>
+    streamed((services) => {
+      const placed = headerAt(services.view, services.height())!;
+      return blockChunks(placed, services, { finalHeight: true });
+    }),
 });
 
 const at = route({
@@ -147,7 +159,9 @@ function manyBlocks(from: number, to: number, extended: boolean): StreamedAnswer
   checkRange(from, to);
   return streamed((services) =>
     joined(
-      mapped(headersOf(from, to, services), (placed) => blockChunks(placed, services, extended)),
+      mapped(headersOf(from, to, services), (placed) =>
+        blockChunks(placed, services, { extended }),
+      ),
     ),
   );
 }
@@ -184,9 +198,10 @@ const headersSeq = route({
   handle({ params: { from, to } }, services) {
     checkRange(from, to);
     const top = Math.min(to, services.height());
+    const final = finalHeight(services);
     const texts: string[] = [];
     for (let height = from; height <= top; height++) {
-      texts.push(headerText(services.view, height, services)!);
+      texts.push(headerText(height, services, final)!);
     }
     return printed(`[${texts.join(',')}]`);
   },
@@ -224,7 +239,7 @@ const ofGenerator = route({
     return streamed((services) =>
       joined(
         mapped(headersOf(from, to, services), (placed) =>
-          isTheirs(placed) ? blockChunks(placed, services, false) : undefined,
+          isTheirs(placed) ? blockChunks(placed, services) : undefined,
         ),
       ),
     );

@@ -7,9 +7,10 @@ import { proofOfBlock } from '../../chain/finality/block-proof.ts';
 import { finalFloor } from '../../chain/finality/final-floor.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';
 import { base64 } from '../../codec/text.ts';
+import { evidenceToJson } from '../../finality/evidence-json.ts';
 import { stepsToJson } from '../../finality/offline-proof-json.ts';
 import { Int32 } from '../../rest-framework/body.ts';
-import { endingWith, mapped, streamed, textsOf } from '../../rest-framework/json-chunks.ts';
+import { endingWith, listOf, mapped, streamed, textsOf } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { Block, blockChunks } from '../block-json.ts';
@@ -33,7 +34,7 @@ const final = route({
     return streamed((services) => {
       const row = headerRowAt(services.view, height);
       assert(row !== undefined, 'a final block stays');
-      return blockChunks({ height, ...row }, services, false);
+      return blockChunks({ height, ...row }, services);
     });
   },
 });
@@ -114,4 +115,19 @@ const proof = route({
     }),
 });
 
-export const finality = { final, state, proof };
+const evidence = route({
+  method: 'GET',
+  path: '/finality/evidence',
+  access: 'public',
+  doc:
+    'Two votes that contradict each other, of each voter of whom this node has them; at most 1,000 pairs. ' +
+    '`platform-node finality verify-evidence` checks one without a chain.',
+  reply: Type.Array(
+    Type.Object({ address: Type.String(), first: Type.String(), second: Type.String() }),
+  ),
+  cost: { streamed: true },
+  handle: (_request, { evidence, scheme }) =>
+    streamed(() => listOf(evidence?.() ?? [], (pair) => evidenceToJson(pair, scheme))),
+});
+
+export const finality = { final, state, proof, evidence };

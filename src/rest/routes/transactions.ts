@@ -29,6 +29,7 @@ import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
 import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { BROADCAST, readPrepared, signedBody } from '../broadcast-offload.ts';
 import { contractById, transactionById } from '../by-id.ts';
+import { finalHeight, withFinal } from '../final-mark.ts';
 import { requireSigner } from '../guards.ts';
 import { limits } from '../limits.ts';
 import { routesIn } from '../route.ts';
@@ -44,12 +45,13 @@ const info = route({
   path: '/transactions/info/{id}',
   also: ['/transactions/info', '/transactions/info/'],
   access: 'public',
-  doc: 'A transaction of the chain with the height of its block.',
+  doc: 'A transaction of the chain with the height of its block; with `final` where voters make blocks final.',
   params: { id: params.shownTransactionId },
   reply: Transaction,
   handle({ params: { id } }, services) {
-    const text = extendedText(id, services);
-    return text === undefined ? UNKNOWN : printed(text);
+    const found = extendedText(id, services);
+    if (found === undefined) return UNKNOWN;
+    return printed(withFinal(found.text, found.height, finalHeight(services)));
   },
 });
 

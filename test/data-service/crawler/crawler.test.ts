@@ -1,5 +1,8 @@
 /** The crawler against a made chain, on both stores (data-service.md#crawler). */
 import t from 'tap';
+import { rollBack } from '../../../src/data-service/crawler/remove-blocks.ts';
+import { readMeta } from '../../../src/data-service/schema/migrate.ts';
+import { FINAL_HEIGHT } from '../../../src/data-service/schema/tables.ts';
 import { crawl } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
@@ -77,3 +80,29 @@ await onBothStores(
     t.equal(crawler.state.reorganisations, 0);
   },
 );
+
+await onBothStores(t, 'final blocks of the node are final in the store', async (t, open) => {
+  const chain = madeChain({ seed: 'marks', txsPerBlock: 3 });
+  chain.grow(40);
+  let finalHeight: number | undefined;
+  const final = () => (finalHeight === undefined ? {} : { finalHeight });
+  const node = await madeNode(t, () => chain, { final });
+  const db = await open();
+  const crawler = crawl(t, db, [node.url]);
+  await crawler.reached(chain.height(), chain.signature(chain.height()));
+  const known = () => readMeta(db, FINAL_HEIGHT);
+  const becomes = async (height: number): Promise<void> => {
+    while ((await known()) !== String(height)) await new Promise((done) => setTimeout(done, 5));
+  };
+  t.equal(await known(), undefined, 'nobody votes on these blocks');
+  finalHeight = 25;
+  await becomes(25);
+  const top = chain.height();
+  finalHeight = top + 5;
+  await becomes(top);
+  chain.grow(3);
+  await becomes(top + 3);
+  await crawler.stop();
+  await rollBack(db, 10, 0);
+  t.equal(await known(), '10', 'an operator has removed blocks');
+});

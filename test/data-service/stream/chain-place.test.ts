@@ -28,7 +28,7 @@ t.test('a store with fewer rows, which goes on with others', async (t) => {
   const from = { seq: 10, removedAt: 0, mark: markOf('FirstTransaction') };
   const request = { filter: {} as StreamFilter, filterText: '', client: '', lastId: '' };
   const reader = streamReader(request, from, () => {}, services);
-  const last = (seq: number) => ({ seq, removedAt: 0, mark: '', isReplica: false });
+  const last = (seq: number) => ({ seq, removedAt: 0, mark: '', isReplica: false, finalHeight: 0 });
   const { signal } = new AbortController();
   const advance = (seq: number) => reader.advance({ last: last(seq), pages: new Map() }, signal);
   t.equal(await advance(10), 'waits');
@@ -43,7 +43,7 @@ t.test('a removal of blocks that a server has not heard of', async (t) => {
   const request = { filter: {} as StreamFilter, filterText: '', client: '', lastId: '' };
   const reader = streamReader(request, from, () => {}, services);
   const advance = (isReplica: boolean) => {
-    const last = { seq: 10, removedAt: 0, mark: '', isReplica };
+    const last = { seq: 10, removedAt: 0, mark: '', isReplica, finalHeight: 0 };
     return reader.advance({ last, pages: new Map() }, new AbortController().signal);
   };
   t.equal(await advance(true), 'waits', 'a replica will');

@@ -32,7 +32,7 @@ await onBothStores(t, 'large transactions', async (t: Test, open) => {
   const filter = { extended: true } as StreamFilter;
   const request = { filter, filterText: '', client: '', lastId: '' };
   const reader = streamReader(request, { seq: 0, removedAt: 0, mark: '' }, take, services);
-  const last = { seq: ROWS, removedAt: 0, mark: '', isReplica: false };
+  const last = { seq: ROWS, removedAt: 0, mark: '', isReplica: false, finalHeight: 0 };
   const { signal } = new AbortController();
   while ((await reader.advance({ last, pages: new Map() }, signal)) === 'more');
   const ids = texts.flatMap((text) => [...text.matchAll(/^id: (\d+)-/gm)].map(([, seq]) => seq));

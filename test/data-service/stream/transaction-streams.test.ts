@@ -78,6 +78,32 @@ t.test('a growing chain, PostgreSQL', { skip: cluster.skip }, async (t) =>
   growing(t, await onPostgres()),
 );
 
+t.test('what becomes final', async (t) => {
+  const chain = grown('final');
+  let finalHeight = 12;
+  const node = await madeNode(t, () => chain, { final: () => ({ finalHeight }) });
+  const service = await served(t, node.url, memoryDatabase);
+  await service.reached(chain.height());
+  const get = async (path: string) => (await service.get(path)).json;
+  const isFinal = async (height: number) => (await get(`/blocks/${height}`)) as { final?: boolean };
+  while ((await isFinal(12)).final !== true) await new Promise((done) => setTimeout(done, 20));
+  t.match(await isFinal(13), { final: false, transactions: [{ final: false }] });
+  const client = await eventClient(t, `${service.url}/transactions/stream`);
+  const finals = (events: readonly StreamEvent[]) => events.filter(({ type }) => type === 'final');
+  await client.until((events) => finals(events).length === 1);
+  const { headers } = await service.get('/blocks?limit=1');
+  t.match(await get('/transactions?limit=1'), [{ final: false }]);
+  finalHeight = 20;
+  await client.until((events) => finals(events).length === 2);
+  t.strictSame(finals(client.events), [
+    { type: 'final', data: { height: 12 } },
+    { type: 'final', data: { height: 20 } },
+  ]);
+  t.match(await get('/transactions?heightTo=20&limit=1&extended=true'), [{ final: true }]);
+  const again = await service.get('/blocks?limit=1', { 'if-none-match': headers.get('etag')! });
+  t.equal(again.status, 200, 'the answer is another one, though there is no block');
+});
+
 /** STREAM_ROUNDS=400: about 1,000 blocks with 50 reorganisations. */
 const ROUNDS = Number(process.env['STREAM_ROUNDS'] ?? 25);
 const MS_PER_ROUND_MAX = 3_000;

@@ -27,7 +27,7 @@ await onBothStores(t, 'more rows than one turn compares', async (t: Test, open) 
   const filter = { search: '🚀🚀🚀', scope: ['in_description'] } as unknown as StreamFilter;
   const request = { filter, filterText: '', client: '', lastId: '' };
   const reader = streamReader(request, { seq: 0, removedAt: 0, mark: '' }, take, services);
-  const last = { seq: WITH_TEXT.at(-1)!, removedAt: 0, mark: '', isReplica: false };
+  const last = { seq: WITH_TEXT.at(-1)!, removedAt: 0, mark: '', isReplica: false, finalHeight: 0 };
   const { signal } = new AbortController();
   let turns = 1;
   while ((await reader.advance({ last, pages: new Map() }, signal)) === 'more') turns++;

@@ -26,7 +26,8 @@ const stream = route({
   keep: [LAST_ID],
   cost: { streamed: true },
   reply: Type.String({
-    description: 'Events: transactions; rollback, with the height that stays; end.',
+    description:
+      'Events: transactions; rollback, with the height that stays; final, with the height up to which blocks are final; end.',
   }),
   replyType: 'text/event-stream',
   async handle({ query: filter, http }, services) {

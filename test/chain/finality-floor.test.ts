@@ -1,0 +1,29 @@
+// A block that becomes final while another branch is about to take its place.
+import t from 'tap';
+import { finalFloor, finalProofWrite } from '../../src/chain/finality/final-floor.ts';
+import { encodeFinalProof } from '../../src/finality/final-proof.ts';
+import { decodeJustification } from '../../src/finality/justification.ts';
+import { scheme } from './chain-harness.ts';
+import { chainWith, justificationOf, linkTo, mineCarrying } from './finality-harness.ts';
+
+const NOTHING = new Uint8Array(0);
+
+t.test('it stays, though nothing was final when the change began', async (t) => {
+  const at = await chainWith();
+  const { blockchain, store } = at;
+  await mineCarrying(at, NOTHING);
+  for (let height = 3; height <= 5; height++) {
+    await mineCarrying(at, justificationOf(at, height - 1));
+  }
+  const { vote: link } = linkTo(at, 5);
+  const justification = decodeJustification(justificationOf(at, 5), scheme);
+  const proof = encodeFinalProof({ link, justification }, scheme);
+  t.teardown(
+    blockchain.listen({
+      rollingBack: async () => store.write([finalProofWrite(proof)]),
+    }),
+  );
+  await t.rejects(blockchain.rollback(2), { message: /is final and is never taken back/ });
+  t.equal(blockchain.tip().height, 5);
+  t.equal(finalFloor(blockchain.view), 4);
+});
