@@ -13,6 +13,8 @@ export interface EventClients {
 }
 
 const { port, paths, reads } = JSON.parse(process.argv[2] ?? '') as EventClients;
+/** Enough to read what waits. */
+const END_MS = 1000;
 let begun = 0;
 let bytes = 0;
 
@@ -34,8 +36,12 @@ function open(path: string): Socket {
 
 const sockets = paths.map(open);
 process.stdin.resume();
-process.stdin.once('end', () => {
+process.stdin.once('end', async () => {
+  const taken = bytes;
+  // One that never reads does not see its end before it has read what waits.
+  for (const socket of sockets) socket.resume();
+  if (!reads) await new Promise((resolve) => setTimeout(resolve, END_MS));
   const left = sockets.filter(({ destroyed, readable }) => !destroyed && readable).length;
-  process.stdout.write(`${JSON.stringify({ bytes, left })}\n`);
+  process.stdout.write(`${JSON.stringify({ bytes: taken, left })}\n`);
   process.exit();
 });

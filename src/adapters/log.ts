@@ -13,6 +13,9 @@ const STDERR = 2;
 const HIDDEN = '***';
 const WAITING_CHARS_MAX = 4 * 1024 * 1024;
 
+/** Begins the line of a terminal anew, over a line that is written again and again. */
+export const ANEW = '\r\x1b[K';
+
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export interface LogControl extends Log {
@@ -20,6 +23,8 @@ export interface LogControl extends Log {
   setLevel(level: LogLevel): void;
   /** Writes buffered lines. */
   flush(): void;
+  /** Writes buffered lines and closes the file. */
+  close(): Promise<void>;
 }
 
 export interface LineOptions {
@@ -50,17 +55,20 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
   destination.flushSync = () => {
     if (!isRefused) flushSync();
   };
+  const begin = process.stderr.isTTY === true ? ANEW : '';
   const noColour = process.env['NO_COLOR'];
   const colours = pretty && (noColour === undefined || noColour === '');
+  const flush = (): void => {
+    try {
+      destination.flushSync();
+    } catch {
+      // Standard error is gone, so the error cannot be reported.
+    }
+  };
   return {
-    ...lineLog({ level, pretty, colours }, (line) => destination.write(line)),
-    flush() {
-      try {
-        destination.flushSync();
-      } catch {
-        // Standard error is gone, so the error cannot be reported.
-      }
-    },
+    ...lineLog({ level, pretty, colours }, (line) => destination.write(begin + line)),
+    flush,
+    close: async () => flush(),
   };
 }
 
@@ -68,7 +76,7 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
 export function lineLog(
   options: LineOptions,
   write: (line: string) => void,
-): Omit<LogControl, 'flush'> {
+): Omit<LogControl, 'flush' | 'close'> {
   const line = options.pretty ? prettyLine : jsonLine;
   let lowest = LOG_LEVELS.indexOf(options.level);
   const at = (level: LogLevel) => {

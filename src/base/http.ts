@@ -92,6 +92,13 @@ export interface Prepared {
   reply(): HttpReply;
 }
 
+/** A request that a thread refused by the rule of access. */
+export interface ThreadRefusal {
+  readonly reply: HttpReply;
+  /** Of the client. */
+  readonly address: string;
+}
+
 /** A thread's part of a route; undefined: `handle` does all. Never throws. */
 export type OffloadWork = (body: Uint8Array) => Prepared | HttpReply | undefined;
 
@@ -114,8 +121,11 @@ export interface HttpRoute {
   readonly access?: string | undefined;
   /** Set where a thread of the server can do a part of the work. */
   readonly offload?: Offload | undefined;
-  /** Counts an answer that a thread of the server gave without this route's functions. */
-  readonly answered?: ((status: number) => void) | undefined;
+  /**
+   * Counts an answer that a thread of the server gave without this route's functions. `refusal`: it
+   * was that of the rule `access`.
+   */
+  readonly answered?: ((status: number, refusal?: ThreadRefusal) => void) | undefined;
   /**
    * `body` is undefined where none was sent or read. One of more than BODY_VIEW_BYTES may be read
    * and changed until the reply is there. A shorter one is a view that the server reuses once this
@@ -181,6 +191,8 @@ export interface HttpServer {
    * rejects with TlsFileError and keeps serving the old one.
    */
   reload(): Promise<void>;
+  /** Gives the threads of the server new data of the program; absent where it has none. */
+  renew?(data: unknown): void;
   /**
    * Delay of timers of each thread since the last call; absent for a server without threads or that
    * is not measured.

@@ -57,6 +57,27 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
+/** One request to a method that needs a key. It contains no secret. */
+export interface AuditEntry {
+  /** Whose key it was: its name, or the setting that has its hash; absent: of nobody, or none. */
+  readonly key?: string | undefined;
+  /** Of the client, as the connection shows it. */
+  readonly address: string;
+  readonly method: string;
+  readonly path: string;
+  /** Of the answer. */
+  readonly status: number;
+  /** The reason of a refusal for want of a right. */
+  readonly why?: string;
+  /** Such refusals before this one that were too many to be recorded. */
+  readonly unrecorded?: number;
+}
+
+/** Keeps who did what with a key. `record` never throws and waits for nothing. */
+export interface AuditLog {
+  record(entry: AuditEntry): void;
+}
+
 /** Values of the labels that the metric declares. */
 export type Labels = Readonly<Record<string, string>>;
 

@@ -17,6 +17,8 @@ import { CliError } from './terminal/exit.ts';
 export interface ConfigFlags {
   /** `key=value` pairs of `--set`. */
   readonly set?: readonly string[];
+  /** Of this process, where the file names none; absent: a random one. */
+  readonly nonce?: number;
 }
 
 const NONCE_RANGE = 2 ** 48 - 1;
@@ -36,7 +38,7 @@ export async function loadConfig(
     env: process.env,
     sets: flags.set ?? [],
     home: homedir(),
-    nonce: randomInt(NONCE_RANGE),
+    nonce: flags.nonce ?? randomInt(NONCE_RANGE),
     readSecret: readText,
   });
 }

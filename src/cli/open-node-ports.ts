@@ -4,6 +4,7 @@
  * StartError.
  */
 import { join } from 'node:path';
+import { AuditFile } from '../adapters/audit-file.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { httpListener } from '../adapters/http/listener.ts';
@@ -80,6 +81,8 @@ export async function openPorts(
   started.add('pattern thread', () => patterns.close());
   const contractPatterns = new PatternThread(workerUrl);
   started.add('pattern thread of contracts', () => contractPatterns.close());
+  const auditLog = openAuditLog(config, log);
+  started.add('audit log', () => auditLog?.stop());
   const journal = poolJournal(config, log);
   started.add('journal', () => journal.close());
   const turns = usedSlotsJournal(config, log);
@@ -109,9 +112,24 @@ export async function openPorts(
     version,
     pages: readPages(),
     telemetry: telemetry.ports,
+    auditLog,
     metricsUrl: telemetry.url,
     started,
   };
+}
+
+/** Throws StartError where its file cannot be opened. */
+function openAuditLog({ restApi }: Config, log: Log): AuditFile | undefined {
+  const { path, maxSize: bytesMax, files: filesMax } = restApi.auditLog;
+  if (path === undefined) return undefined;
+  const auditLog = new AuditFile({ path, bytesMax, filesMax }, log);
+  try {
+    auditLog.start();
+  } catch (cause) {
+    const remedy = 'make its folder, and let the user of the node write there';
+    throw new StartError('audit log', 'rest-api.audit-log.path', cause, remedy);
+  }
+  return auditLog;
 }
 
 /** A watcher refuses every transaction, so it has no work for threads. */

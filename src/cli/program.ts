@@ -72,6 +72,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/chain/chain.ts'),
   },
   {
+    name: 'backup',
+    summary: 'copy a running node, check the copy, and restore it',
+    load: () => import('./commands/backup/backup.ts'),
+  },
+  {
     name: 'finality',
     summary: 'begin to vote on blocks',
     load: () => import('./commands/finality.ts'),

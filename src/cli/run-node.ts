@@ -3,22 +3,25 @@
  * node.md#start. It closes them again (node.md#stop) on request, when the node fails while it runs,
  * and when a part does not start. All three cases end the same stack (base/disposal.ts).
  */
+
+import { fileLog } from '../adapters/file-log.ts';
 import { limitHeapGrowth } from '../adapters/heap-growth.ts';
 import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
 import { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
-import type { HttpServer } from '../base/http.ts';
 import type { LogLevel } from '../base/ports.ts';
+import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { UnsupportedFeatures } from '../chain/features/feature-watch.ts';
 import type { Audit } from '../chain/store/audit.ts';
 import { InitialSyncError } from '../network/peers/initial-sync.ts';
-import { effectiveSettings } from '../node/config/document.ts';
+import { effectiveSettings, givenSettings } from '../node/config/document.ts';
 import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
 import { genesisBlock } from './genesis-block.ts';
 import { openPorts } from './open-node-ports.ts';
+import { TakenOver } from './take-over.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 import { type StartFacts, startFacts } from './terminal/start-screen.ts';
 import { STOP_SIGNALS, type StopRequests, stopRequests } from './terminal/stop-requests.ts';
@@ -36,19 +39,27 @@ export interface RunningNode extends Node {
 export interface RunOptions {
   /** The checks after every block. */
   readonly audit?: Audit | undefined;
+  /** Stands between the node and its log. */
+  readonly around?: (log: LogControl) => LogControl;
+  /** Keys of the settings that were given; absent: nobody wants to know. */
+  readonly given?: { has(key: string): boolean };
+  /** Reads the configuration again; absent: it is always the same. */
+  readonly readAgain?: () => Promise<Config>;
   /** The signals that end the node; absent: those of a service. */
   readonly stopSignals?: readonly NodeJS.Signals[];
 }
 
 /** Rejects with an error whose message is the one line for the operator; no part then runs. */
-export async function runNode(
-  config: Config,
-  { audit, stopSignals = STOP_SIGNALS }: RunOptions = {},
-): Promise<RunningNode> {
-  const log = stderrLog(levelOf(config), process.stderr.isTTY === true);
+export async function runNode(config: Config, options: RunOptions = {}): Promise<RunningNode> {
+  const { audit, stopSignals = STOP_SIGNALS, given, around = (log) => log } = options;
+  const { readAgain = async () => config } = options;
+  const log = around(openLog(config));
   const stops = stopRequests(log, { stopSignals });
   // On a terminal, a screen shows them to the person.
-  if (process.stderr.isTTY !== true) log.info('node.settings', effectiveSettings(config));
+  if (process.stderr.isTTY !== true && given !== undefined) {
+    log.info('node.settings', givenSettings(config, given));
+  }
+  log.debug('node.settings-in-force', effectiveSettings(config));
   process.on('SIGUSR1', () => changeLevel(log));
   const genesis = genesisOf(config, log);
   const started = new Disposal();
@@ -56,8 +67,10 @@ export async function runNode(
   const starting = start(config, genesis, { log, started, stops, audit });
   try {
     const running = await Promise.race([starting, stoppedEarly(stops)]);
-    const reloads = running.rest !== undefined && !stopSignals.includes('SIGHUP');
-    if (reloads) reloadOnHangup(running.rest, log);
+    if (!stopSignals.includes('SIGHUP')) {
+      const inUse = new TakenOver(config, readAgain, log);
+      process.on('SIGHUP', () => void inUse.reload(running));
+    }
     const ended = stops.requested.then((cause) => end(cause, { log, started, stops }));
     // A caller that waits for it later still gets the cause.
     ended.catch(() => undefined);
@@ -69,7 +82,7 @@ export async function runNode(
     await starting.catch(() => undefined);
     await started.dispose().catch(() => undefined);
     stops.release();
-    log.flush();
+    await log.close();
     // A refusal by createNode means that the data do not fit the genesis block.
     throw cause instanceof Refusal ? incorrectGenesis(log, cause) : exitOf(cause);
   }
@@ -110,17 +123,25 @@ async function end(cause: Error | undefined, { log, started, stops }: Run): Prom
   stops.release();
   if (failure === undefined) log.info('node.stopped');
   else log.error('node.stop-failed', { why: failure.message });
-  log.flush();
+  await log.close();
   if (cause !== undefined) throw exitOf(cause);
   if (failure !== undefined)
     throw new CliError(`not all parts have stopped properly: ${failure.message}`);
 }
 
-/** A certificate that cannot be used is reported, and the old one stays in use. */
-function reloadOnHangup(rest: HttpServer, log: LogControl): void {
-  process.on('SIGHUP', () => {
-    rest.reload().catch((cause: Error) => log.error('tls.reload-failed', { why: cause.message }));
-  });
+/** Throws StartError where its file cannot be opened. */
+function openLog(config: Config): LogControl {
+  const { logFormat, logFile } = config;
+  const { path, maxSize: bytesMax, files: filesMax } = logFile;
+  const isTerminal = path === undefined && process.stderr.isTTY === true;
+  const isText = logFormat === 'auto' ? isTerminal : logFormat === 'text';
+  if (path === undefined) return stderrLog(levelOf(config), isText);
+  try {
+    return fileLog(levelOf(config), isText, { path, bytesMax, filesMax });
+  } catch (cause) {
+    const remedy = 'make its folder, and let the user of the node write there';
+    throw new StartError('log', 'log-file.path', cause, remedy);
+  }
 }
 
 function levelOf(config: Config): LogLevel {

@@ -32,14 +32,16 @@ export interface GroupOutcomes {
   ): void;
   /** What is not its own fault keeps it out of the block: tried again for as long as in an outage. */
   heldUp(entry: PoolEntry, tx: Tx, message: string, call?: GroupCall): void;
-  /** The part has ended while it ran. */
-  cut(entry: PoolEntry): void;
+  /** The part has ended while this call of it ran. */
+  cut(entry: PoolEntry, tx: Tx, call: GroupCall): void;
   /** It is in the block. */
   added(entry: PoolEntry, calls: readonly GroupCall[]): void;
 }
 
 /** A contract transaction that leaves, or waits, because of others: no refusal of itself. */
 const WITH_OTHERS = { status: 'Failure', code: 4 } as const;
+
+const CUT = 'The time of the block for atomic transactions with contracts has ended while it ran';
 
 type Said = Judgement['report'];
 
@@ -62,29 +64,94 @@ function* recordsOf(
   }
 }
 
+export type GroupOutcomePorts = ConcludePorts & { readonly turns: GroupTurns };
+
+export const createGroupOutcomes = (ports: GroupOutcomePorts): GroupOutcomes => new Outcomes(ports);
+
 /** Failures count for the sender of the group, who has put it together. */
-export function createGroupOutcomes(
-  ports: ConcludePorts & { readonly turns: GroupTurns },
-): GroupOutcomes {
-  const { pool, breakers, repetitions, report, failed, turns } = ports;
+class Outcomes implements GroupOutcomes {
+  private readonly ports: GroupOutcomePorts;
 
-  function judged(entry: PoolEntry, tx: Tx, found: Judgement, call?: GroupCall): void {
-    conclude(entry, tx, found, !found.leaves && !repetitions.failed(entry.key), call);
+  constructor(ports: GroupOutcomePorts) {
+    this.ports = ports;
   }
 
-  function broken(entry: PoolEntry, tx: Tx, call: GroupCall, why: ContractFailure): void {
+  refused(entry: PoolEntry, tx: Tx, cause: unknown): void {
+    this.ports.turns.failed(entry.sender, undefined);
+    this.judged(entry, tx, judgeRefusal(refusalFrom(cause).message));
+  }
+
+  givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void {
+    this.judged(entry, tx, judgeRefusal('The contract has failed too often'), call);
+  }
+
+  unready(entry: PoolEntry, tx: Tx, call: GroupCall, why: ContractFailure): void {
+    const outage = outageOf(call, call.image, why);
+    this.ports.breakers.failed(call.key, { sender: entry.sender, outage });
+    this.broken(entry, tx, call, why);
+  }
+
+  failed(
+    entry: PoolEntry,
+    tx: Tx,
+    call: GroupCall,
+    outcome: Exclude<ContractOutcome, { readonly kind: 'success' }>,
+  ): void {
+    const { sender } = entry;
+    const { turns, breakers } = this.ports;
+    turns.failed(sender, call.owner);
+    if (outcome.kind === 'failure') {
+      breakers.failed(call.key, { sender, outage: outageOf(call, call.image, outcome) });
+      this.broken(entry, tx, call, outcome);
+      return;
+    }
+    const judgement = judgeError(outcome);
+    if (judgement.leaves) breakers.refused(call.key, sender);
+    else breakers.failed(call.key, { sender, outage: undefined });
+    this.judged(entry, tx, judgement, call);
+  }
+
+  heldUp(entry: PoolEntry, tx: Tx, message: string, call?: GroupCall): void {
+    const { turns, repetitions } = this.ports;
+    turns.failed(entry.sender, call?.owner);
+    const found = judgeFailure({ kind: 'failure', message, recoverable: true, system: true });
+    this.conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
+  }
+
+  cut(entry: PoolEntry, tx: Tx, call: GroupCall): void {
+    this.heldUp(entry, tx, CUT, call);
+  }
+
+  added({ sender }: PoolEntry, calls: readonly GroupCall[]): void {
+    const { turns, breakers } = this.ports;
+    turns.succeeded(
+      sender,
+      calls.map(({ owner }) => owner),
+    );
+    for (const { tx, key } of calls) {
+      if (tx.type !== updateContract.type) breakers.succeeded(key, sender);
+    }
+  }
+
+  private judged(entry: PoolEntry, tx: Tx, found: Judgement, call?: GroupCall): void {
+    const isLast = !found.leaves && !this.ports.repetitions.failed(entry.key);
+    this.conclude(entry, tx, found, isLast, call);
+  }
+
+  private broken(entry: PoolEntry, tx: Tx, call: GroupCall, why: ContractFailure): void {
     const found = judgeFailure(why);
-    if (!isOutage(why)) judged(entry, tx, found, call);
-    else conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
+    if (!isOutage(why)) this.judged(entry, tx, found, call);
+    else this.conclude(entry, tx, found, !this.ports.repetitions.heldUp(entry.key), call);
   }
 
-  function conclude(
+  private conclude(
     entry: PoolEntry,
     tx: Tx,
     found: Judgement,
     isLast: boolean,
     by: GroupCall | undefined,
   ): void {
+    const { pool, report, failed } = this.ports;
     failed.add(entry.key);
     const { leaves, report: said } = isLast ? lastAttempt(found) : found;
     if (leaves) {
@@ -94,44 +161,6 @@ export function createGroupOutcomes(
     }
     for (const record of recordsOf(tx, leaves, said, by)) report(record);
   }
-
-  return {
-    refused(entry, tx, cause) {
-      turns.failed(entry.sender);
-      judged(entry, tx, judgeRefusal(refusalFrom(cause).message));
-    },
-    givenUp: (entry, tx, call) =>
-      judged(entry, tx, judgeRefusal('The contract has failed too often'), call),
-    heldUp(entry, tx, message, call) {
-      turns.failed(entry.sender);
-      const found = judgeFailure({ kind: 'failure', message, recoverable: true, system: true });
-      conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
-    },
-    cut: ({ sender }) => turns.failed(sender),
-    added({ sender }, calls) {
-      turns.succeeded(sender);
-      for (const { tx, key } of calls) {
-        if (tx.type !== updateContract.type) breakers.succeeded(key, sender);
-      }
-    },
-    unready(entry, tx, call, why) {
-      breakers.failed(call.key, { sender: entry.sender, outage: outageOf(call, call.image, why) });
-      broken(entry, tx, call, why);
-    },
-    failed(entry, tx, call, outcome) {
-      const { sender } = entry;
-      turns.failed(sender);
-      if (outcome.kind === 'failure') {
-        breakers.failed(call.key, { sender, outage: outageOf(call, call.image, outcome) });
-        broken(entry, tx, call, outcome);
-        return;
-      }
-      const judgement = judgeError(outcome);
-      if (judgement.leaves) breakers.refused(call.key, sender);
-      else breakers.failed(call.key, { sender, outage: undefined });
-      judged(entry, tx, judgement, call);
-    },
-  };
 }
 
 const blamed = (by: GroupCall | undefined, message: string): string =>

@@ -1,9 +1,11 @@
 /** Begins the part of a round for atomic transactions with contracts. */
 import { roundLimits } from '../base/round-limits.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
+import { membersOf } from '../tx/members.ts';
 import type { BlockInWork } from './block-in-work.ts';
 import { isExecutableGroup } from './contract-queue.ts';
 import type { WorkOptions } from './contract-work.ts';
+import { callsOf } from './group-calls.ts';
 import { createGroupOutcomes } from './group-outcomes.ts';
 import { createGroupPhase, type GroupPhase } from './group-phase.ts';
 import { type GroupPorts, runGroup } from './group-run.ts';
@@ -22,7 +24,7 @@ export function beginGroups(
   work: WorkOptions,
   ports: GroupPorts,
 ): GroupPhase {
-  const { clock, repetitions, failed, turns, maySign } = ports;
+  const { clock, pool, repetitions, failed, turns, createVersions, maySign } = ports;
   const now = clock.now();
   const left = deadline - now;
   const partMs = Math.max(0, Math.min(left / GROUPS_SHARE, left * (1 - SLACK) - work.limitMs));
@@ -30,12 +32,25 @@ export function beginGroups(
   const outcomes = createGroupOutcomes(ports);
   const options = { ...work, groupMs: partMs * LIMIT_SHARE };
   const place = { block, ports, outcomes, options, leftMs: () => end - clock.now() };
+  const creators = new Map<PoolEntry, readonly string[]>();
+  /** Of the contracts of a transaction. */
+  const creatorsOf = (entry: PoolEntry): readonly string[] => {
+    const known = creators.get(entry);
+    if (known !== undefined) return known;
+    const members = membersOf(pool.decode(entry));
+    const calls = callsOf(members, block.draft.overlay, createVersions) ?? [];
+    const found = calls.map(({ owner }) => owner);
+    creators.set(entry, found);
+    return found;
+  };
   return createGroupPhase(entries.filter(isExecutableGroup), end, {
     clock,
     runGroup: (entry, ended) => runGroup(entry, { ...place, ended }),
     maySign,
     isDue: ({ key }) => repetitions.isDue(key) && !failed.has(key),
-    yields: ({ key, sender }) => repetitions.has(key) || turns.isFailing(sender),
+    hasFailed: ({ key }) => repetitions.has(key),
+    yields: (entry) =>
+      repetitions.has(entry.key) || turns.isFailing(entry.sender, () => creatorsOf(entry)),
     lastTurnOf: turns.lastOf,
   });
 }

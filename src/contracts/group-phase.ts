@@ -23,7 +23,9 @@ export interface GroupPhasePorts {
   readonly maySign: () => boolean;
   /** False for what must not be executed in this block. */
   readonly isDue: (entry: PoolEntry) => boolean;
-  /** True for what gives way to the others. */
+  /** True for what has failed before: the others of its sender come first. */
+  readonly hasFailed: (entry: PoolEntry) => boolean;
+  /** True for what gives way to all others. */
   readonly yields: (entry: PoolEntry) => boolean;
   /** The sender with the lowest comes first. */
   readonly lastTurnOf: (sender: string) => number;
@@ -37,7 +39,7 @@ export function createGroupPhase(
   deadline: number,
   ports: GroupPhasePorts,
 ): GroupPhase {
-  const { clock, runGroup, maySign, isDue, yields, lastTurnOf } = ports;
+  const { clock, runGroup, maySign, isDue, yields } = ports;
   const shareMs = (deadline - clock.now()) / GROUPS_OF_ONE_SHARE;
   const usedMs = new Map<string, number>();
   const used = (sender: string): number => usedMs.get(sender) ?? 0;
@@ -68,7 +70,7 @@ export function createGroupPhase(
 
   async function runAll(): Promise<void> {
     const slice = new TimeSlice(clock);
-    let waiting = inTurns(entries.filter(isDue), lastTurnOf);
+    let waiting = inTurns(entries.filter(isDue), ports);
     for (const mayRun of ranks) {
       const later: PoolEntry[] = [];
       for (const entry of waiting) {
@@ -101,10 +103,10 @@ export function createGroupPhase(
 /** Each sender has one, then each a second, and so on; who has waited longest for a turn comes first. */
 function inTurns(
   entries: readonly PoolEntry[],
-  lastTurnOf: (sender: string) => number,
+  { hasFailed, lastTurnOf }: GroupPhasePorts,
 ): readonly PoolEntry[] {
   const counts = new Map<string, number>();
-  const places = entries.map((entry) => {
+  const places = freshFirst(entries, hasFailed).map((entry) => {
     const turn = counts.get(entry.sender) ?? 0;
     counts.set(entry.sender, turn + 1);
     return { entry, turn, last: lastTurnOf(entry.sender) };
@@ -112,4 +114,12 @@ function inTurns(
   // Stable, so that the order of the pool decides otherwise.
   places.sort((a, b) => a.turn - b.turn || a.last - b.last);
   return places.map(({ entry }) => entry);
+}
+
+function freshFirst(
+  entries: readonly PoolEntry[],
+  hasFailed: (entry: PoolEntry) => boolean,
+): readonly PoolEntry[] {
+  const fresh = entries.filter((entry) => !hasFailed(entry));
+  return [...fresh, ...entries.filter(hasFailed)];
 }

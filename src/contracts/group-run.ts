@@ -180,8 +180,9 @@ async function execute(
         continue;
       }
       const outcome = isUpdate(call) ? UPDATED : await called(entry, call, results, began, place);
+      if (outcome === 'stopped') return undefined;
       if (outcome === 'cut') {
-        outcomes.cut(entry);
+        outcomes.cut(entry, tx, call);
         return undefined;
       }
       if (outcome.kind !== 'success') {
@@ -240,14 +241,14 @@ function addResult(
 /** No code runs for a 107: its image has been checked, and the results are empty. */
 const UPDATED: ContractOutcome = { kind: 'success', results: [] };
 
-/** `cut`: the part is over, and nothing is known of it. */
+/** `cut`: the part is over, and nothing is known of it. `stopped`: the node stops. */
 async function called(
   entry: PoolEntry,
   call: GroupCall,
   results: ReadonlyMap<Tx, Tx>,
   groupBegan: number,
   place: GroupPlace,
-): Promise<ContractOutcome | 'cut'> {
+): Promise<ContractOutcome | 'cut' | 'stopped'> {
   const { ports, ended, options } = place;
   const { clock } = ports;
   ports.users.ran(call.key, call.image);
@@ -265,7 +266,7 @@ async function called(
   const { graceMs } = options;
   const isTooLong = clock.monotonic() - groupBegan >= options.groupMs;
   run.close(first.now ? 0 : graceMs);
-  if (first.now) return 'cut';
+  if (first.now) return 'stopped';
   const message = timedOut(contractId);
   const failure: ContractFailure = { kind: 'failure', message, recoverable: true, system: false };
   if (isTooLong) return noted(failure);

@@ -6,7 +6,7 @@
  * Invariant: the events that a reader gets are those of one branch, until it is told of a rollback;
  * then those of the new branch from there on.
  */
-import { latin1 } from '../base/bytes.ts';
+import { equal, latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import type { ChainListener } from '../chain/chain-head.ts';
@@ -91,6 +91,14 @@ export interface ChainFeedDeps {
 /** Blocks whose parents are remembered, also when they have been removed. */
 const PARENTS_MAX = 4096;
 const ARRIVALS_AT_ONCE = 100;
+/** Blocks whose headers stay decoded: readers with different filters ask for the latest ones. */
+const KNOWN_MAX = 16;
+
+interface KnownBlock {
+  readonly row: HeaderRow;
+  /** Behind its last event, before the first arrival. */
+  readonly end: Place;
+}
 
 export const createChainFeed = (deps: ChainFeedDeps): ChainFeed => new Feed(deps);
 
@@ -99,6 +107,8 @@ class Feed implements ChainFeed {
   readonly blocks: BlockLoader;
   private readonly deps: ChainFeedDeps;
   private readonly parents = new BoundedCache<string, Uint8Array>(PARENTS_MAX);
+  /** Of the chain, by height. */
+  private readonly known = new BoundedCache<number, KnownBlock>(KNOWN_MAX);
   private readonly listeners = new Set<() => void>();
   private readonly ends: readonly (() => void)[];
   private removed = 0;
@@ -118,6 +128,7 @@ class Feed implements ChainFeed {
       },
       rolledBack: () => {
         this.removed++;
+        this.known.clear();
         tell();
       },
     });
@@ -125,7 +136,7 @@ class Feed implements ChainFeed {
   }
 
   end(): Place {
-    return endOf(this.view, this.height, this.lastArrival)!;
+    return this.endAt(this.height, this.lastArrival);
   }
 
   before(height: number): Place | undefined {
@@ -135,7 +146,7 @@ class Feed implements ChainFeed {
   isEnd(place: Place, { kinds }: EventFilter): boolean {
     const isWhole = place.step === BLOCK_STEP && place.height === this.height;
     const hasItems = kinds.has('policyData') && this.lastArrival > place.arrival;
-    return isWhole && !hasItems && isInChain(this.view, place);
+    return isWhole && !hasItems && this.has(place);
   }
 
   async next(place: Place, filter: EventFilter): Promise<Following | undefined> {
@@ -168,10 +179,33 @@ class Feed implements ChainFeed {
     return this.deps.arrivals?.last() ?? 0;
   }
 
+  /** Undefined above the last block. */
+  private blockAt(height: number): KnownBlock | undefined {
+    const known = this.known.get(height);
+    if (known !== undefined) return known;
+    const row = headerRowAt(this.view, height);
+    if (row === undefined) return undefined;
+    const found = { row, end: endOf(this.view, height, 0)! };
+    this.known.set(height, found);
+    return found;
+  }
+
+  /** The chain must have a block at this height. */
+  private endAt(height: number, arrival: number): Place {
+    const { end } = this.blockAt(height)!;
+    return arrival === 0 ? end : { ...end, arrival };
+  }
+
+  private has({ height, id }: Place): boolean {
+    if (height === 0) return true;
+    const block = this.blockAt(height);
+    return block !== undefined && equal(block.end.id, id);
+  }
+
   /** Undefined where the place is in the chain. */
   private stays(place: Place): Place | 'unknown' | undefined {
     const { view, parents } = this;
-    if (isInChain(view, place)) return undefined;
+    if (this.has(place)) return undefined;
     let { height, id } = place;
     for (let depth = 0; depth < PARENTS_MAX && height > 1; depth++) {
       const parent = parents.get(latin1(id));
@@ -197,7 +231,7 @@ class Feed implements ChainFeed {
 
   /** Passes over blocks of which no event can be wanted. */
   private async nextBlock(from: Place, filter: EventFilter): Promise<Following> {
-    const { view, blocks } = this;
+    const { blocks } = this;
     const slice = new TimeSlice(this.deps.clock);
     const before = this.removed;
     const { kinds } = filter;
@@ -205,14 +239,15 @@ class Feed implements ChainFeed {
     let { height } = from;
     while (height < this.height && !slice.isOver()) {
       height++;
-      const row = headerRowAt(view, height)!;
+      const { row } = this.blockAt(height)!;
       if (!kinds.has('block') && (row.transactionCount === 0 || !needsTxs)) continue;
-      const end = endOf(view, height, from.arrival)!;
-      const block = needsTxs && row.transactionCount > 0 ? await blocks.load(height) : undefined;
+      const end = this.endAt(height, from.arrival);
+      const block =
+        needsTxs && row.transactionCount > 0 ? await blocks.load(height, end.id) : undefined;
       if (this.removed !== before) return nothing(from);
       return { events: eventsIn({ end, row, block }, -1, filter), place: end };
     }
-    return nothing(height === from.height ? from : endOf(view, height, from.arrival)!);
+    return nothing(height === from.height ? from : this.endAt(height, from.arrival));
   }
 
   /** The rest of a block of which the reader has a part. */

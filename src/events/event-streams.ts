@@ -9,6 +9,7 @@ import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
+import type { Tx } from '../tx/transaction.ts';
 import type { ChainEvent, ChainFeed } from './chain-feed.ts';
 import type { EventFilter } from './event-filter.ts';
 import { arrivedText, resultText, transactionText } from './event-json.ts';
@@ -21,6 +22,7 @@ import {
   rollbackEvent,
 } from './event-text.ts';
 import { type NamedPlace, type Place, placeIn, placeText } from './place.ts';
+import { type Page, SharedPages } from './shared-pages.ts';
 import {
   type Advance,
   BEAT_MS,
@@ -62,14 +64,7 @@ export interface EventStreamsDeps {
 
 /** A page ends behind the event that makes it so long. */
 const PAGE_CHARS = 128 * 1024;
-/** Pages that are kept for other readers; most of them are much shorter than a whole one. */
-const PAGES_MAX = 64;
 const HEADERS_MAX = 16;
-
-interface Page {
-  readonly text: string;
-  readonly place: Place;
-}
 
 export const createEventStreams = (options: StreamsOptions, deps: EventStreamsDeps): EventStreams =>
   new FeedStreams(options, deps);
@@ -78,8 +73,10 @@ class FeedStreams implements EventStreams {
   private readonly deps: EventStreamsDeps;
   private readonly streams: Streams<true>;
   private readonly endListening: () => void;
-  /** By place and filter; the oldest is the first. */
-  private readonly pages = new Map<string, Promise<Page | undefined>>();
+  private readonly pages = new SharedPages<Place>();
+  /** Of transactions in memory: clients with different filters want the same ones. */
+  private readonly transactions = new WeakMap<Tx, string>();
+  private readonly results = new WeakMap<Tx, string>();
   /** By block id: of the latest blocks. */
   private readonly headers = new BoundedCache<string, string>(HEADERS_MAX);
   /** Removals of blocks that the pages reflect. */
@@ -161,20 +158,11 @@ class FeedStreams implements EventStreams {
     if (this.removals !== removals) pages.clear();
     this.removals = removals;
     const key = `${placeText(place)} ${filterText}`;
-    const known = pages.get(key);
-    if (known !== undefined) return known;
-    const page = this.read(place, filter);
-    pages.set(key, page);
-    if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value!);
-    // One without an end is asked again when more has come.
-    const forget = (): void => void pages.delete(key);
-    page.then((found) => {
-      if (found === undefined || found.place === place) forget();
-    }, forget);
-    return page;
+    const read = () => this.read(place, filter);
+    return pages.get(key, read, (page) => page.place !== place);
   }
 
-  private async read(from: Place, filter: EventFilter): Promise<Page | undefined> {
+  private async read(from: Place, filter: EventFilter): Promise<Page<Place> | undefined> {
     const { feed, clock } = this.deps;
     const slice = new TimeSlice(clock);
     let place = from;
@@ -205,9 +193,11 @@ class FeedStreams implements EventStreams {
     const { scheme } = this.deps.feed.view;
     switch (event.kind) {
       case 'transaction':
-        return transactionText(event.tx, height, scheme);
+        return printedOnce(this.transactions, event.tx, (tx) =>
+          transactionText(tx, height, scheme),
+        );
       case 'contractResult':
-        return resultText(event.tx, height, scheme);
+        return printedOnce(this.results, event.tx, (tx) => resultText(tx, height, scheme));
       case 'policyData':
         return arrivedText(event.item);
       case 'block':
@@ -221,6 +211,12 @@ class FeedStreams implements EventStreams {
     this.headers.set(key, text);
     return text;
   }
+}
+
+function printedOnce(texts: WeakMap<Tx, string>, tx: Tx, print: (tx: Tx) => string): string {
+  const text = texts.get(tx) ?? print(tx);
+  texts.set(tx, text);
+  return text;
 }
 
 /** The id of a place after a rollback comes with the event that tells of the rollback. */

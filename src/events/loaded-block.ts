@@ -25,8 +25,8 @@ export interface LoadedBlock extends Pick<Place, 'height' | 'id'> {
 }
 
 export interface BlockLoader {
-  /** Undefined where the chain has left the block meanwhile. */
-  load(height: number): Promise<LoadedBlock | undefined>;
+  /** Undefined where the chain has left the block meanwhile. `id`: that of the block now, where it is known. */
+  load(height: number, id?: Uint8Array): Promise<LoadedBlock | undefined>;
 }
 
 /** Blocks in memory: those that are being read, and the latest. */
@@ -68,8 +68,8 @@ export function createBlockLoader(
   }
 
   return {
-    async load(height) {
-      const id = headerRowAt(view, height)?.header.signature.slice();
+    async load(height, at) {
+      const id = at ?? headerRowAt(view, height)?.header.signature.slice();
       if (id === undefined) return undefined;
       const key = latin1(id);
       const known = blocks.get(key);

@@ -12,6 +12,7 @@ import {
   parseKeyFile,
   printKeyFile,
   SALT_BYTES,
+  type UncheckedKeyFile,
 } from './format.ts';
 import { KeystoreError } from './keystore-errors.ts';
 import { type NewKey, sealEntry, type Wallet, type Wallets } from './wallet.ts';
@@ -73,17 +74,18 @@ export class AccountFiles {
     if (mustExist && found.length === 0) throw new KeystoreError(`'${path}' is missing or empty`);
     const accounts = new Map<string, HeldAccount>();
     for (const { name, bytes } of found) {
-      const file = parseKeyFile(bytes, name);
-      const wallet = await this.wallets.of(file.salt, file.cost);
-      if (!isGenuine(file, wallet.key)) {
-        throw new KeystoreError(`Wrong password of the wallet '${name}', or the file was changed`);
-      }
-      for (const entry of file.entries) {
-        const account = this.held(entry, wallet);
+      for (const account of await this.accountsOf(parseKeyFile(bytes, name), name)) {
         accounts.set(accountName(account.address), account);
       }
     }
     return accounts;
+  }
+
+  /** Rejects with KeystoreError where the file was not written with the wallet password. */
+  private async accountsOf(file: UncheckedKeyFile, name: string): Promise<HeldAccount[]> {
+    const wallet = await this.wallets.of(file.salt, file.cost);
+    if (isGenuine(file, wallet.key)) return file.entries.map((entry) => this.held(entry, wallet));
+    throw new KeystoreError(`Wrong password of the wallet '${name}', or the file was changed`);
   }
 
   /** Adds accounts and writes them; existing keys are left unchanged. Rejects with KeystoreError. */
@@ -105,9 +107,50 @@ export class AccountFiles {
     return { all, added };
   }
 
-  private newWallet(): Promise<Wallet> {
+  /**
+   * Encrypts all accounts anew for `next`. Nothing is written unless every key could be opened; of a
+   * folder a run that was cut off is completed by the next one. Rejects with KeystoreError, and with
+   * what `keyOf` throws.
+   */
+  async reseal(next: Wallets, keyOf: (account: HeldAccount) => Promise<NewKey>): Promise<void> {
+    const { path, layout } = this.options;
+    const { files, random } = this.deps;
+    const found = readKeyFiles(files, path, layout);
+    if (found.length === 0) throw new KeystoreError(`'${path}' is missing or empty`);
+    const wallet = await this.newWallet(next);
+    const resealed: NamedBytes[] = [];
+    for (const { name, bytes } of found) {
+      const file = parseKeyFile(bytes, name);
+      if (isGenuine(file, (await next.of(file.salt, file.cost)).key)) continue;
+      const accounts = await this.accountsOf(file, name);
+      const entries = [];
+      for (const account of accounts) {
+        const key = await keyOf(account);
+        entries.push(await sealEntry(wallet, key, account.publicKey, random));
+        key.privateKey.fill(0);
+      }
+      const { cost, salt, key } = wallet;
+      resealed.push({ name, bytes: printKeyFile({ cost, salt, entries }, key) });
+    }
+    for (const { name, bytes } of resealed) files.replace(name, bytes, { secret: true });
+  }
+
+  /** Replaces the password of one account; absent or empty: it has none. */
+  async replace(key: NewKey): Promise<HeldAccounts> {
+    const { random, family } = this.deps;
+    const all = await this.load(true);
+    const publicKey = family.publicKeyOf(key.privateKey);
+    const name = accountName(this.deps.scheme.addressOf(publicKey));
+    const { wallet } = all.get(name)!;
+    const account = this.held(await sealEntry(wallet, key, publicKey, random), wallet);
+    all.set(name, account);
+    this.write(wallet, this.options.layout === 'file' ? [...all.values()] : [account]);
+    return all;
+  }
+
+  private newWallet(wallets = this.wallets): Promise<Wallet> {
     const salt = this.deps.random.bytes(SALT_BYTES);
-    return this.wallets.of(salt, this.options.cost ?? SCRYPT_COST);
+    return wallets.of(salt, this.options.cost ?? SCRYPT_COST);
   }
 
   private write({ cost, salt, key }: Wallet, accounts: readonly HeldAccount[]): void {

@@ -49,8 +49,17 @@ export interface Keystore {
   ): Uint8Array | Promise<Uint8Array>;
   /** Adds accounts and writes them; existing keys are left unchanged. */
   add(keys: readonly NewKey[]): Promise<readonly Account[]>;
-  /** Reads the files again. On any error the old accounts stay, and it rejects with ApiError. */
-  reload(): Promise<void>;
+  /** Gives an account another password; an empty one: it has none. Rejects with KeyError. */
+  changeAccountPassword(
+    address: Uint8Array,
+    current: string | undefined,
+    password: string,
+  ): Promise<void>;
+  /**
+   * Reads the files again, with another wallet password where one is given. On any error the old
+   * accounts stay, and it rejects with ApiError.
+   */
+  reload(password?: string): Promise<void>;
   /** Overwrites the keys in memory. */
   close(): void;
 }
@@ -60,70 +69,117 @@ export async function openKeystore(
   options: KeystoreOptions,
   deps: KeystoreDeps,
 ): Promise<Keystore> {
-  const { random, family, scheme } = deps;
-  const wallets = new Wallets(options.password);
-  const files = new AccountFiles(options, deps, wallets);
-  const keys = new AccountKeys(random, scheme);
-  let held: HeldAccounts = await files.load(false);
+  const keystore = new FileKeystore(options, deps);
+  await keystore.open();
+  return keystore;
+}
+
+class FileKeystore implements Keystore {
+  private readonly options: KeystoreOptions;
+  private readonly deps: KeystoreDeps;
+  private readonly keys: AccountKeys;
+  private wallets: Wallets;
+  private files: AccountFiles;
+  private held: HeldAccounts = new Map();
+
+  constructor(options: KeystoreOptions, deps: KeystoreDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.keys = new AccountKeys(deps.random, deps.scheme);
+    this.wallets = new Wallets(options.password);
+    this.files = new AccountFiles(options, deps, this.wallets);
+  }
+
+  async open(): Promise<void> {
+    this.held = await this.files.load(false);
+  }
+
+  accounts(): readonly Account[] {
+    return [...this.held.values()];
+  }
+
+  addresses(): readonly string[] {
+    const { scheme } = this.deps;
+    return Array.from(this.held.values(), ({ address }) => scheme.addressToText(address));
+  }
+
+  publicKey(address: Uint8Array): Uint8Array | undefined {
+    return this.held.get(accountName(address))?.publicKey;
+  }
+
+  async privateKey(address: Uint8Array, given?: string): Promise<Uint8Array> {
+    return this.keyOf(address, given, 'signing');
+  }
+
+  requestKey(address: Uint8Array, given?: string): Uint8Array | Promise<Uint8Array> {
+    return withOneRefusal(() => this.keyOf(address, given, 'encryption'));
+  }
+
+  sign(
+    address: Uint8Array,
+    given: string | undefined,
+    message: Uint8Array,
+  ): Uint8Array | Promise<Uint8Array> {
+    const key = withOneRefusal(() => this.keyOf(address, given, 'signing'));
+    if (!(key instanceof Promise)) return this.signAndWipe(key, message);
+    return key.then((privateKey) => this.signAndWipe(privateKey, message));
+  }
+
+  async add(newKeys: readonly NewKey[]): Promise<readonly Account[]> {
+    const { all, added } = await this.files.add(newKeys);
+    this.held = all;
+    return added;
+  }
+
+  async changeAccountPassword(
+    address: Uint8Array,
+    current: string | undefined,
+    password: string,
+  ): Promise<void> {
+    const privateKey = await this.privateKey(address, current);
+    this.held = await this.files.replace({ privateKey, password });
+    this.keys.wipe();
+  }
+
+  async reload(password?: string): Promise<void> {
+    const wallets = password === undefined ? this.wallets : new Wallets(password);
+    const files = new AccountFiles(this.options, this.deps, wallets);
+    try {
+      this.held = await files.load(true);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      this.deps.log?.error('keystore.reload.failed', { reason });
+      throw apiError('Invalid', 'Wallet was not reloaded, the former one stays in use');
+    }
+    this.wallets = wallets;
+    this.files = files;
+    this.keys.wipe();
+  }
+
+  close(): void {
+    this.keys.wipe();
+    this.wallets.wipe();
+    this.held = new Map();
+  }
 
   /** Throws or rejects with KeyError. */
-  function keyOf(
+  private keyOf(
     address: Uint8Array,
     given: string | undefined,
     purpose: Purpose,
   ): Uint8Array | Promise<Uint8Array> {
-    const account = held.get(accountName(address));
-    if (account !== undefined) return keys.open(account, given, purpose);
-    throw new KeyError(scheme.addressToText(address), "Key wasn't found");
+    const account = this.held.get(accountName(address));
+    if (account !== undefined) return this.keys.open(account, given, purpose);
+    throw new KeyError(this.deps.scheme.addressToText(address), "Key wasn't found");
   }
 
-  const requested = (address: Uint8Array, given: string | undefined, purpose: Purpose) =>
-    withOneRefusal(() => keyOf(address, given, purpose));
-
-  function signAndWipe(privateKey: Uint8Array, message: Uint8Array): Uint8Array {
+  private signAndWipe(privateKey: Uint8Array, message: Uint8Array): Uint8Array {
     try {
-      return family.sign(privateKey, message, random);
+      return this.deps.family.sign(privateKey, message, this.deps.random);
     } finally {
       privateKey.fill(0);
     }
   }
-
-  return {
-    accounts: () => [...held.values()],
-    addresses: () => Array.from(held.values(), ({ address }) => scheme.addressToText(address)),
-    publicKey: (address) => held.get(accountName(address))?.publicKey,
-    privateKey: async (address, given) => keyOf(address, given, 'signing'),
-    requestKey: (address, given) => requested(address, given, 'encryption'),
-
-    sign(address, given, message) {
-      const key = requested(address, given, 'signing');
-      if (!(key instanceof Promise)) return signAndWipe(key, message);
-      return key.then((privateKey) => signAndWipe(privateKey, message));
-    },
-
-    async add(newKeys) {
-      const { all, added } = await files.add(newKeys);
-      held = all;
-      return added;
-    },
-
-    async reload() {
-      try {
-        held = await files.load(true);
-        keys.wipe();
-      } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        deps.log?.error('keystore.reload.failed', { reason });
-        throw apiError('Invalid', 'Wallet was not reloaded, the former one stays in use');
-      }
-    },
-
-    close() {
-      keys.wipe();
-      wallets.wipe();
-      held = new Map();
-    },
-  };
 }
 
 /** A request gets the same refusal whatever is wrong with a key. */

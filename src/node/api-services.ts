@@ -3,8 +3,9 @@
 import type { KeyFilters } from '../base/patterns.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
+import { AccessKeys } from '../rest/access-keys.ts';
 import type { KeyHolder, Services } from '../rest/services.ts';
-import { apiSettings } from './api-settings.ts';
+import { apiSettings, keySettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { NodePorts } from './node-ports.ts';
@@ -36,6 +37,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
   const { blockchain, rules, support, pool, owner, identity } = parts;
   return {
     settings: apiSettings(config),
+    keys: new AccessKeys(keySettings(config), family, () => clock.now()),
     scheme,
     family,
     clock,

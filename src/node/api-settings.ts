@@ -1,6 +1,7 @@
 /** What the REST interface is told of the configuration, in the main thread and in its own threads. */
 
 import { parseAddress } from '../network/messages/peer-address.ts';
+import type { KeySettings } from '../rest/access-keys.ts';
 import type { ApiSettings } from '../rest/services.ts';
 import type { Config } from './config/settings.ts';
 
@@ -15,9 +16,6 @@ export function apiSettings({
     sdkCompatible,
     transactionsByAddressLimit,
     distributionAddressLimit,
-    apiKeyHash,
-    privacyApiKeyHash,
-    apiKeys,
     cryptoApiKey,
     hostNames,
     bindAddress,
@@ -29,10 +27,14 @@ export function apiSettings({
     sdkCompatible,
     transactionsByAddressLimit,
     distributionAddressLimit,
-    apiKeyHash,
-    privacyApiKeyHash,
-    apiKeys,
     cryptoApiKey,
     ownNames: [...hostNames, ...bound, ...(declared === undefined ? [] : [declared.host])],
   };
 }
+
+/** What may change while the node runs. */
+export const keySettings = ({ restApi }: Pick<Config, 'restApi'>): KeySettings => ({
+  apiKeyHash: restApi.apiKeyHash,
+  privacyApiKeyHash: restApi.privacyApiKeyHash,
+  apiKeys: restApi.apiKeys,
+});

@@ -3,8 +3,9 @@
 import { type HttpRoute, type HttpServer, TlsFileError } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
 import type { FamilyName } from '../crypto/family.ts';
+import type { KeySettings } from '../rest/access-keys.ts';
 import type { ApiSettings } from '../rest/services.ts';
-import { apiSettings } from './api-settings.ts';
+import { apiSettings, keySettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 import type { NodePorts } from './node-ports.ts';
 
@@ -14,6 +15,7 @@ export interface ForThreads {
   readonly chainId: number;
   readonly nativeToken: string;
   readonly settings: ApiSettings;
+  readonly keys: KeySettings;
 }
 
 /** Undefined where it is switched off; rejects with StartError. */
@@ -30,6 +32,7 @@ export async function listenRest(
     chainId,
     nativeToken,
     settings: apiSettings(config),
+    keys: keySettings(config),
   };
   const { cert, key } = tls;
   const files = cert === undefined || key === undefined ? undefined : { cert, key };

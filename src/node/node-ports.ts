@@ -9,6 +9,7 @@ import type { Http } from '../base/http.ts';
 import type { Network } from '../base/network.ts';
 import type { Patterns } from '../base/patterns.ts';
 import type {
+  AuditLog,
   Clock,
   DiskSpace,
   Files,
@@ -71,6 +72,8 @@ export interface NodePorts {
   readonly pages?: Pages | undefined;
   /** Absent where metrics are switched off. */
   readonly telemetry?: { readonly metrics: Metrics; readonly process: ProcessReadings } | undefined;
+  /** Keeps who did what with a key; absent: nobody does. */
+  readonly auditLog?: AuditLog | undefined;
   /** The checks after every commit; absent: none. */
   readonly audit?: Audit | undefined;
   /** Requests an orderly exit, with a cause if a failure is the reason; returns at once. */

@@ -9,7 +9,7 @@
 
 import { AssertionError } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
-import type { HttpServer } from '../base/http.ts';
+import type { HttpRoute, HttpServer } from '../base/http.ts';
 import type { Block } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/features/feature-watch.ts';
@@ -26,6 +26,7 @@ import type { Privacy } from '../privacy/privacy-service.ts';
 import { createApi } from '../rest/api.ts';
 import { createKeyFilters } from '../rest/key-filters.ts';
 import type { Services } from '../rest/services.ts';
+import { auditedRoutes } from '../rest-framework/audited-routes.ts';
 import { measuredRoutes } from '../rest-framework/measured-routes.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
@@ -210,14 +211,23 @@ async function serveClients(
   { services, events, metrics, started }: ServedParts,
 ): Promise<HttpServer | undefined> {
   const routes = createApi(services, ports.pages);
-  const served = metrics === undefined ? routes : measuredRoutes(routes, routeMeter(metrics));
-  const rest = await listenRest(config, ports, served);
+  const measured = metrics === undefined ? routes : measuredRoutes(routes, routeMeter(metrics));
+  const rest = await listenRest(config, ports, audited(measured, services, ports));
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   // Above their connections on the stack, so that clients hear that the node stops.
   started.add('events', events.stop);
   const listener = await ports.listenEvents?.(events.service);
   if (listener !== undefined) started.add('events over gRPC', listener.close);
   return rest;
+}
+
+function audited(
+  routes: readonly HttpRoute[],
+  { keys, clock }: Services,
+  { auditLog }: NodePorts,
+): readonly HttpRoute[] {
+  if (auditLog === undefined) return routes;
+  return auditedRoutes(routes, auditLog, (request) => keys.keyOf(request)?.holder, clock);
 }
 
 async function serveContracts(

@@ -15,6 +15,9 @@ import type { Metrics } from '../base/ports.ts';
 
 /** Event → its meaning and, where the operator should act, what to do. */
 export const events = {
+  'audit.write-failed':
+    'Entries of the audit log cannot be written to disk; they wait in memory, as far as they have room: check disk space and disk health.',
+  'audit.write-works': 'The entries of the audit log that waited are on disk.',
   'block.appended': 'A block of another node was checked and is part of the chain.',
   'block.early': 'A block is ahead of the clock of this node and waits until its time.',
   'block.equivocation': 'A miner signed two blocks for one round; the fields prove it.',
@@ -130,7 +133,8 @@ export const events = {
   'network.removed':
     'The network has removed the owner of this node (type 111), so no node takes anything from it: ask a connection manager to register it again.',
   'node.failed': 'An unexpected error: the node ends with code 70; report it.',
-  'node.settings': 'The settings in force at the start, secrets masked.',
+  'node.settings': 'The settings that were given, secrets masked.',
+  'node.settings-in-force': 'All settings at the start, secrets masked.',
   'node.started': 'The node has started; the fields describe it.',
   'node.stop-failed': 'A part did not stop properly; the others did, and the process ends.',
   'node.stop-timeout': 'The orderly stop took too long; the process ends anyway.',
@@ -203,6 +207,12 @@ export const events = {
   'sync.failed': 'Blocks could not be fetched from a peer; the node asks another one.',
   'sync.given-up': 'No peer delivered the better chain that was announced.',
   'sync.helper-failed': 'One of several peers did not deliver; the others take over.',
+  'settings.need-restart':
+    'The configuration on disk has changed, and these settings take effect at the next start.',
+  'settings.reload-failed':
+    'The configuration on disk cannot be used; the old keys and passwords stay in use.',
+  'settings.reloaded':
+    'Keys of the REST interface, the wallet and the certificate were read again; `changed` names the settings with another value.',
   'tls.reload-failed': 'The certificate on disk cannot be used; the old one stays in use.',
   'tx.fetch-failed': 'Announced transactions did not arrive.',
   'tx.refused': 'The pool refused a transaction of a peer; `why` is the reason.',

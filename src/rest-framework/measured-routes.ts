@@ -22,7 +22,10 @@ export const measuredRoutes = (
     };
     return {
       ...route,
-      answered: (status) => meter.answered(status),
+      answered(status, refusal) {
+        route.answered?.(status, refusal);
+        meter.answered(status);
+      },
       offload: offload && {
         work: offload.work,
         async finish(message) {

@@ -27,12 +27,7 @@ export const mountNode = (
   contractToken?: Guard,
 ): HttpRoute[] =>
   mount(routes, services, {
-    guards: createGuards({
-      settings: services.settings,
-      hashes: services.family,
-      now: () => services.clock.now(),
-      contractToken,
-    }),
+    guards: createGuards({ settings: services.settings, keys: services.keys, contractToken }),
     scheme: services.scheme,
     log: services.log,
     long: {

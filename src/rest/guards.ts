@@ -3,71 +3,62 @@
  * configured hash no request passes.
  */
 import { assert } from '../base/assert.ts';
-import { base58 } from '../base/base58.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpRequest } from '../base/http.ts';
-import { type Guard, type Hashes, hashOf, isAmong, secretOf } from '../rest-framework/auth.ts';
+import { type Guard, secretOf } from '../rest-framework/auth.ts';
 import { isLocalProgram } from '../rest-framework/local-caller.ts';
-import { keyRing } from './named-keys.ts';
-import { type Access, keys } from './route.ts';
+import type { AccessKey, AccessKeys } from './access-keys.ts';
+import { type Access, keys as levels } from './route.ts';
 import type { ApiSettings, Services } from './services.ts';
 
 export interface GuardOptions {
   readonly settings: ApiSettings;
-  readonly hashes: Hashes;
-  /** For keys that expire. */
-  now(): number;
+  readonly keys: AccessKeys;
   /** Absent: no token is valid. */
   readonly contractToken?: Guard | undefined;
 }
 
-/**
- * The guard of each access level; undefined where every request passes. Throws Base58Error where a
- * configured hash is not Base58.
- */
+/** The guard of each access level; undefined where every request passes. */
 export function createGuards({
   settings,
-  hashes,
-  now,
+  keys,
   contractToken = () => apiError('ContractTokenMissing'),
 }: GuardOptions): (access: string) => Guard | undefined {
-  const api = decoded(settings.apiKeyHash);
-  const privacy = decoded(settings.privacyApiKeyHash);
-  const ring = keyRing(settings.apiKeys, now);
-
-  /** `allowed`: hashes of the keys that may do everything of this kind. */
-  const key =
+  /** `isWhole`: the key may do everything of this kind. */
+  const guard =
     (
-      level: keyof typeof keys,
-      allowed: readonly (Uint8Array | undefined)[] = [api],
+      level: keyof typeof levels,
+      isWhole = (key: AccessKey): boolean => key.is('api'),
       missing: ApiError = apiError('ApiKeyNotGiven'),
       wrong: ApiError = apiError('ApiKeyNotValid'),
     ): Guard =>
     (request) => {
-      const secret = secretOf(request);
-      if (secret === '') return missing;
-      const hash = hashOf(secret, hashes);
-      const verdict = ring.judge(hash, keys[level].scope);
-      return isAmong(hash, allowed) || verdict === 'pass' ? undefined : (verdict ?? wrong);
+      if (secretOf(request) === '') return missing;
+      const key = keys.keyOf(request);
+      if (key === undefined) return wrong;
+      if (isWhole(key)) return undefined;
+      return key.isNamed ? key.lacks(levels[level].scope) : wrong;
     };
-  const privacyKey = (
+  const privacyGuard = (
     level: 'privacyKey' | 'anyKey',
-    ...allowed: readonly (Uint8Array | undefined)[]
+    isWhole: (key: AccessKey) => boolean,
   ): Guard =>
-    key(level, allowed, apiError('PrivacyApiKeyNotGiven'), apiError('PrivacyApiKeyNotValid'));
+    guard(level, isWhole, apiError('PrivacyApiKeyNotGiven'), apiError('PrivacyApiKeyNotValid'));
 
-  const reload = key('loopbackOrApiKey');
+  const reload = guard('loopbackOrApiKey');
   const guards: Readonly<Record<Access, Guard | undefined>> = {
     public: undefined,
-    readKey: key('readKey'),
-    signKey: key('signKey'),
-    peersKey: key('peersKey'),
-    adminKey: key('adminKey'),
-    privacyKey: privacyKey('privacyKey', privacy ?? api),
-    anyKey: privacyKey('anyKey', privacy, api),
+    readKey: guard('readKey'),
+    signKey: guard('signKey'),
+    peersKey: guard('peersKey'),
+    adminKey: guard('adminKey'),
+    privacyKey: privacyGuard('privacyKey', (key) =>
+      key.is(keys.has('privacy') ? 'privacy' : 'api'),
+    ),
+    anyKey: privacyGuard('anyKey', (key) => key.is('privacy') || key.is('api')),
     loopbackOrApiKey: (request) =>
       isLocalProgram(request, settings.ownNames) ? undefined : reload(request),
-    cryptoKey: settings.cryptoApiKey ? key('cryptoKey') : undefined,
+    cryptoKey: settings.cryptoApiKey ? guard('cryptoKey') : undefined,
     contractToken,
   };
   return (access) => {
@@ -83,18 +74,14 @@ export function createGuards({
 export function requireSigner(
   http: HttpRequest,
   address: Uint8Array,
-  { settings, family, scheme, clock }: Services,
+  { keys, scheme }: Pick<Services, 'keys' | 'scheme'>,
 ): void {
-  if (settings.apiKeys.length === 0) return;
-  const secret = secretOf(http);
   // The guard lets a request without a key pass where the method needs none.
-  if (secret === '') return;
-  const hash = hashOf(secret, family);
-  if (isAmong(hash, [decoded(settings.apiKeyHash)])) return;
-  const ring = keyRing(settings.apiKeys, () => clock.now());
-  const verdict = ring.judge(hash, 'sign', scheme.addressToText(address));
-  if (verdict !== undefined && verdict !== 'pass') throw verdict;
+  if (secretOf(http) === '') return;
+  const key = keys.keyOf(http);
+  // It was taken back since the guard has seen it.
+  if (key === undefined) throw apiError('ApiKeyNotValid');
+  if (key.is('api') || !key.isNamed) return;
+  const refusal = key.lacks('sign', scheme.addressToText(address));
+  if (refusal !== undefined) throw refusal;
 }
-
-const decoded = (hash: string | undefined): Uint8Array | undefined =>
-  hash === undefined || hash === '' ? undefined : base58.decode(hash);

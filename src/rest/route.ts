@@ -1,6 +1,6 @@
 /** How an endpoint of the node is declared: what the framework leaves to each program. */
 import { routeIn } from '../rest-framework/route.ts';
-import type { Scope } from './named-keys.ts';
+import type { Scope } from './access-keys.ts';
 import type { Services } from './services.ts';
 
 /**

@@ -20,7 +20,7 @@ import type { Privacy } from '../privacy/privacy-service.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Fee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { NamedKey } from './named-keys.ts';
+import type { AccessKeys } from './access-keys.ts';
 
 /** The chain at one height: the committed head, or a frozen state. */
 export interface ChainView {
@@ -36,6 +36,7 @@ export interface Snapshot extends ChainView {
 
 export interface Services extends ChainView {
   readonly settings: ApiSettings;
+  readonly keys: AccessKeys;
   readonly scheme: ChainScheme;
   readonly family: CryptoFamily;
   readonly clock: Clock;
@@ -155,10 +156,6 @@ export interface ApiSettings {
   readonly sdkCompatible: boolean;
   readonly transactionsByAddressLimit: number;
   readonly distributionAddressLimit: number;
-  /** Base58 of secureHash; undefined: every protected endpoint refuses. */
-  readonly apiKeyHash: string | undefined;
-  readonly privacyApiKeyHash: string | undefined;
-  readonly apiKeys: readonly NamedKey[];
   readonly cryptoApiKey: boolean;
   /** Names and addresses of this machine, beside those of loopback. */
   readonly ownNames: readonly string[];

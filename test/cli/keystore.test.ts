@@ -159,3 +159,34 @@ t.test('password of the owner: decision 46', async (t) => {
   t.throws(() => ownerPasswordFrom({ [EMPTY]: 'false' }), new RegExp(`${EMPTY}.*${PW}`));
   t.throws(() => ownerPasswordFrom({ [EMPTY]: 'perhaps', [PW]: 'x' }), /expected true or false/);
 });
+
+t.test('another password for the wallet, and for an account', async (t) => {
+  const dir = t.testdir({});
+  const file = join(dir, 'accounts.conf');
+  writeFileSync(file, section(dir));
+  await run(['keystore', 'generate', file], { input: 'pw\npw\n\n\n' });
+  const list = async () => jsonLines((await run(['keystore', 'list', file])).stdout);
+  const [first, second] = await list();
+  const text = String(first?.['address']);
+
+  const account = await run(['keystore', 'passwd', file, text], { input: 'pw\nnewpw\nnewpw\n' });
+  t.strictSame(jsonLines(account.stdout), [{ address: text, changed: true }], account.stderr);
+  const old = await run(['keystore', 'passwd', file, text], { input: 'pw\nx\nx\n' });
+  t.match([old.code, old.stdout], [1, ''], 'the old password');
+  t.match(old.stderr, /Wrong password/);
+  const stranger = await run(['keystore', 'passwd', file, ADDRESS], { input: 'x\nx\n' });
+  t.match([stranger.code, stranger.stderr], [1, /is not in '/]);
+
+  const env = { OWN: 'newpw', NEXT: 'second secret' };
+  const flags = ['--password-env', 'OWN', '--new-password-env', 'NEXT'];
+  const wallet = await run(['keystore', 'passwd', file, ...flags], { env });
+  t.match(jsonLines(wallet.stdout), [{ changed: true }], wallet.stderr);
+  t.not((await run(['keystore', 'list', file])).code, 0, 'the old password opens nothing');
+  writeFileSync(file, section(dir).replace('"secret"', '"second secret"'));
+  t.strictSame(await list(), [first, second]);
+  for (const secret of ['second secret', 'pw', 'newpw']) {
+    for (const { stdout, stderr } of [account, old, wallet]) {
+      t.notOk(`${stdout}${stderr}`.split(/\W+/).includes(secret));
+    }
+  }
+});

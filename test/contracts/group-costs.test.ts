@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { ContractFailure } from '../../src/base/containers.ts';
 import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
+import { membersOf } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import type { Account } from '../node/in-process.ts';
 import { hashOfImage, type Program, success } from '../simulated/containers.ts';
@@ -16,6 +17,8 @@ import {
   updateOf,
 } from './atomic-groups.ts';
 import { add, type ContractNode, contractNode, START_MS, sum } from './contract-node.ts';
+
+const DEVELOPER = 'contract_developer';
 
 /** What a program that the test sets does with calls, and how many there were. */
 function counted(program: Program): { readonly program: Program; runs: number } {
@@ -115,6 +118,81 @@ t.test('a sender with a new slow group for each round does not starve others', a
     await at.mine();
     t.equal(inPool(node, good), false, 'and does not even take turns with them');
   }
+});
+
+t.test('a group that the end of its part cuts waits longer each time', async (t) => {
+  const long: Program = async (execution, wait) => {
+    await wait(1_500);
+    return sum(execution, wait);
+  };
+  let isSlow = false;
+  const quick = counted(async (execution, wait) => {
+    if (isSlow) await wait(3_000);
+    return sum(execution, wait);
+  });
+  const set = ['docker-engine.execution-limits.timeout=2s'];
+  const node = await contractNode(t, { long, quick: quick.program }, { set });
+  const { at } = node;
+  const [, other] = at.accounts;
+  const contracts = { long: await node.created('long'), quick: await node.created('quick') };
+  const submit = async (image: 'long' | 'quick', by: Account): Promise<Tx> => {
+    const pay = transferOf(node, other, BigInt(at.clock.now()));
+    const member = by === node.owner ? pay : callOf(node, contracts.quick, add(0), by);
+    const group = groupOf(node, [callOf(node, contracts[image], add(1), by), member], {}, by);
+    await at.node.pool.submit(group);
+    return group;
+  };
+  for (let i = 0; i < 3; i++) {
+    await submit('quick', other);
+    t.strictSame(types(await at.mine()), [120]);
+  }
+  isSlow = true;
+  quick.runs = 0;
+  const group = await submit('quick', other);
+  const rounds = 12;
+  for (let i = 0; i < rounds; i++) {
+    await submit('long', node.owner);
+    t.strictSame(types(await mined(node)), [120]);
+  }
+  t.match(node.statuses(membersOf(group)[0]!), [/^Failure 1 .* has ended while it ran/]);
+  t.ok(quick.runs > 1 && quick.runs < rounds, `${quick.runs} runs`);
+});
+
+t.test('a creator with a new account for each round does not starve others', async (t) => {
+  const hangs = counted(() => new Promise(() => {}));
+  const node = await contractNode(t, { sum, hanging: hangs.program }, { timeoutMs: 60_000 });
+  const { at } = node;
+  const [, other] = at.accounts;
+  const counter = await node.created('sum');
+  await at.send(node.owner, { type: 102, target: other.text, opType: 'add', role: DEVELOPER });
+  await at.mine();
+  const hanging = await at.send(other, {
+    ...{ type: 103, image: 'hanging', imageHash: hashOfImage('hanging') },
+    ...{ contractName: 'hanging', params: [] },
+  });
+  for (let i = 0; i < 3; i++) await at.mine();
+  const fresh = Array.from({ length: 5 }, (_, i) => at.newAccount(`one of many ${i}`));
+  for (const { text: recipient } of fresh) {
+    const pay = { type: 4, version: 2, recipient, amount: 10n ** 9n, attachment: '' };
+    await at.send(node.owner, pay);
+  }
+  await at.mine();
+  const twice = (contract: Tx, by: Account, timestamp: number): Tx => {
+    const calls = [1, 2].map((i) =>
+      callOf(node, contract, { ...add(i), timestamp: timestamp + i }, by),
+    );
+    return groupOf(node, calls, { timestamp }, by);
+  };
+  const outcomes: number[] = [];
+  for (const account of fresh) {
+    const now = at.clock.now();
+    const honest = twice(counter, node.owner, now);
+    await at.node.pool.submit(twice(hanging, account, now - 10_000));
+    await at.node.pool.submit(honest);
+    await mined(node);
+    outcomes.push(inPool(node, honest) ? 0 : 1);
+  }
+  t.strictSame(outcomes.slice(1), [1, 1, 1, 1], 'nothing is known of the first');
 });
 
 t.test('a call of a group that is thrown away is no success', async (t) => {

@@ -11,6 +11,8 @@ interface Round {
   /** The time that each run takes. */
   readonly ms?: number | ((entry: PoolEntry) => number);
   readonly failing?: (entry: PoolEntry) => boolean;
+  /** Of the contracts of a transaction. */
+  readonly creators?: (entry: PoolEntry) => readonly string[];
   readonly maySign?: (ran: readonly string[]) => boolean;
 }
 
@@ -21,9 +23,10 @@ const entriesOf = (...keys: readonly string[]): PoolEntry[] => keys.map(entryOf)
 function rounds() {
   const clock = fakeClock(0);
   const turns = createGroupTurns();
+  const failed = new Set<string>();
   /** The keys of what is executed, in order. */
   return async (entries: readonly PoolEntry[], round: Round = {}): Promise<readonly string[]> => {
-    const { ms = 1, failing = () => false, maySign = () => true } = round;
+    const { ms = 1, failing = () => false, creators = () => [], maySign = () => true } = round;
     const ran: string[] = [];
     const phase = createGroupPhase(entries, clock.now() + PART_MS, {
       clock,
@@ -31,12 +34,15 @@ function rounds() {
         ran.push(entry.key);
         turns.began(entry.sender);
         await clock.advance(typeof ms === 'number' ? ms : ms(entry));
-        if (failing(entry)) turns.failed(entry.sender);
-        else turns.succeeded(entry.sender);
+        if (failing(entry)) {
+          failed.add(entry.key);
+          turns.failed(entry.sender, creators(entry)[0]);
+        } else turns.succeeded(entry.sender, creators(entry));
       },
       maySign: () => maySign(ran),
       isDue: () => true,
-      yields: ({ sender }) => turns.isFailing(sender),
+      hasFailed: ({ key }) => failed.has(key),
+      yields: (entry) => turns.isFailing(entry.sender, () => creators(entry)),
       lastTurnOf: turns.lastOf,
     });
     await phase.run();
@@ -84,4 +90,32 @@ t.test('a sender that has used its share waits for all others', async (t) => {
 t.test('a miner that may no longer sign executes no more of them', async (t) => {
   const maySign = (ran: readonly string[]): boolean => ran.length < 2;
   t.strictSame(await rounds()(entriesOf('a1', 'b1', 'c1'), { maySign }), ['a1', 'b1']);
+});
+
+t.test('of one sender, what has not failed comes first', async (t) => {
+  const run = rounds();
+  // Each round has time for one.
+  const one = { ms: PART_MS };
+  t.strictSame(await run(entriesOf('a1', 'a2'), { ...one, failing: () => true }), ['a1']);
+  t.strictSame(await run(entriesOf('a1', 'a2'), one), ['a2']);
+  t.strictSame(await run(entriesOf('a1'), one), ['a1']);
+});
+
+t.test('new accounts with the contracts of a creator whose last one has failed', async (t) => {
+  const run = rounds();
+  const creators = ({ sender }: PoolEntry): readonly string[] => [
+    ['h', 'n'].includes(sender) ? 'good' : 'bad',
+  ];
+  const failing = (entry: PoolEntry): boolean => creators(entry)[0] === 'bad';
+  const round = { ms: PART_MS, creators, failing };
+  t.strictSame(await run(entriesOf('h1'), round), ['h1']);
+  t.strictSame(await run(entriesOf('a1', 'h2'), round), ['a1'], 'nothing is known of it yet');
+  for (const fresh of ['b1', 'c1', 'd1']) {
+    const ran = await run(entriesOf(fresh, `h-${fresh}`), round);
+    t.strictSame(ran, [`h-${fresh}`], 'they do not come first');
+  }
+  t.strictSame(await run(entriesOf('e1', 'n1'), round), ['n1'], 'as others without a turn do');
+  const good = { ...round, failing: () => false };
+  t.strictSame(await run(entriesOf('f1'), good), ['f1'], 'until one is in a block');
+  t.strictSame(await run(entriesOf('g1', 'h3'), good), ['g1']);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { type JsonObject, parse } from '../../src/base/json.ts';
 import { metricTable } from '../../src/node/observability.ts';
+import { run } from '../cli/run.ts';
 import { startDevNode, startNode, temporaryFolder } from './dev-node.ts';
 import { API_KEY, networkFolder, OWNER } from './network-folder.ts';
 import { eventually, startCommand } from './process.ts';
@@ -150,4 +151,35 @@ t.test('no secret reaches the log', async (t) => {
     ...accounts.map(({ seed }) => seed),
   ];
   for (const secret of secrets) t.notOk(log.includes(secret));
+});
+
+t.test('the log in a file, as text', async (t) => {
+  const { dir, config } = await networkFolder(t);
+  const path = join(dir, 'node.log');
+  const set = [
+    `log-file.path=${path}`,
+    'log-file.max-size=64KiB',
+    'log-file.files=3',
+    'log-format=text',
+  ];
+  const env = { LOG_LEVEL: 'debug' };
+  const { stderr, code } = await run(
+    [
+      'start',
+      config,
+      ...set.flatMap((one) => ['--set', one]),
+      '--set',
+      'owner-address=3MuZtp1u3EXWo228F211XHSu4Jv8Nr9keKz',
+    ],
+    { env },
+  );
+  t.not(code, 0, 'the owner is not in the keystore');
+  t.match(stderr, /does not exist in the keystore/);
+  t.notMatch(stderr, 'node.settings', 'its lines are in the file');
+  const text = readFileSync(path, 'utf8');
+  t.match(text, /^\d\d:\d\d:\d\d\.\d{3} INFO +node\.settings /, 'text, although it is no terminal');
+  t.match(text, /DEBUG node\.settings-in-force/);
+  t.notMatch(text, '\x1b[', 'no colours');
+  const refused = await run(['start', config, '--set', `log-file.path=${dir}/no/log`]);
+  t.match([refused.code, refused.stderr], [1, /log-file\.path.*it does not exist/]);
 });

@@ -44,6 +44,15 @@ function isRunning(pid: number): boolean {
   }
 }
 
+t.test('blocks of dev take one line of the terminal', { skip }, async (t) => {
+  const words = ['dev', '--rest-port', '0', '--no-data', '--round', '300ms'];
+  const { shown } = onTerminal(t, words, { TMPDIR: temporaryFolder(t) });
+  await eventually('some blocks', () => /block 6, 0 transactions/.test(shown()) || undefined);
+  const screen = shown().slice(shown().indexOf('Ctrl-C stops it'));
+  t.match(screen, '\r\x1b[K  block 5, 0 transactions\r\x1b[K  block 6, ');
+  t.ok(screen.split('\n').length < 5, 'the keys and addresses stay on the screen');
+});
+
 t.test('dev ends with its terminal and leaves nothing behind', { skip }, async (t) => {
   for (const nodes of ['1', '2']) {
     const folder = temporaryFolder(t);

@@ -1,25 +1,29 @@
 /**
  * Readers that are killed at random and go on with the last id that they have, while blocks come and
  * are taken back, and while the node is started anew: they see what a replay of the whole chain shows.
- * EVENT_BLOCKS and EVENT_SEEDS make it longer.
  */
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { createChainFeed } from '../../src/events/chain-feed.ts';
 import { createEventStreams, type EventStreams } from '../../src/events/event-streams.ts';
 import { eventKinds } from '../../src/events/event-text.ts';
 import { readPlace } from '../../src/events/place.ts';
-import { mine, newChain, payment, type TestChain, users } from '../chain/chain-harness.ts';
+import { newChain, type TestChain } from '../chain/chain-harness.ts';
+import {
+  BLOCKS,
+  goOn,
+  MS_MAX,
+  type Numbers,
+  numbers,
+  REORGANISATIONS,
+  SEEDS,
+  settled,
+  stored,
+} from './restless-chain.ts';
 
-const BLOCKS = Number(process.env['EVENT_BLOCKS'] ?? 1000);
-const SEEDS = Number(process.env['EVENT_SEEDS'] ?? 1);
-const REORGANISATIONS = BLOCKS / 20;
-const DEPTH_MAX = 9;
 const READERS = 4;
-const MS_PER_BLOCK_MAX = 1000;
 
-t.setTimeout(60_000 + SEEDS * BLOCKS * MS_PER_BLOCK_MAX);
+t.setTimeout(MS_MAX);
 
 for (let seed = 1; seed <= SEEDS; seed++) {
   t.test(`${BLOCKS} blocks, ${REORGANISATIONS} reorganisations, seed ${seed}`, async (t) => {
@@ -29,11 +33,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const readers = Array.from({ length: READERS }, () => new Reader(random));
     let reorganisations = 0;
     for (let block = 0; block < BLOCKS; block++) {
-      await grow(chain, random);
-      if (block % (BLOCKS / REORGANISATIONS) === 7) {
-        await reorganise(chain, random);
-        reorganisations++;
-      }
+      if (await goOn(chain, block, random)) reorganisations++;
       if (random(40) === 0) {
         for (const reader of readers) reader.kill();
         await node.stop();
@@ -66,35 +66,6 @@ for (let seed = 1; seed <= SEEDS; seed++) {
   });
 }
 
-type Numbers = (below: number) => number;
-
-function numbers(seed: number): Numbers {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return (state >>> 8) % below;
-  };
-}
-
-async function grow(chain: TestChain, random: Numbers): Promise<void> {
-  const [alice, bob] = users;
-  const { timestamp } = chain.blockchain.tip().header;
-  const txs = Array.from({ length: random(4) }, (_, i) =>
-    payment(alice, bob, BigInt(1 + random(1000)), timestamp + i * 1000),
-  );
-  await mine(chain, txs);
-}
-
-/** The new blocks have other transactions, and are fewer or more. */
-async function reorganise(chain: TestChain, random: Numbers): Promise<void> {
-  const { height } = chain.blockchain.tip();
-  const to = Math.max(1, height - 1 - random(DEPTH_MAX));
-  const time = chain.blockchain.tip().header.timestamp;
-  await chain.blockchain.rollback(to);
-  chain.clock.time = time + 1;
-  for (let i = random(DEPTH_MAX + 2); i >= 0; i--) await grow(chain, random);
-}
-
 const started = ({ blockchain, clock }: TestChain): EventStreams =>
   createEventStreams(
     { readersMax: 10, readersOfClientMax: 10 },
@@ -104,19 +75,6 @@ const started = ({ blockchain, clock }: TestChain): EventStreams =>
       headerText: (height) => JSON.stringify({ height }),
     },
   );
-
-const stored = ({ blockchain }: TestChain): readonly string[] => {
-  const { view } = blockchain;
-  const tip = () => blockchain.tip();
-  const heights = Array.from({ length: tip().height }, (_, i) => i + 1);
-  return heights.flatMap((height) =>
-    transactionsAt(view, height).map(({ id }) => `${height} ${Buffer.from(id).toString('hex')}`),
-  );
-};
-
-const settled = async (): Promise<void> => {
-  for (let i = 0; i < 30; i++) await new Promise(setImmediate);
-};
 
 /** A client: it keeps what it is told, and the last id. */
 class Reader {

@@ -13,6 +13,7 @@ import { compiled } from '../generators/scripts.ts';
 import { type Account, ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
 
 const FEE = 1_000_000n;
+const MINUTE = 60_000;
 const BY_HAND = { set: ['miner.enable=no'] };
 
 const badge = (by: Account) => ({ atomicBadge: { trustedSender: by.text } });
@@ -191,4 +192,25 @@ t.test('an alias is claimed by itself or in a group, and not in both', async (t)
   pool.drop(pool.entry(tx.id)!, apiError('Invalid', 'for the test'));
   await pool.submit(alone);
   t.match(await whole.refusal(tx), { message: /waits in the pool already, in the transaction/ });
+});
+
+t.test('a group that has expired gives back its members and what they spend', async (t) => {
+  const whole = await wholeNode(t, BY_HAND);
+  const [owner, one, two] = whole.accounts;
+  const { pool } = whole.node;
+  const all = whole.balance(one);
+  const shared = part(whole, one, two, all - 2n * FEE, owner);
+  const groupAt = (timestamp: number): Tx =>
+    group(whole, owner, [shared, part(whole, two, one, 5n, owner)], { timestamp });
+  const old = await pool.submit(groupAt(whole.clock.now() - 115 * MINUTE));
+  t.match(await whole.refusal(groupAt(whole.clock.now())), {
+    message: /waits in the pool already/,
+  });
+  await whole.clock.advance(10 * MINUTE);
+  t.match(pool.dropped(old.id), /is too old/);
+  t.equal(pool.size(), 0);
+  const again = await pool.submit(groupAt(whole.clock.now()));
+  await next(whole);
+  t.ok(whole.heightOf(again) && whole.heightOf(shared));
+  t.equal(whole.heightOf(old), undefined);
 });

@@ -27,6 +27,7 @@ interface KeyPair {
 interface SdkTransaction {
   readonly val: Readonly<Record<string, { readonly required: boolean; readonly type?: number }>>;
   broadcast(keys: KeyPair): Promise<JsonObject>;
+  getId(): Promise<string>;
 }
 
 type Factories = Readonly<Record<string, (fields: Fields) => SdkTransaction>>;
@@ -207,6 +208,22 @@ async function outcome(make: () => Promise<unknown>): Promise<string> {
   }
 }
 
+/** Every transaction that the typings of the library declare, as `Name.V1`. */
+function declared(): readonly string[] {
+  const url = new URL(
+    '../../node_modules/@wavesenterprise/transactions-factory/dist/Transactions.d.ts',
+    import.meta.url,
+  );
+  const found: string[] = [];
+  let name = '';
+  for (const line of readFileSync(url, 'utf8').split('\n')) {
+    name = /^ {4}(\w+): \{$/.exec(line)?.[1] ?? name;
+    const version = /^ {8}(V\d+): /.exec(line)?.[1];
+    if (version !== undefined) found.push(`${name}.${version}`);
+  }
+  return found;
+}
+
 /** What the network needs beside the default features. */
 function featureOf(type: number, version: string): string {
   const layout = types.get(type)?.layouts.find((one) => one.version === Number(version.slice(1)));
@@ -225,6 +242,8 @@ t.test('every transaction of every version', async (t) => {
       rows.push(`| \`${name}.${version}\` | ${featureOf(type, version)} | ${result} |`);
     }
   }
+  const shown = rows.map((row) => /`(.*?)`/.exec(row)![1]!);
+  t.strictSame([...shown, 'Atomic.V1'].sort(), [...declared()].sort(), 'all that it declares');
   rows.push(...(await atomics()));
   // As the page of the library has it, quotation marks included; a text needs `base58.encode`.
   const written = { recipient: seed.address, assetId: '', amount: '10000', fee: '1000000' };
@@ -240,6 +259,22 @@ t.test('every transaction of every version', async (t) => {
   const page = readFileSync(new URL('../../docs/guide/clients.md', import.meta.url), 'utf8');
   const table = /<!-- sdk -->\n[^\n]*\n[^\n]*\n([\s\S]*?)\n<!-- end -->/.exec(page)?.[1];
   t.equal(table, made);
+});
+
+t.test('ids as the library computes them', async (t) => {
+  const user = sdk.Seed.fromExistingPhrase('an account without an alias');
+  const funds = { recipient: user.address, amount: 1_000_000_000, attachment: '' };
+  await whole.send(owner, { type: 4, version: 2, ...funds });
+  await mine();
+  const ids = async (name: string, version: string, fields: Fields): Promise<string[]> => {
+    const tx = Transactions[name]![version]!({ ...common(), ...fields });
+    const { id } = await tx.broadcast(user.keyPair);
+    return [await tx.getId(), String(id)];
+  };
+  const [computed, known] = await ids('Transfer', 'V3', { recipient: other.text, amount: 5 });
+  t.equal(computed, known);
+  const [ofBody, ofAlias] = await ids('CreateAlias', 'V3', { alias: 'a_third_one' });
+  t.not(ofBody, ofAlias, 'that of an alias is no hash of its body');
 });
 
 /** The container, alone and with what it may hold and what not. */

@@ -2,6 +2,10 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
+import type { HttpRequest } from '../../src/base/http.ts';
+import { keySettings } from '../../src/node/api-settings.ts';
+import { AccessKeys, type KeySettings } from '../../src/rest/access-keys.ts';
+import { requireSigner } from '../../src/rest/guards.ts';
 import { ask } from '../adapters/http/raw-socket.ts';
 import { exchangeJson } from './fixtures/exchange-json.ts';
 import { memoryNode } from './fixtures/memory-node.ts';
@@ -9,7 +13,11 @@ import { memoryNode } from './fixtures/memory-node.ts';
 const whole = await memoryNode(t);
 const { get, post, accounts, serve, apiKey: API_KEY, privacyApiKey: PRIVACY_KEY } = whole;
 const [first] = accounts;
-const { settings } = whole.node.services;
+const { settings, family: hashes } = whole.node.services;
+
+/** The keys of the node, changed. */
+const keysWith = (changes: Partial<KeySettings>): AccessKeys =>
+  new AccessKeys({ ...keySettings(whole.config), ...changes }, hashes, () => whole.clock.now());
 
 t.test('keys', async (t) => {
   const sign = `/addresses/signText/${first.text}`;
@@ -94,14 +102,14 @@ t.test('reload-wallet from a page in a browser of this machine', async (t) => {
 });
 
 t.test('without configured hashes nobody passes', async (t) => {
-  const bare = { ...settings, apiKeyHash: undefined, privacyApiKeyHash: undefined };
-  const locked = await serve({ settings: { ...bare, cryptoApiKey: true } });
+  const keys = keysWith({ apiKeyHash: undefined, privacyApiKeyHash: undefined });
+  const locked = await serve({ keys, settings: { ...settings, cryptoApiKey: true } });
   for (const path of [`/addresses/sign/${first.text}`, '/privacy/forceSync', '/crypto/decrypt']) {
     for (const headers of [{}, { 'X-API-Key': API_KEY }, { 'X-API-Key': 'undefined' }]) {
       t.equal((await exchangeJson('POST', locked + path, headers, '{}')).status, 403);
     }
   }
-  const fallen = await serve({ settings: { ...settings, privacyApiKeyHash: undefined } });
+  const fallen = await serve({ keys: keysWith({ privacyApiKeyHash: undefined }) });
   const headers = { 'X-API-Key': API_KEY };
   const answer = await exchangeJson('POST', `${fallen}/privacy/forceSync`, headers, '');
   t.equal(answer.body['error'], 613, 'the general key stands in for the privacy key');
@@ -127,7 +135,8 @@ t.test('keys with names do what their scopes say', async (t) => {
     named('late', ['admin'], now - 1),
     named('early', ['admin'], now + 3_600_000),
   ];
-  const url = await serve({ settings: { ...settings, apiKeys, cryptoApiKey: true } });
+  const keys = keysWith({ apiKeys });
+  const url = await serve({ keys, settings: { ...settings, cryptoApiKey: true } });
   const status = async (path: string, name: string, body = '{}'): Promise<unknown> => {
     const headers = { 'X-API-Key': `of ${name}`, 'X-Forwarded-For': '10.0.0.1' };
     const answer = await exchangeJson('POST', url + path, headers, body);
@@ -191,7 +200,7 @@ t.test('who sends confidential data signs, and pays', async (t) => {
     { name: 'privacy', scopes: ['privacy'], hash: hash('of privacy') },
     { name: 'data', scopes: ['privacy', `sign:${first.text}`], hash: hash('of data') },
   ];
-  const url = await serve({ settings: { ...settings, apiKeys } });
+  const url = await serve({ keys: keysWith({ apiKeys }) });
   const info = { filename: 'f', size: 1, timestamp: 1, author: 'a', comment: '' };
   const data = { sender: first.text, policyId: first.text, info, data: 'AA==', hash: 'x' };
   const body = JSON.stringify(data);
@@ -203,6 +212,45 @@ t.test('who sends confidential data signs, and pays', async (t) => {
   t.equal(await answer('of privacy'), lacks);
   t.notMatch(await answer('of data'), /API key/);
   t.notMatch(await answer(PRIVACY_KEY), /API key/, 'the key without a name');
+});
+
+t.test('keys are replaced while the node runs', async (t) => {
+  const hash = (key: string) => base58.encode(hashes.secureHash(utf8(key)));
+  const named = (name: string) => ({ name, scopes: ['admin'], hash: hash(`of ${name}`) });
+  const keys = keysWith({ apiKeys: [named('first')] });
+  const url = await serve({ keys });
+  const status = async (key: string): Promise<number> => {
+    const headers = { 'X-API-Key': key, 'X-Forwarded-For': '10.0.0.1' };
+    return (await exchangeJson('POST', `${url}/utils/reload-wallet`, headers, '')).status;
+  };
+  t.strictSame([await status('of first'), await status('of second')], [200, 403]);
+  const next = { ...keySettings(whole.config), apiKeyHash: hash('of all') };
+  keys.replace({ ...next, apiKeys: [named('second')] });
+  t.strictSame([await status('of first'), await status('of second')], [403, 200]);
+  t.strictSame([await status(API_KEY), await status('of all')], [403, 200]);
+  t.throws(() => keys.replace({ ...next, apiKeyHash: '0' }));
+  t.strictSame(
+    [await status(API_KEY), await status('of all')],
+    [403, 200],
+    'what is wrong is not taken',
+  );
+});
+
+t.test('a key that was taken back after its guard had let it pass', async (t) => {
+  const apiKeys = [
+    {
+      name: 'signer',
+      scopes: [`sign:${first.text}`],
+      hash: base58.encode(hashes.secureHash(utf8('s'))),
+    },
+  ];
+  const keys = keysWith({ apiKeys });
+  const request = { header: (name: string) => (name === 'x-api-key' ? 's' : '') } as HttpRequest;
+  const { scheme } = whole.node.services;
+  const address = scheme.addressFromText(first.text);
+  requireSigner(request, address, { keys, scheme });
+  keys.replace({ ...keySettings(whole.config), apiKeys: [] });
+  t.throws(() => requireSigner(request, address, { keys, scheme }), { code: 2 });
 });
 
 type Body = (address: string) => string;

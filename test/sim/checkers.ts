@@ -37,6 +37,8 @@ const FULL_CHECK_EVERY = 50;
 const COMMIT_MS_MAX = LENGTH_MS;
 const CANDIDATES_MAX = 100;
 const isResult = ({ def }: Tx): boolean => def.inner !== undefined;
+/** True for an atomic transaction with results. */
+export const runsContracts = (tx: Tx): boolean => membersOf(tx).some(isResult);
 
 export class Checkers {
   /** Block id → state hash after it, whoever computed it. */
@@ -54,8 +56,8 @@ export class Checkers {
   executed = 0;
   /** Atomic transactions in blocks, counted likewise. */
   groups = 0;
-  /** Those of them that run contracts. */
-  contractGroups = 0;
+  /** Those of them that run contracts, with the block in which somebody has had them. */
+  readonly contractGroups = new Set<string>();
 
   /** The sums of each block are the audit's, which every node runs itself. */
   watch(node: SimNode): void {
@@ -82,7 +84,9 @@ export class Checkers {
         if (wrong !== undefined) this.fail(node, wrong);
         this.executed += [...withMembers(block.txs)].filter(isResult).length;
         this.groups += block.txs.filter(({ def }) => def.members !== undefined).length;
-        this.contractGroups += block.txs.filter((tx) => membersOf(tx).some(isResult)).length;
+        for (const tx of block.txs.filter(runsContracts)) {
+          this.contractGroups.add(`${latin1(tip.id)} ${latin1(tx.id)}`);
+        }
         this.sameHashOf(node, tip.id, tip.height);
         this.notFromFuture(node);
         this.finalStays(node);

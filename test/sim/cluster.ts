@@ -234,8 +234,9 @@ export class Cluster {
   send(workload: Workload): void {
     const able = this.running().filter(({ member }) => member.part !== 'watcher');
     if (able.length === 0) return;
-    const { tx, accepted } = workload.next(this.world.now);
-    const sent = this.submit(this.dice.pick(able), tx);
+    const node = this.dice.pick(able);
+    const { tx, accepted } = workload.next(this.world.now, node.blockchain.view);
+    const sent = this.submit(node, tx);
     this.guard(sent.then((isAccepted) => isAccepted && accepted?.()));
   }
 

@@ -21,6 +21,7 @@ import {
   simulatedContainers,
   success,
 } from '../simulated/containers.ts';
+import { groupSenders } from './group-load.ts';
 import type { Dice } from './random.ts';
 import type { NodeClock } from './world.ts';
 
@@ -35,6 +36,9 @@ const TIMEOUT_MS = 4_000;
 const CALL_MS_MAX = 300;
 const LATE_MS = 2_000;
 const KINDS = 24;
+/** Of several calls in an atomic transaction each has to succeed. */
+const KINDS_IN_GROUPS = 3 * KINDS;
+const ofGroups = new Set(groupSenders.map(({ text }) => text));
 
 /** Contracts that programs have seen, for those that read others. */
 export type Acquaintances = string[];
@@ -57,10 +61,10 @@ export function contractsOf(
 const programWith =
   (known: Acquaintances): Program =>
   async (execution, wait): Promise<ContractOutcome> => {
-    const { id, contractId, data } = execution.transaction;
+    const { id, contractId, data, sender } = execution.transaction;
     if (!known.includes(contractId)) known.push(contractId);
     const bytes = base58.decode(id);
-    const kind = bytes[0]! % KINDS;
+    const kind = bytes[0]! % (ofGroups.has(sender) ? KINDS_IN_GROUPS : KINDS);
     const other = known[bytes[1]! % known.length]!;
     const before = data.kind === 'create' ? 0n : sumOf(execution, contractId);
     const seen = kind >= 18 && other !== contractId ? sumOf(execution, other) : undefined;

@@ -9,6 +9,7 @@ import type { Config } from '../../src/node/config/settings.ts';
 import { feature, presetFeatures } from '../../src/tx/rules/features.ts';
 import { type Account, account, FUNDS, miners, scheme, users } from '../chain/chain-harness.ts';
 import { stranger } from '../generators/faults.ts';
+import { groupSenders } from './group-load.ts';
 import { scriptedAccounts } from './script-load.ts';
 
 export const GENESIS_TIME = 1_700_000_000_000;
@@ -78,7 +79,7 @@ export interface Rules {
 /** The configuration of one member that knows where these others are. */
 export function configOf(rules: Rules, member: Member, knows: readonly Member[]): Config {
   const registered = [...rules.members.filter(({ part }) => part !== 'stranger'), liarMember];
-  const others = [...users, stranger, ...scriptedAccounts];
+  const others = [...users, stranger, ...scriptedAccounts, ...groupSenders];
   const funded = [...rules.members.map(({ account }) => account), ...others];
   const features = [...FEATURES, ...(rules.features ?? [])].map((id) => [id, 0]);
   const place = ({ host }: Member): string => `${host}:${PORT}`;
@@ -102,10 +103,16 @@ export function configOf(rules: Rules, member: Member, knows: readonly Member[])
           'initial-base-target': INITIAL_BASE_TARGET,
           'block-timestamp': GENESIS_TIME,
           transactions: funded.map(({ text }) => ({ recipient: text, amount: String(FUNDS) })),
-          'network-participants': registered.map(({ account, part }) => ({
-            'public-key': base58.encode(account.publicKey),
-            roles: part === 'miner' ? MINER_ROLES : [],
-          })),
+          'network-participants': [
+            ...registered.map(({ account, part }) => ({
+              'public-key': base58.encode(account.publicKey),
+              roles: part === 'miner' ? MINER_ROLES : [],
+            })),
+            ...groupSenders.map(({ publicKey }) => ({
+              'public-key': base58.encode(publicKey),
+              roles: ['contract_developer'],
+            })),
+          ],
         },
       },
     },

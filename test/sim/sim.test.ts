@@ -25,5 +25,7 @@ t.test('the same seed gives the same run', async (t) => {
   const seconds = 500;
   const first = await good(1, seconds);
   t.same(await good(1, seconds), first);
+  const { inChain, creations, calls } = first.contractGroups;
+  t.ok(inChain > 5 && creations > 0 && calls > 5, `${inChain} atomic transactions with contracts`);
   t.not((await good(2, seconds)).trace, first.trace);
 });

@@ -4,10 +4,10 @@
  */
 import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { isParticipant } from '../../src/ledger/participants.ts';
-import { asSent } from '../../src/tx/members.ts';
+import { asSent, membersOf } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { setScript } from '../../src/tx/types/013-set-script.ts';
-import { Broken, disagreement } from './checkers.ts';
+import { Broken, disagreement, runsContracts } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { startLiar } from './liar.ts';
 import type { SimNode } from './node.ts';
@@ -33,6 +33,19 @@ export interface SimOptions {
   readonly rollbackMax?: number | undefined;
 }
 
+export interface ContractGroups {
+  /** Those that a node has accepted. */
+  readonly sent: number;
+  /** Those in the chain at the end. */
+  readonly inChain: number;
+  /** Times that one stood in a block that is not in the chain. */
+  readonly undone: number;
+  /** Members in the chain: 103, 104 and 107. */
+  readonly creations: number;
+  readonly calls: number;
+  readonly updates: number;
+}
+
 export interface SimResult {
   readonly kind: string;
   readonly height: number;
@@ -47,7 +60,8 @@ export interface SimResult {
   /** Results of contracts, counted by every node. */
   readonly executed: number;
   readonly groups: number;
-  readonly contractGroups: number;
+  /** Atomic transactions with contracts. */
+  readonly contractGroups: ContractGroups;
   readonly crashes: number;
   /** Scripts of accounts set and removed, by transactions in the chain. */
   readonly scripts: number;
@@ -191,7 +205,6 @@ class Simulation {
       depthMax,
       executed,
       groups,
-      contractGroups,
       acceptedCount: accepted,
     } = cluster.checkers;
     const { crashes, cold } = cluster;
@@ -212,12 +225,26 @@ class Simulation {
       depthMax,
       executed,
       groups,
-      contractGroups,
+      contractGroups: this.contractGroups(txs),
       crashes,
     };
     const { unaware } = this;
     const about = { scripts, unsigned, unaware, judged: cold.count, agreedAfter, steps };
     return { kind, height, stateHash, trace, ...counts, ...about };
+  }
+
+  private contractGroups(chain: readonly Tx[]): ContractGroups {
+    const groups = chain.filter(runsContracts);
+    const types = groups.flatMap(membersOf).map((member) => asSent(member).type);
+    const count = (type: number): number => types.filter((one) => one === type).length;
+    return {
+      sent: this.workload.groups.accepted.length,
+      inChain: groups.length,
+      undone: this.cluster.checkers.contractGroups.size - groups.length,
+      creations: count(103),
+      calls: count(104),
+      updates: count(107),
+    };
   }
 
   /** Nobody stays banned, and the height grows. A node may still die of a write that was to fail. */

@@ -1,4 +1,5 @@
 /** Random valid and invalid transactions of all types, as users might send them. */
+import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { asSent } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
@@ -16,13 +17,15 @@ import { faults } from '../generators/faults.ts';
 import { type EarlierMembers, groupOf } from '../generators/groups.ts';
 import { type ExtremesOf, outsized } from '../generators/outsized.ts';
 import { Rng } from '../generators/random.ts';
+import { GroupLoad } from './group-load.ts';
 import { ScriptLoad } from './script-load.ts';
 import { LENGTH_MS, type Member } from './settings.ts';
 
 export interface Workload {
   readonly scripts: ScriptLoad;
-  /** A signed transaction; about one in five breaks a rule. */
-  next(now: number): Attempt;
+  readonly groups: GroupLoad;
+  /** A signed transaction; about one in five breaks a rule. `view`: the state of some node. */
+  next(now: number, view: LedgerView): Attempt;
   /** The first miner, who manages the connections, lets a node in or shuts it out. */
   register(now: number, member: Member, opType: 'add' | 'remove'): Tx;
 }
@@ -31,6 +34,8 @@ const BAD_ONE_IN = 5;
 const CONTRACTS_ONE_IN = 3;
 const SCRIPTED_ONE_IN = 4;
 const GROUPS_ONE_IN = 6;
+/** Those that run contracts. */
+const RUNNING_GROUPS_ONE_IN = 3;
 /** The largest and smallest that there are. */
 const OUTSIZED_ONE_IN = 50;
 
@@ -41,6 +46,7 @@ export function createWorkload(seed: number): Workload {
   const known: ExtremesOf = new Map();
   const earlier: EarlierMembers = new Map();
   const scripts = new ScriptLoad(new Rng(rng.u32()), scene);
+  const groups = new GroupLoad(scene);
   const good = Object.values(actions);
   const ofContracts = [103, 104, 104, 104, 104, 106, 107].map((type) => actions[type]!);
   const bad = Object.values(faults).map(
@@ -56,7 +62,12 @@ export function createWorkload(seed: number): Workload {
 
   return {
     scripts,
-    next(now) {
+    groups,
+    next(now, view) {
+      if (rng.chance(RUNNING_GROUPS_ONE_IN)) {
+        at(now);
+        return groups.next(view);
+      }
       if (rng.chance(SCRIPTED_ONE_IN)) return scripts.next(now - 500);
       const group = rng.chance(GROUPS_ONE_IN) ? groupOf(at(now), earlier) : undefined;
       if (group !== undefined) return group;

@@ -25,6 +25,8 @@ export interface ThreadParts {
   readonly admit: (access: string) => ((request: HttpRequest) => HttpReply | undefined) | undefined;
   /** The parts of routes that need no state, by their names; each copies the body at once. */
   readonly works: Readonly<Record<string, (body: Uint8Array) => Promise<OffloadResult>>>;
+  /** Takes `HttpServer.renew`. */
+  readonly renew: (data: unknown) => void;
   /** Called at the end, when nothing waits for a result any more. */
   readonly end?: () => void;
 }
@@ -68,6 +70,7 @@ export class ConnectionThread {
 
   private receive(message: ToThread): void {
     if (message.kind === 'reload') this.open();
+    else if (message.kind === 'renew') this.parts.renew(message.data);
     else if (message.kind === 'close') void this.server.close().then(() => this.close());
     else if (message.kind === 'end') this.end();
     else if (message.kind === 'written') this.outbox.write(message.texts);
@@ -95,13 +98,29 @@ export class ConnectionThread {
     assert(facts.work === undefined || work !== undefined, `no work ${facts.work}`);
     return {
       ...facts,
-      admit: facts.access === undefined ? undefined : this.parts.admit(facts.access),
+      admit: facts.access === undefined ? undefined : this.admission(index, facts.access),
       handle: (request, body) => {
         const hasWork = work !== undefined && body !== undefined && body.length > 0;
         if (!hasWork) return this.passOn(index, facts, request, body);
         return this.finish(index, facts, request, work(body));
       },
     };
+  }
+
+  /** The rule of access, which tells the main thread whom it has refused. */
+  private admission(index: number, access: string): HttpRoute['admit'] {
+    const admit = this.parts.admit(access);
+    return (
+      admit &&
+      ((request) => {
+        const reply = admit(request);
+        if (reply === undefined) return undefined;
+        const { status, type, body } = reply;
+        const refusal = { reply: { status, type, body }, address: request.remoteAddress() };
+        this.outbox.count({ route: index, status, refusal });
+        return reply;
+      })
+    );
   }
 
   private async finish(
@@ -113,7 +132,7 @@ export class ConnectionThread {
     const done = await result;
     if ('whole' in done) return this.passOn(index, facts, request, done.whole);
     if ('message' in done) return this.outbox.finish(index, done);
-    this.outbox.count(index, done.refusal.status);
+    this.outbox.count({ route: index, status: done.refusal.status });
     return done.refusal;
   }
 

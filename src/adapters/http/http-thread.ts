@@ -111,6 +111,11 @@ export class HttpThread {
     return this.opening.promise;
   }
 
+  /** Passes on `HttpServer.renew`. */
+  renew(data: unknown): void {
+    this.post({ kind: 'renew', data });
+  }
+
   /** Gives pending answers some time, then ends the thread. */
   async close(): Promise<void> {
     this.closing = true;
@@ -155,7 +160,9 @@ export class HttpThread {
   }
 
   private run({ prepared, calls, answered, taken, gone }: Batch): void {
-    for (const [route, status] of answered) this.routes[route]?.answered?.(status);
+    for (const { route, status, refusal } of answered) {
+      this.routes[route]?.answered?.(status, refusal);
+    }
     for (const id of taken) this.streams.taken(id);
     for (const id of gone) this.streams.gone(id);
     if (prepared !== undefined) {

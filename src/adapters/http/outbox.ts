@@ -9,7 +9,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { HttpReply, HttpStream, HttpStreamClient } from '../../base/http.ts';
 import { Batcher } from '../../concurrency/batcher.ts';
 import { type PreparedRequest, writePrepared } from './prepared-batch.ts';
-import type { Batch, Call, CallReply, Written } from './thread-messages.ts';
+import type { Answered, Batch, Call, CallReply, Written } from './thread-messages.ts';
 
 /** Prepared requests that travelled together. */
 interface Group {
@@ -34,7 +34,7 @@ export class Outbox {
   private readonly waiting = new Map<number, Waiting>();
   private calls: Call[] = [];
   private prepared: PreparedRequest[] = [];
-  private answered: (readonly [route: number, status: number])[] = [];
+  private answered: Answered[] = [];
   private answers: { readonly id: number; readonly reply: CallReply | undefined }[] = [];
   /** Clients of answers that go on. */
   private readonly streams = new Map<number, HttpStreamClient>();
@@ -68,8 +68,8 @@ export class Outbox {
   }
 
   /** Reports an answer that the main thread does not see. */
-  count(route: number, status: number): void {
-    this.answered.push([route, status]);
+  count(answered: Answered): void {
+    this.answered.push(answered);
     this.turn.ask();
   }
 

@@ -2,7 +2,7 @@
  * What travels between the thread that owns the state and the threads that hold the connections of
  * clients. All that one turn of the event loop has gathered travels in one message.
  */
-import type { HttpServerOptions } from '../../base/http.ts';
+import type { HttpServerOptions, ThreadRefusal } from '../../base/http.ts';
 import type { DelayHistogram } from '../loop-delay.ts';
 import type { Bounds } from './bounds.ts';
 
@@ -65,13 +65,20 @@ export interface Written {
   readonly isLast: boolean;
 }
 
+export interface Answered {
+  /** Index of the route. */
+  readonly route: number;
+  readonly status: number;
+  readonly refusal?: ThreadRefusal | undefined;
+}
+
 export interface Batch {
   readonly kind: 'batch';
   readonly calls: readonly Call[];
   /** Requests that the thread has begun (prepared-batch.ts). */
   readonly prepared: ArrayBuffer | undefined;
-  /** Route and status of answers that the thread gave by itself. */
-  readonly answered: readonly (readonly [route: number, status: number])[];
+  /** Answers that the thread gave by itself. */
+  readonly answered: readonly Answered[];
   /** Answers that go on whose clients have taken the last text. */
   readonly taken: readonly number[];
   /** Those whose connections are gone. */
@@ -98,6 +105,8 @@ export type ToThread =
     }
   | { readonly kind: 'written'; readonly texts: readonly Written[] }
   | { readonly kind: 'reload' }
+  /** `HttpServer.renew` */
+  | { readonly kind: 'renew'; readonly data: unknown }
   /** Gives pending answers some time, then ends the thread. */
   | { readonly kind: 'close' }
   /** Ends all connections at once, because the process ends. */

@@ -74,6 +74,9 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
           if (tls !== undefined) checkTlsFiles(tls);
           await all((thread) => thread.reload());
         },
+        renew(data) {
+          for (const thread of threads) thread.renew(data);
+        },
         close() {
           closed ??= close();
           return closed;

@@ -48,14 +48,19 @@ const READERS_MAX = 256;
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 
+/** What all who map the file have in common. */
+export const readingOptions = (options: EnvironmentOptions) => ({
+  ...BINARY,
+  noSubdir: false,
+  maxDbs: options.tables.length + 2,
+  maxReaders: READERS_MAX,
+  mapSize: options.mapBytes ?? MAP_BYTES,
+  pageSize: options.pageBytes ?? PAGE_BYTES,
+});
+
 export function openEnvironment(options: EnvironmentOptions): Environment {
   const root = open<Uint8Array, Uint8Array>(options.folder, {
-    ...BINARY,
-    noSubdir: false,
-    maxDbs: options.tables.length + 2,
-    maxReaders: READERS_MAX,
-    mapSize: options.mapBytes ?? MAP_BYTES,
-    pageSize: options.pageBytes ?? PAGE_BYTES,
+    ...readingOptions(options),
     // With it a commit would be acknowledged before it is on disk.
     overlappingSync: false,
     // The unused bytes of a page can only hold this node's own public data.

@@ -15,7 +15,9 @@ export function register(command: Command): void {
       const { sayStarted, settingsScreen } = await import('../terminal/start-screen.ts');
       if (process.stderr.isTTY === true) process.stderr.write(settingsScreen(config, origins));
       endWithParent();
-      const node = await runNode(config);
+      const { nonce } = config.network;
+      const readAgain = async () => (await loadConfig(path, { ...options, nonce })).config;
+      const node = await runNode(config, { readAgain, given: origins });
       sayStarted(node.facts, node.log, process.stderr.isTTY === true);
       await node.ended;
     });

@@ -5,7 +5,7 @@ import type { HttpServer } from '../../base/http.ts';
 import { stringify } from '../../base/json.ts';
 import type { Log } from '../../base/ports.ts';
 import { type Block, blockId } from '../../block/block.ts';
-import { effectiveSettings } from '../../node/config/document.ts';
+import { givenSettings } from '../../node/config/document.ts';
 import type { Config } from '../../node/config/settings.ts';
 import { hostInUrl } from '../telemetry.ts';
 import { colour } from './output.ts';
@@ -78,7 +78,7 @@ export function sayStarted(facts: StartFacts, log: Log, terminal: boolean): void
 
 /** The settings that were given, with secrets masked; all others have their defaults. */
 export function settingsScreen(config: Config, given: { has(key: string): boolean }): string {
-  const rows = Object.entries(effectiveSettings(config)).filter(([key]) => given.has(key));
+  const rows = Object.entries(givenSettings(config, given));
   const lines = rows.map(([key, value]) => `  ${key} = ${stringify(value)}\n`);
   return `\n  ${colour('bold', 'Settings')}\n\n${lines.join('')}\n`;
 }

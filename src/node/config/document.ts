@@ -2,6 +2,7 @@
  * The settings table as documents: configs/example.conf, the JSON Schema, and
  * the effective settings of a node without its secrets. All of it follows from the table alone.
  */
+import { stringify } from '../../base/json.ts';
 import { valueAt } from './genesis-section.ts';
 import {
   type AnySetting,
@@ -121,4 +122,23 @@ export function effectiveSettings(config: Config): Record<string, unknown> {
     shown.push([key, setting.secret === true && !isEmpty ? HIDDEN : setting.kind.show(value)]);
   }
   return Object.fromEntries(shown);
+}
+
+/** The same for the settings that were given; all others have their defaults. */
+export function givenSettings(
+  config: Config,
+  given: { has(key: string): boolean },
+): Record<string, unknown> {
+  const all = Object.entries(effectiveSettings(config));
+  return Object.fromEntries(all.filter(([key]) => given.has(key)));
+}
+
+/** Keys of the settings whose values differ, secrets included. */
+export function changedSettings(before: Config, after: Config): string[] {
+  const textOf = (config: Config, key: string): string => stringify(valueAt(config, key) ?? null);
+  return allSettings
+    .filter(
+      ({ key, setting }) => setting.ignored !== true && textOf(before, key) !== textOf(after, key),
+    )
+    .map(({ key }) => key);
 }

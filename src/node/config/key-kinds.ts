@@ -1,5 +1,5 @@
 /** Values of the settings of API keys with names. */
-import type { NamedKey } from '../../rest/named-keys.ts';
+import type { NamedKey } from '../../rest/access-keys.ts';
 import { isoDate, timeOfIsoDate } from '../../rest-framework/iso-date.ts';
 import { type Kind, Wrong } from './kinds.ts';
 import { keyHash, list, record, textLike } from './text-kinds.ts';

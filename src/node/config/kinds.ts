@@ -195,16 +195,19 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
 };
 
 /** Bytes; kB, MB, GB are powers of 1000, KiB, MiB, GiB (and K, M, G) of 1024. */
-export const size: Kind<number> = {
+export const sizeFrom = (min: number): Kind<number> => ({
   name: 'size',
   parse(raw) {
     const match = /^(\d+)\s*([a-z]*)$/i.exec(String(raw).trim());
     const unit = match && SIZE_UNITS[(match[2] ?? '').toLowerCase()];
     const bytes = match && unit ? Number(match[1]) * unit : NaN;
-    return Number.isSafeInteger(bytes)
-      ? bytes
-      : new Wrong('a size such as "100MiB", "64 KiB" or 1048576');
+    if (!Number.isSafeInteger(bytes)) {
+      return new Wrong('a size such as "100MiB", "64 KiB" or 1048576');
+    }
+    return bytes < min ? new Wrong(`at least ${min} bytes`) : bytes;
   },
   show: (value) => value,
   schema: { type: ['string', 'integer'] },
-};
+});
+
+export const size = sizeFrom(0);

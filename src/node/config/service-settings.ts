@@ -4,7 +4,7 @@
  */
 import { PRIVATE_DATA_BYTES_MAX } from '../../base/private-store.ts';
 import { namedKeys } from './key-kinds.ts';
-import { bool, duration, int, size } from './kinds.ts';
+import { bool, duration, int, size, sizeFrom } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import {
   address,
@@ -61,6 +61,18 @@ export const restApi = {
     'Keys that may do a part of what the API key may: a list of {name, hash, scopes, expires}. Scopes ' +
       'are read, sign, sign:<address>, privacy, peers and admin; expires is a date, and may be absent.',
   ),
+  'audit-log': {
+    path: optional(
+      path,
+      'File that says who did what with a key, a line of JSON for each request; absent: none.',
+    ),
+    'max-size': setting(
+      sizeFrom(65_536),
+      '16MiB',
+      'Size at which a new file begins, <path>.1 and on.',
+    ),
+    files: setting(int(1, 10_000), 10, 'Files in all; the oldest is deleted.'),
+  },
   'host-names': setting<readonly string[]>(
     list(hostName),
     [],

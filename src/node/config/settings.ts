@@ -5,7 +5,7 @@
 import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 import { blockchain } from './chain-settings.ts';
 import { dataService } from './data-settings.ts';
-import { bool, int, size } from './kinds.ts';
+import { bool, int, size, sizeFrom } from './kinds.ts';
 import { miner, network, ntp, synchronization, utx } from './network-settings.ts';
 import { api, dockerEngine, metrics, privacy, restApi } from './service-settings.ts';
 import {
@@ -42,6 +42,20 @@ export const settings = {
     'INFO',
     'How much is logged; the variable LOG_LEVEL wins.',
   ),
+  'log-format': setting<'auto' | 'json' | 'text'>(
+    choice('auto', 'json', 'text'),
+    'auto',
+    'Form of a line of the log; auto: text on a terminal, JSON elsewhere.',
+  ),
+  'log-file': {
+    path: optional(path, 'The log goes into this file; absent: to standard error.'),
+    'max-size': setting(
+      sizeFrom(65_536),
+      '16MiB',
+      'Size at which a new file begins, <path>.1 and on.',
+    ),
+    files: setting(int(1, 10_000), 10, 'Files in all; the oldest is deleted.'),
+  },
   'native-ticker': setting<string>(
     textLike({ name: 'ticker', expected: '2 to 10 capital letters', pattern: /^[A-Z]{2,10}$/ }),
     NATIVE_TOKEN,

@@ -102,9 +102,7 @@ function placeOf(lastId: string): NamedPlace | undefined {
 /** Throws ApiError where the kinds need a key that the request lacks. */
 function requireKey(kinds: ReadonlySet<EventKind>, http: HttpRequest, services: Services): void {
   if (!kinds.has('policyData')) return;
-  const { settings, family: hashes, clock } = services;
-  const guards = createGuards({ settings, hashes, now: () => clock.now() });
-  const refusal = guards('privacyKey')?.(http);
+  const refusal = createGuards(services)('privacyKey')?.(http);
   if (refusal !== undefined) throw refusal;
 }
 

@@ -15,6 +15,7 @@ const offload = new OffloadThreads({
 
 new ConnectionThread(parentPort!, workerData, {
   admit: (access) => rules[access],
+  renew: () => undefined,
   works: {
     half(body) {
       const asked = Buffer.from(body).toString();

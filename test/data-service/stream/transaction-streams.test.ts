@@ -78,13 +78,17 @@ t.test('a growing chain, PostgreSQL', { skip: cluster.skip }, async (t) =>
   growing(t, await onPostgres()),
 );
 
-/** A client that changes between two servers while the chain changes at random. */
-t.test('interruptions', { skip: cluster.skip, timeout: 120_000 }, async (t) => {
+/** STREAM_ROUNDS=400: about 1,000 blocks with 50 reorganisations. */
+const ROUNDS = Number(process.env['STREAM_ROUNDS'] ?? 25);
+const MS_PER_ROUND_MAX = 3_000;
+const REORGANISED_ONE_IN = ROUNDS < 100 ? 3 : 8;
+
+/** A client that is interrupted, and changes between two servers, while the chain changes at random. */
+async function interruptions(t: Test, open: Open, isShared: boolean): Promise<void> {
   const chain = grown('interruptions');
   const node = await madeNode(t, () => chain);
-  const open = await onPostgres();
   const crawler = await served(t, node.url, open);
-  const other = await served(t, node.url, open, { crawl: undefined });
+  const other = isShared ? await served(t, node.url, open, { crawl: undefined }) : crawler;
   await crawler.reached(chain.height());
   await other.reached(chain.height());
   const random = seededRandom('interruptions');
@@ -92,11 +96,14 @@ t.test('interruptions', { skip: cluster.skip, timeout: 120_000 }, async (t) => {
   const events: StreamEvent[] = [];
   let client: EventClient | undefined;
   let lastId = '0';
-  for (let round = 0; round < 25; round++) {
+  let reorganisations = 0;
+  for (let round = 0; round < ROUNDS; round++) {
     const { url } = round % 2 === 0 ? crawler : other;
     client = await eventClient(t, `${url}/transactions/stream?type=4,11,12`, lastId);
-    if (below(3) === 0) chain.reorganise(1 + below(6), below(9));
-    else chain.grow(1 + below(4));
+    if (below(REORGANISED_ONE_IN) === 0) {
+      chain.reorganise(1 + below(6), below(9));
+      reorganisations++;
+    } else chain.grow(1 + below(4));
     // The interruption comes anywhere in between.
     await new Promise((resolve) => setTimeout(resolve, below(120)));
     if (below(4) === 0) await reached(crawler, chain);
@@ -113,7 +120,14 @@ t.test('interruptions', { skip: cluster.skip, timeout: 120_000 }, async (t) => {
   await client.until(complete);
   t.strictSame(kept([...events, ...client.events]), expected);
   t.ok(events.some(({ type }) => type === 'rollback'));
-});
+  t.comment(`${chain.height()} blocks, ${reorganisations} reorganisations`);
+}
+
+const interrupted = { timeout: 60_000 + ROUNDS * MS_PER_ROUND_MAX };
+t.test('interruptions, PGlite', interrupted, (t) => interruptions(t, memoryDatabase, false));
+t.test('interruptions, PostgreSQL', { ...interrupted, skip: cluster.skip }, async (t) =>
+  interruptions(t, await onPostgres(), true),
+);
 
 t.test('a client that takes too little', { timeout: 110_000 }, async (t) => {
   const chain = madeChain({ seed: 'slow', txsPerBlock: 100, accounts: 20 });

@@ -33,7 +33,10 @@ t.test('the Base58 of a message is made in the turn of its request', async (t) =
   const { keystore } = node.services;
   const url = await serve({
     keystore: {
-      ...keystore,
+      addresses: () => keystore.addresses(),
+      publicKey: (address) => keystore.publicKey(address),
+      requestKey: (address, password) => keystore.requestKey(address, password),
+      reload: () => keystore.reload(),
       // Answers all that wait at once; whoever works on the message only then sees nothing of it.
       async sign(address, password, message) {
         const signature = await keystore.sign(address, password, message);

@@ -2,8 +2,10 @@
  * Opens the store of a configuration. A damaged store, or one of a release without checksums, is
  * replaced by a new one with all blocks that are still readable; peers supply the rest.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreLockedError } from '../../../adapters/folder-lock.ts';
+import { copyStore } from '../../../adapters/lmdb/copy.ts';
 import { type LmdbStore, openLmdbStore } from '../../../adapters/lmdb/store.ts';
 import { systemClock } from '../../../adapters/system.ts';
 import { createVerifyThreads } from '../../../adapters/verify/signature-threads.ts';
@@ -17,6 +19,33 @@ import { openBlockchain } from '../../../node/open-blockchain.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
 import { lockedBy } from '../../terminal/exit.ts';
 
+export const chainFolder = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): string =>
+  join(dataDirectory, 'chain');
+
+export interface ChainCopy {
+  readonly store: LmdbStore;
+  close(): Promise<void>;
+}
+
+/**
+ * A copy of the store, while a node may go on writing. `to`: the folder in which it stays; absent: it
+ * is deleted at the end. Rejects with StoreCorruptError where it is damaged.
+ */
+export async function copyOfChainStore(config: Config, to?: string): Promise<ChainCopy> {
+  const folder = to ?? mkdtempSync(join(config.dataDirectory, 'copy-'));
+  const remove = (): void => {
+    if (to === undefined) rmSync(folder, { recursive: true });
+  };
+  try {
+    await copyStore({ folder: chainFolder(config), tables }, folder);
+    const store = await openLmdbStore({ folder, tables });
+    return { store, close: () => store.close().finally(remove) };
+  } catch (cause) {
+    remove();
+    throw cause;
+  }
+}
+
 /** The start of a node takes less. */
 const SCRUB_AFTER_MS = 10_000;
 
@@ -26,7 +55,7 @@ export async function openChainStore(
   log: Log,
   onDamage?: (damage: StoreCorruptError) => void,
 ): Promise<LmdbStore> {
-  const folder = join(config.dataDirectory, 'chain');
+  const folder = chainFolder(config);
   const store = await openLmdbStore({
     folder,
     tables,

@@ -1,5 +1,6 @@
-/** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running. */
-import { type Command, InvalidArgumentError } from 'commander';
+/** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running; `export`
+ * and `hash` also work on a copy of that of a running one. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Blockchain } from '../../../chain/blockchain.ts';
 import type { RemovedBlocks } from '../../../miner/removed-blocks.ts';
 import type { Config } from '../../../node/config/settings.ts';
@@ -8,6 +9,13 @@ import { setOption } from '../config.ts';
 
 interface Flags {
   readonly set?: string[];
+  /** Works on a copy, while a node may run. */
+  readonly running?: true;
+}
+
+interface ChainFlags extends Flags {
+  /** Where the copy is made and stays; absent: it is deleted afterwards. */
+  readonly copyTo?: string;
 }
 
 const MESSAGE_MS = 10_000;
@@ -17,6 +25,7 @@ export function register(command: Command): void {
     command.command(words).description(summary).addOption(setOption());
   sub('export <config> <file>', 'write all blocks to a file')
     .option('--from <height>', 'first block', heightFrom, 2)
+    .addOption(running())
     .action(exportChain);
   sub(
     'import <config> <file>',
@@ -36,8 +45,12 @@ export function register(command: Command): void {
     .action(rollback);
   sub('hash <config>', 'print the state hash')
     .argument('[height]', 'default: the last block', heightFrom)
+    .addOption(running())
     .action(stateHash);
 }
+
+const running = () =>
+  new Option('--running', 'work on a copy of the store, while a node goes on with it');
 
 function heightFrom(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('expected a height');
@@ -54,13 +67,13 @@ interface Opened {
 /** Opens the chain of a configuration, passes it on, and closes it in any case. */
 export async function withChain<T>(
   path: string,
-  flags: Flags,
+  flags: ChainFlags,
   job: (blockchain: Blockchain, opened: Opened) => Promise<T>,
 ): Promise<T> {
   const { loadConfig } = await import('../../config-file.ts');
   const { cryptographyOfConfig } = await import('../../cryptography.ts');
   const { genesisBlock } = await import('../../genesis-block.ts');
-  const { openChainStore } = await import('./chain-store.ts');
+  const { copyOfChainStore, openChainStore } = await import('./chain-store.ts');
   const { stderrLog } = await import('../../../adapters/log.ts');
   const { systemClock } = await import('../../../adapters/system.ts');
   const { openBlockchain } = await import('../../../node/open-blockchain.ts');
@@ -69,7 +82,9 @@ export async function withChain<T>(
   const { family, scheme } = cryptographyOfConfig(config);
   const genesis = genesisBlock(config);
   const log = stderrLog('warn', process.stderr.isTTY === true);
-  const store = await openChainStore(config, genesis, log);
+  const isCopied = flags.running === true || flags.copyTo !== undefined;
+  const copy = isCopied ? await copyOfChainStore(config, flags.copyTo) : undefined;
+  const store = copy?.store ?? (await openChainStore(config, genesis, log));
   const verifier = createVerifyThreads(family, { log });
   try {
     const ports = { scheme, store, verifier, clock: systemClock(), log };
@@ -77,7 +92,7 @@ export async function withChain<T>(
     return await job(blockchain, { config, consensus, log, verifier });
   } finally {
     await verifier.close();
-    await store.close();
+    await (copy ?? store).close();
   }
 }
 
@@ -105,7 +120,7 @@ async function exportChain(path: string, file: string, flags: Flags & { from: nu
 }
 
 /** A note from elsewhere would make the voter contradict itself. Throws CliError. */
-async function requireNoNote(config: Config): Promise<void> {
+export async function requireNoNote(config: Config): Promise<void> {
   const { files } = await import('../../../adapters/files.ts');
   const { noteDisk, notePath } = await import('../../../node/voter-note.ts');
   const path = notePath(config);

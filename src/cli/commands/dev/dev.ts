@@ -2,7 +2,7 @@
  * `platform-node dev`: a ready private network with funded accounts, in a temporary folder or in
  * one that is kept. A single node runs in this process; several nodes run in separate processes.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -167,6 +167,7 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   const { configPath } = await import('./dev-network.ts');
   const { loadConfig } = await import('../../config-file.ts');
   const { runNode } = await import('../../run-node.ts');
+  const { withBlockLine } = await import('./block-line.ts');
   const { TERMINAL_SIGNALS } = await import('../../terminal/stop-requests.ts');
   const { contractSettings, devContracts } = await import('./dev-contracts.ts');
   const contracts = await devContracts(options.dockerHost);
@@ -175,7 +176,12 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   const set = [port, ...contractSettings(contracts, written)];
   const { config } = await loadConfig(configPath(dir), { set });
   const audit = options.checkState === true ? 'state' : 'blocks';
-  const node = await runNode(config, { audit, stopSignals: TERMINAL_SIGNALS });
+  const terminal = process.stderr.isTTY === true ? writeToTerminal : undefined;
+  const node = await runNode(config, {
+    audit,
+    stopSignals: TERMINAL_SIGNALS,
+    around: (log) => withBlockLine(log, terminal),
+  });
   // A person gets the screen below instead, which says more.
   const { sayStarted } = await import('../../terminal/start-screen.ts');
   if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
@@ -183,6 +189,15 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   const data = await startData(dir, restPorts, options);
   await announce(network, { restPorts, contracts, data: data?.url }, options);
   await node.ended.finally(() => data?.stop());
+}
+
+/** A terminal that is gone is no failure: its end also ends the network. */
+function writeToTerminal(text: string): void {
+  try {
+    writeSync(process.stderr.fd, text);
+  } catch {
+    // Nobody reads it any more.
+  }
 }
 
 async function runProcesses(dir: string, network: DevNetwork, options: Options): Promise<void> {

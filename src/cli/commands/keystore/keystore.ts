@@ -1,5 +1,5 @@
 /**
- * `platform-node keystore generate|list|import|export|derive` (node.md#key-files, node.md#tools).
+ * `platform-node keystore generate|list|import|export|passwd|derive` (node.md#key-files, node.md#tools).
  */
 import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../../terminal/exit.ts';
@@ -59,6 +59,19 @@ export function register(command: Command): void {
     .addOption(passwordEnv('every account that has one'))
     .addOption(setOption())
     .action(exportKeys);
+  command
+    .command('passwd <file> [address]')
+    .description(
+      'Change the password of the wallet of a configuration, or that of one of its accounts. Asks ' +
+        'for the present passwords, and twice for the new one. A running node takes it over on ' +
+        'SIGHUP.',
+    )
+    .addOption(passwordEnv('every account that has one'))
+    .addOption(new Option('--new-password-env <variable>', 'variable that holds the new password'))
+    .addOption(setOption())
+    .action(async (...given: Parameters<typeof import('./passwd.ts').passwd>) =>
+      (await import('./passwd.ts')).passwd(...given),
+    );
   command
     .command('derive')
     .description(

@@ -9,6 +9,7 @@ import { isObject } from '../../../base/json.ts';
 import type { Log } from '../../../base/ports.ts';
 import type { Account } from '../../../keystore/account-files.ts';
 import { type Keystore, openKeystore } from '../../../keystore/keystore.ts';
+import { changeWalletPassword } from '../../../keystore/wallet-password.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import { readConfigFile } from '../../config-file.ts';
 import { type Cryptography, cryptographyOf, cryptographyOfConfig } from '../../cryptography.ts';
@@ -31,6 +32,19 @@ export async function openWallet(place: WalletPlace, log?: Log): Promise<Keystor
     { path: place.path, layout, password },
     { files, random: systemRandom, ...place.network, ...(log === undefined ? {} : { log }) },
   );
+}
+
+/** Gives the wallet another password; asks for the present one where the configuration has none. */
+export async function reencryptWallet(
+  place: WalletPlace,
+  choose: () => Promise<string>,
+  passwordOf: (address: string) => Promise<string>,
+): Promise<void> {
+  const { path, network } = place;
+  const password = await walletPassword(place.password);
+  const options = { path, layout: network.family.keystoreLayout, password };
+  const deps = { files, random: systemRandom, ...network };
+  await changeWalletPassword(options, deps, await choose(), passwordOf);
 }
 
 /** The keystore of a node. An empty one is an error, because a node without keys cannot work. */

@@ -1,0 +1,47 @@
+/** `platform-node keystore passwd`: another password for the wallet, or for one of its accounts. */
+import { CliError } from '../../terminal/exit.ts';
+import { printJson, say } from '../../terminal/output.ts';
+import { fromVariable, type PasswordFlags, passwordSource } from './account-passwords.ts';
+import { openWallet, placeFromFile, reencryptWallet } from './open-wallet.ts';
+
+export interface PasswdFlags extends PasswordFlags {
+  set?: string[];
+  /** The variable that holds the new password. */
+  newPasswordEnv?: string;
+}
+
+export async function passwd(
+  file: string,
+  address: string | undefined,
+  flags: PasswdFlags,
+): Promise<void> {
+  const place = await placeFromFile(file, flags.set);
+  const typed = passwordSource({});
+  const ask = async (name: string): Promise<string> =>
+    fromVariable(flags.passwordEnv) ?? typed.ask(`Password of ${name}: `);
+  const choose = async (of: string): Promise<string> =>
+    fromVariable(flags.newPasswordEnv) ?? typed.choose(`New password of ${of}: `);
+  try {
+    if (address === undefined) {
+      await reencryptWallet(place, () => choose('the wallet'), ask);
+      printJson({ wallet: place.path, changed: true });
+      say('Set wallet.password to the new password; a running node takes it over on SIGHUP');
+      return;
+    }
+    const keystore = await openWallet(place);
+    try {
+      const { scheme } = place.network;
+      const account = keystore
+        .accounts()
+        .find((one) => scheme.addressToText(one.address) === address);
+      if (account === undefined) throw new CliError(`'${address}' is not in '${place.path}'`);
+      const current = account.password ? await ask(address) : undefined;
+      await keystore.changeAccountPassword(account.address, current, await choose(address));
+      printJson({ address, changed: true });
+    } finally {
+      keystore.close();
+    }
+  } finally {
+    typed.close();
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Routes that need a key, with a record of each request: whose key, from where, what, and how it
+ * ended. Bodies, queries and secrets are not recorded.
+ */
+import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
+import { parse } from '../base/json.ts';
+import type { AuditLog, Clock } from '../base/ports.ts';
+import { TokenBucket } from '../concurrency/token-bucket.ts';
+
+const PATH_CHARS_MAX = 256;
+/** Refusals that are recorded in a second, and at once: they must not push out what keys have done. */
+const REFUSALS_PER_SECOND = 10;
+const REFUSALS_AT_ONCE = 100;
+
+/** `holderOf`: the name of the key of a request. */
+export function auditedRoutes(
+  routes: readonly HttpRoute[],
+  log: AuditLog,
+  holderOf: (request: HttpRequest) => string | undefined,
+  clock: Pick<Clock, 'monotonic'>,
+): HttpRoute[] {
+  const refusals = new TokenBucket(REFUSALS_AT_ONCE, REFUSALS_PER_SECOND, clock);
+  let unrecorded = 0;
+
+  const recordRefusal = (route: HttpRoute, reply: HttpReply, address: string): void => {
+    if (!refusals.tryTake()) {
+      unrecorded += 1;
+      return;
+    }
+    const more = unrecorded === 0 ? {} : { unrecorded };
+    unrecorded = 0;
+    const { method, pattern } = route;
+    log.record({ address, method, path: pattern, status: reply.status, ...whyOf(reply), ...more });
+  };
+
+  const audited = (route: HttpRoute): HttpRoute => ({
+    ...route,
+    keepsAddress: true,
+    answered(status, refusal) {
+      route.answered?.(status, refusal);
+      if (refusal !== undefined) recordRefusal(route, refusal.reply, refusal.address);
+    },
+    admit(request) {
+      const reply = route.admit?.(request);
+      if (reply !== undefined) recordRefusal(route, reply, request.remoteAddress());
+      return reply;
+    },
+    handle(request, body) {
+      // Before the handler waits for something: nothing of the request is there afterwards.
+      const { method } = request;
+      const path = request.path.slice(0, PATH_CHARS_MAX);
+      const who = { key: holderOf(request), address: request.remoteAddress(), method, path };
+      const finish = (reply: HttpReply): HttpReply => {
+        log.record({ ...who, status: reply.status });
+        return reply;
+      };
+      const reply = route.handle(request, body);
+      return reply instanceof Promise ? reply.then(finish) : finish(reply);
+    },
+  });
+  return routes.map((route) => (route.access === undefined ? route : audited(route)));
+}
+
+/** The message of a refusal by a guard, which names the key where it has a name. */
+function whyOf({ body }: HttpReply): { readonly why: string } {
+  const { message } = parse(String(body)) as { readonly message: string };
+  return { why: message };
+}

@@ -1,0 +1,106 @@
+// A file of lines: none is lost or torn, whatever the disk does, and the oldest make room.
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { RotatingFile } from '../../src/adapters/rotating-file.ts';
+import { temporaryFolder } from '../e2e/dev-node.ts';
+import { until } from '../network/parties.ts';
+
+function opened(path: string, bytesMax = 1_000_000, filesMax = 3) {
+  const troubles: (string | undefined)[] = [];
+  const file = new RotatingFile({ path, bytesMax, filesMax }, (why) => troubles.push(why?.message));
+  file.start();
+  return { file, troubles };
+}
+
+const linesOf = (path: string): string[] =>
+  existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+
+t.test('lines are appended, to those of an earlier run too', async (t) => {
+  const path = join(temporaryFolder(t), 'lines');
+  const first = opened(path);
+  for (let i = 0; i < 1000; i++) first.file.write(`${i}\n`);
+  await first.file.stop();
+  const second = opened(path);
+  second.file.write('1000\n');
+  await second.file.stop();
+  t.strictSame(
+    linesOf(path),
+    Array.from({ length: 1001 }, (_, i) => String(i)),
+  );
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.strictSame(first.troubles, []);
+});
+
+t.test('a full file becomes the first of the old ones, and the oldest is deleted', async (t) => {
+  const path = join(temporaryFolder(t), 'lines');
+  writeFileSync(path, 'x'.repeat(99));
+  for (const [i, line] of ['a', 'b', 'c', 'd'].entries()) {
+    const { file } = opened(path, 100);
+    file.write(`${line.repeat(99)}\n`);
+    await file.stop();
+    t.equal(statSync(path).size, i === 0 ? 199 : 100);
+  }
+  t.strictSame(
+    [path, `${path}.1`, `${path}.2`].map((name) => linesOf(name)[0]?.slice(-1)),
+    ['d', 'c', 'b'],
+  );
+  t.notOk(existsSync(`${path}.3`));
+  const { file } = opened(path, 100, 1);
+  file.write('e\n');
+  await file.stop();
+  t.strictSame(linesOf(path), ['e'], 'a single file begins anew');
+});
+
+t.test('what the disk refuses waits, and is written once', async (t) => {
+  const folder = join(temporaryFolder(t), 'gone');
+  mkdirSync(folder);
+  const path = join(folder, 'lines');
+  const { file, troubles } = opened(path);
+  rmSync(folder, { recursive: true });
+  for (const line of ['a', 'b', 'c']) file.write(`${line}\n`);
+  await until('it is told', () => troubles.length === 1);
+  mkdirSync(folder);
+  await until('they are written', () => linesOf(path).length >= 3);
+  file.write('d\n');
+  await file.stop();
+  t.strictSame(
+    linesOf(path).filter((line) => line !== ''),
+    ['a', 'b', 'c', 'd'],
+  );
+  t.equal(troubles.length, 2);
+  t.equal(troubles[1], undefined, 'it says that it works again');
+});
+
+t.test('the room of what waits has an end', async (t) => {
+  const folder = join(temporaryFolder(t), 'gone');
+  mkdirSync(folder);
+  const { file, troubles } = opened(join(folder, 'lines'));
+  rmSync(folder, { recursive: true });
+  const line = `${'x'.repeat(1_000_000)}\n`;
+  const taken = Array.from({ length: 6 }, () => file.write(line));
+  t.strictSame(taken, [true, true, true, true, false, false]);
+  await until('it is told', () => troubles.length === 1);
+  await file.stop();
+});
+
+t.test('a file that cannot be opened', async (t) => {
+  const folder = temporaryFolder(t);
+  t.throws(() => opened(join(folder, 'no', 'lines')), { code: 'ENOENT' });
+  mkdirSync(join(folder, 'lines'));
+  t.throws(() => opened(join(folder, 'lines')), { code: 'EISDIR' });
+});
+
+t.test('a flush leaves nothing waiting', async (t) => {
+  const path = join(temporaryFolder(t), 'lines');
+  const { file } = opened(path);
+  for (const line of ['a', 'b', 'c']) file.write(`${line}\n`);
+  file.flush();
+  // The first line is on its way in another thread.
+  t.strictSame(
+    linesOf(path).filter((line) => line !== 'a'),
+    ['b', 'c'],
+  );
+  await file.stop();
+  t.strictSame(linesOf(path).sort(), ['a', 'b', 'c']);
+});

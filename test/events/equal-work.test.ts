@@ -1,0 +1,89 @@
+// What readers with different filters share: a block is looked up, and a transaction printed, once for
+// all of them.
+import t from 'tap';
+import { latin1 } from '../../src/base/bytes.ts';
+import { type ChainFeed, createChainFeed } from '../../src/events/chain-feed.ts';
+import { createEventStreams } from '../../src/events/event-streams.ts';
+import { headers } from '../../src/ledger/tables.ts';
+import { mine, newChain, payment, users } from '../chain/chain-harness.ts';
+
+const settled = async (): Promise<void> => {
+  for (let i = 0; i < 200; i++) await new Promise(setImmediate);
+};
+
+/** The work for one block with two transactions, by so many readers of them, in turns with each filter. */
+async function workFor(readers: number, filters = readers) {
+  const chain = await newChain();
+  for (let i = 0; i < 5; i++) await mine(chain, []);
+  const { blockchain, clock } = chain;
+  const work = { headers: 0, printed: 0, pages: 0, events: 0 };
+  const scheme = Object.create(blockchain.view.scheme, {
+    addressToText: {
+      value(address: Uint8Array) {
+        work.printed++;
+        return blockchain.view.scheme.addressToText(address);
+      },
+    },
+  });
+  const view: typeof blockchain.view = Object.create(blockchain.view, {
+    scheme: { value: scheme },
+    get: {
+      value(...[table, key]: Parameters<typeof blockchain.view.get>) {
+        if (table.id === headers.id) work.headers++;
+        return blockchain.view.get(table, key);
+      },
+    },
+  });
+  const feed = createChainFeed({
+    chain: { view, tip: () => blockchain.tip(), listen: (one) => blockchain.listen(one) },
+    clock,
+  });
+  const counting: ChainFeed = Object.create(feed, {
+    next: {
+      value(...of: Parameters<ChainFeed['next']>) {
+        work.pages++;
+        return feed.next(...of);
+      },
+    },
+  });
+  const streams = createEventStreams(
+    { readersMax: readers, readersOfClientMax: readers },
+    { feed: counting, clock, headerText: String },
+  );
+  const [alice, bob] = users;
+  for (let i = 0; i < readers; i++) {
+    const filter = { kinds: new Set(['transaction'] as const), addresses: [latin1(bob.address)] };
+    const text = `another way to write it ${i % filters}`;
+    const request = { filter, filterText: text, client: '', from: undefined, follows: true };
+    streams.open(request).stream.begin({
+      write: (text) => {
+        work.events += text.split('event: transaction').length - 1;
+        return true;
+      },
+      end: () => {},
+    });
+  }
+  await settled();
+  Object.assign(work, { headers: 0, printed: 0, pages: 0 });
+  const { timestamp } = blockchain.tip().header;
+  await mine(chain, [payment(alice, bob, 1n, timestamp), payment(alice, bob, 2n, timestamp + 1)]);
+  await settled();
+  await streams.stop();
+  return work;
+}
+
+t.test('work for one block', async (t) => {
+  const one = await workFor(1);
+  const many = await workFor(50);
+  t.equal(one.events, 2);
+  t.equal(many.events, 2 * 50);
+  t.ok(one.headers > 0 && one.printed > 0);
+  t.strictSame([many.headers, many.printed], [one.headers, one.printed]);
+});
+
+t.test('a filter is evaluated once, however many others there are', async (t) => {
+  const filters = 200;
+  const { pages, events } = await workFor(2 * filters, filters);
+  t.equal(events, 2 * 2 * filters);
+  t.equal(pages, filters);
+});

@@ -1,0 +1,55 @@
+// Pages that readers share: what is kept is limited, and what may grow is read anew.
+import t from 'tap';
+import { SharedPages } from '../../src/events/shared-pages.ts';
+
+const MIB = 1024 * 1024;
+const settled = () => new Promise(setImmediate);
+
+function shared(chars: number) {
+  const pages = new SharedPages<string>();
+  const read: string[] = [];
+  const get = async (key: string, isWhole = true): Promise<void> => {
+    const page = async () => {
+      read.push(key);
+      return { text: 'x'.repeat(chars), place: key };
+    };
+    await pages.get(key, page, () => isWhole);
+    await settled();
+  };
+  return { get, read };
+}
+
+t.test('long pages', async (t) => {
+  const { get, read } = shared(MIB);
+  const keys = Array.from({ length: 20 }, (_, i) => `page ${i}`);
+  for (const key of keys) await get(key);
+  read.length = 0;
+  await get(keys.at(-1)!);
+  t.strictSame(read, [], 'the newest are there');
+  await get(keys[0]!);
+  t.strictSame(read, ['page 0'], 'and the oldest are gone');
+});
+
+t.test('long names count, too', async (t) => {
+  const { get, read } = shared(1);
+  const keys = Array.from({ length: 20 }, (_, i) => `${i} ${'y'.repeat(MIB)}`);
+  for (const key of keys) await get(key);
+  read.length = 0;
+  await get(keys[0]!);
+  t.equal(read.length, 1);
+});
+
+t.test('short ones of many filters', async (t) => {
+  const { get, read } = shared(10);
+  const keys = Array.from({ length: 1000 }, (_, i) => `filter ${i}`);
+  for (const key of [...keys, ...keys]) await get(key);
+  t.equal(read.length, keys.length);
+});
+
+t.test('one that has no end yet', async (t) => {
+  const { get, read } = shared(10);
+  await get('place', false);
+  await get('place');
+  await get('place');
+  t.strictSame(read, ['place', 'place']);
+});
