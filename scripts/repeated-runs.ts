@@ -13,7 +13,7 @@ const national: Files = {
   'test/block/genesis.test.ts': {},
   'test/chain/blockchain.test.ts': {},
   'test/chain/finality-choice.test.ts': {},
-  'test/chain/finality-rules.test.ts': {},
+  'test/chain/finality/finality-rules.test.ts': {},
   'test/chain/fork/forged-bodies.test.ts': {},
   'test/chain/script-budget.test.ts': {},
   'test/contracts/statuses/status-record.test.ts': {},

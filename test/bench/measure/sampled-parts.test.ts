@@ -1,6 +1,6 @@
 // How the samples of `perf` are sorted into parts (bench/measure/sampled-parts.ts).
 import { test } from 'tap';
-import { partsOf, REST } from '../../bench/measure/sampled-parts.ts';
+import { partsOf, REST } from '../../../bench/measure/sampled-parts.ts';
 
 const PARTS = [
   ['wake', /sock_def_readable/],

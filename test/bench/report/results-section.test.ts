@@ -1,9 +1,9 @@
 // The tables of goals and results in docs/performance.md (bench/report).
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { readAccepted } from '../../bench/report/accepted-run.ts';
-import { atLeast, type Goal, type Level } from '../../bench/report/result.ts';
-import { goalSeen, goalsSection, resultsSection } from '../../bench/report/results-section.ts';
+import { readAccepted } from '../../../bench/report/accepted-run.ts';
+import { atLeast, type Goal, type Level } from '../../../bench/report/result.ts';
+import { goalSeen, goalsSection, resultsSection } from '../../../bench/report/results-section.ts';
 
 const goal = (level: Level, bound: number, value: number | undefined): Goal => ({
   level,
@@ -67,7 +67,7 @@ t.test('neighbours without a ratio share a line, in their order', async (t) => {
 });
 
 t.test('the page has the results that the repository keeps', async (t) => {
-  const page = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../docs/performance.md', import.meta.url), 'utf8');
   const part = (name: string) => page.split(`<!-- ${name} -->`)[1]?.split(`<!-- /${name} -->`)[0];
   const { rows } = readAccepted();
   const names = [...(part('goals') ?? '').matchAll(/^\| ([\w-]+) \|/gm)]

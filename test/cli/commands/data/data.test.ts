@@ -1,13 +1,13 @@
 // What the commands leave in a database, and how a crawler that needs an operator ends: exit code,
 // and one line that says what to do.
 import t from 'tap';
-import { EXIT } from '../../src/cli/terminal/exit.ts';
-import { migrate, SCHEMA_VERSION } from '../../src/data-service/schema/migrate.ts';
-import { crawl } from '../data-service/crawling.ts';
-import { type MadeChain, madeChain } from '../data-service/made-chain.ts';
-import { madeNode } from '../data-service/made-node.ts';
-import { postgresCluster } from '../data-service/stores.ts';
-import { lines, run } from './run.ts';
+import { EXIT } from '../../../../src/cli/terminal/exit.ts';
+import { migrate, SCHEMA_VERSION } from '../../../../src/data-service/schema/migrate.ts';
+import { crawl } from '../../../data-service/crawling.ts';
+import { type MadeChain, madeChain } from '../../../data-service/made-chain.ts';
+import { madeNode } from '../../../data-service/made-node.ts';
+import { postgresCluster } from '../../../data-service/stores.ts';
+import { lines, run } from '../../run.ts';
 
 const cluster = await postgresCluster(t);
 const MAX_ROLLBACK = 20;

@@ -1,18 +1,18 @@
 // Offline proofs of the blocks of a stored chain (finality.md#proofs), as a node answers and a command checks them.
 import t from 'tap';
-import { proofOfBlock } from '../../src/chain/finality/block-proof.ts';
-import { finalProofWrite } from '../../src/chain/finality/final-floor.ts';
-import { leavesAt, rootHeight } from '../../src/chain/finality/finality-state.ts';
-import { trustedGenesis } from '../../src/chain/finality/genesis-voters.ts';
-import { base64 } from '../../src/codec/text.ts';
-import { encodeFinalProof } from '../../src/finality/final-proof.ts';
-import { decodeJustification } from '../../src/finality/justification.ts';
-import { type TrustedCheckpoint, verifyOffline } from '../../src/finality/offline-proof.ts';
-import { proofFromJson, stepsToJson } from '../../src/finality/offline-proof-json.ts';
-import { decidingOn } from '../../src/finality/voter-set.ts';
-import { feature } from '../../src/tx/rules/features.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { genesis, miners, scheme, signed, type TestChain } from './chain-harness.ts';
+import { proofOfBlock } from '../../../src/chain/finality/block-proof.ts';
+import { finalProofWrite } from '../../../src/chain/finality/final-floor.ts';
+import { leavesAt, rootHeight } from '../../../src/chain/finality/finality-state.ts';
+import { trustedGenesis } from '../../../src/chain/finality/genesis-voters.ts';
+import { base64 } from '../../../src/codec/text.ts';
+import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
+import { decodeJustification } from '../../../src/finality/justification.ts';
+import { type TrustedCheckpoint, verifyOffline } from '../../../src/finality/offline-proof.ts';
+import { proofFromJson, stepsToJson } from '../../../src/finality/offline-proof-json.ts';
+import { decidingOn } from '../../../src/finality/voter-set.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { genesis, miners, scheme, signed, type TestChain } from '../chain-harness.ts';
 import {
   blocksOf,
   chainWith,
@@ -20,7 +20,7 @@ import {
   linkTo,
   mineCarrying,
   WITH_FINALITY,
-} from './finality-harness.ts';
+} from '../finality-harness.ts';
 
 const NOTHING = new Uint8Array(0);
 const HEIGHT = 12;

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import { type StoreUnderTest, storeCompliance, storeTables } from '../compliance/store.ts';
-import { createMemoryStore } from '../simulated/memory-store.ts';
+import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
+import { type StoreUnderTest, storeCompliance, storeTables } from '../../compliance/store.ts';
+import { createMemoryStore } from '../../simulated/memory-store.ts';
 
 storeCompliance(t, 'memory', async () => {
   const store = createMemoryStore();

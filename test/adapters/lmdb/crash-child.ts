@@ -1,10 +1,10 @@
 /** Writes until it is killed; prints what has been acknowledged. The crash tests start it. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { openJournal } from '../../src/adapters/journal.ts';
-import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import type { StoreWrite } from '../../src/base/ports.ts';
-import { storeTables } from '../compliance/store.ts';
+import { openJournal } from '../../../src/adapters/journal.ts';
+import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
+import type { StoreWrite } from '../../../src/base/ports.ts';
+import { storeTables } from '../../compliance/store.ts';
 
 const [what, folder] = process.argv.slice(2) as [string, string];
 const say = (text: string | number): void => {

@@ -2,16 +2,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { base58 } from '../../src/base/base58.ts';
-import { stringify } from '../../src/base/json.ts';
-import { buildTx } from '../../src/tx/assemble.ts';
-import { txToJson } from '../../src/tx/json/encode.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { seededRandom } from '../crypto/random.ts';
-import { family, scheme } from '../generators/network.ts';
-import { jsonLines, run } from './run.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { stringify } from '../../../src/base/json.ts';
+import { buildTx } from '../../../src/tx/assemble.ts';
+import { txToJson } from '../../../src/tx/json/encode.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { seededRandom } from '../../crypto/random.ts';
+import { family, scheme } from '../../generators/network.ts';
+import { jsonLines, run } from '../run.ts';
 
-const vectors = join(import.meta.dirname, '../vectors/scripts.json');
+const vectors = join(import.meta.dirname, '../../vectors/scripts.json');
 const script = (words: readonly string[], input = '') => run(['script', ...words], { input });
 
 t.test('compile, estimate, decompile and compile again', async (t) => {

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { base58 } from '../../src/base/base58.ts';
-import { createFamily } from '../../src/crypto/families.ts';
-import { familyA } from '../crypto/vector-file.ts';
-import { jsonLines, run } from './run.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { createFamily } from '../../../src/crypto/families.ts';
+import { familyA } from '../../crypto/vector-file.ts';
+import { jsonLines, run } from '../run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'crypto-'));
 t.teardown(() => rmSync(folder, { recursive: true }));

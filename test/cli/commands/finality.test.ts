@@ -3,16 +3,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { systemRandom } from '../../src/adapters/system.ts';
-import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { evidenceToJson } from '../../src/finality/evidence-json.ts';
-import { mayVote } from '../../src/finality/links.ts';
-import { decodeNote } from '../../src/finality/note-file.ts';
-import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
-import { feature } from '../../src/tx/rules/features.ts';
-import { type DevNode, startDevNode } from '../e2e/dev-node.ts';
-import { family } from '../family.ts';
-import { run } from './run.ts';
+import { systemRandom } from '../../../src/adapters/system.ts';
+import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
+import { evidenceToJson } from '../../../src/finality/evidence-json.ts';
+import { mayVote } from '../../../src/finality/links.ts';
+import { decodeNote } from '../../../src/finality/note-file.ts';
+import { type SignedVote, voteBytes } from '../../../src/finality/vote.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
+import { type DevNode, startDevNode } from '../../e2e/dev-node.ts';
+import { family } from '../../family.ts';
+import { run } from '../run.ts';
 
 /** The network votes for the feature, and it is active from height 8 on. */
 const FUNCTIONALITY = 'NODE_BLOCKCHAIN_CUSTOM_FUNCTIONALITY';

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { jsonLines, lines, run } from './run.ts';
+import { jsonLines, lines, run } from '../../run.ts';
 
-const VECTORS = join(import.meta.dirname, '../vectors/transactions.json');
+const VECTORS = join(import.meta.dirname, '../../../vectors/transactions.json');
 
 interface Vector {
   readonly name: string;
@@ -45,7 +45,7 @@ t.test('forms of input', async (t) => {
   t.match(jsonLines(one.stdout), [{ id: nodeId, bytes: fullBytesHex }]);
   const list = await run(['tx', 'encode', '-c', 'T', '-'], { input: `[${pretty},${pretty}]` });
   t.equal(lines(list.stdout).length, 2);
-  const { base58 } = await import('../../src/base/base58.ts');
+  const { base58 } = await import('../../../../src/base/base58.ts');
   const text = base58.encode(Buffer.from(fullBytesHex, 'hex'));
   const decoded = await run(['tx', 'decode', '-c', 'T'], { input: `${text}\n${fullBytesHex}\n` });
   const [a, b] = lines(decoded.stdout);

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { childEnvironment } from '../child-environment.ts';
-import { leftOut } from '../left-out.ts';
-import { jsonLines, run } from './run.ts';
+import { childEnvironment } from '../../child-environment.ts';
+import { leftOut } from '../../left-out.ts';
+import { jsonLines, run } from '../run.ts';
 
 const OWNER = '3MuZtp1u3EXWo228F211XHSu4Jv8Nr9keKz';
 const LEAST = `owner-address = ${OWNER}\naddress-scheme-character = T\n`;
@@ -112,7 +112,7 @@ const noTerminal =
 t.test('config check on a terminal says everything once', { skip: noTerminal }, async (t) => {
   const dir = t.testdir({ 'node.conf': `${LEAST}network.prot = 1\nnetwork.port = x\n` });
   const file = join(dir, 'node.conf');
-  const binary = join(import.meta.dirname, '../../bin/platform-node');
+  const binary = join(import.meta.dirname, '../../../bin/platform-node');
   const shown = (more: string) =>
     spawnSync('script', ['-qec', `'${binary}' config check '${file}' ${more}`, '/dev/null'], {
       env: childEnvironment(),

@@ -4,12 +4,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { StoreLockedError } from '../../src/adapters/folder-lock.ts';
-import { openJournal } from '../../src/adapters/journal.ts';
-import { openLmdbStore, StoreCorruptError } from '../../src/adapters/lmdb/store.ts';
-import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
-import { childEnvironment } from '../child-environment.ts';
-import { storeTables } from '../compliance/store.ts';
+import { StoreLockedError } from '../../../src/adapters/folder-lock.ts';
+import { openJournal } from '../../../src/adapters/journal.ts';
+import { openLmdbStore, StoreCorruptError } from '../../../src/adapters/lmdb/store.ts';
+import { END_OF_TABLE, START_OF_TABLE } from '../../../src/ledger/key-codecs.ts';
+import { childEnvironment } from '../../child-environment.ts';
+import { storeTables } from '../../compliance/store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'crash-'));
 t.teardown(() => rmSync(root, { recursive: true }));

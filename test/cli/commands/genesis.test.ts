@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { jsonLines, run } from './run.ts';
+import { jsonLines, run } from '../run.ts';
 
 async function accounts(count: number): Promise<(readonly [key: string, address: string])[]> {
   const input = Array.from({ length: count }, (_, i) => `phrase ${i}\n`).join('');

@@ -1,7 +1,7 @@
 // Blocks without transactions leave no lines behind.
 import t from 'tap';
-import { lineLog } from '../../../src/adapters/log.ts';
-import { withBlockLine } from '../../../src/cli/commands/dev/block-line.ts';
+import { lineLog } from '../../../../src/adapters/log.ts';
+import { withBlockLine } from '../../../../src/cli/commands/dev/block-line.ts';
 
 function logged(terminal?: (text: string) => void) {
   const lines: string[] = [];

@@ -1,16 +1,16 @@
 // Blocks in a chain with finality (finality.md#blocks): version, binding, justification, voters as state.
 
 import t, { type Test } from 'tap';
-import { equal } from '../../src/base/bytes.ts';
-import { type Block, decodeBlock, encodeBlock } from '../../src/block/block.ts';
-import { decodeLink, encodeLink } from '../../src/block/header.ts';
-import { versionIn } from '../../src/chain/finality/finality-rules.ts';
-import { leavesAt, rootHeight } from '../../src/chain/finality/finality-state.ts';
-import { importBlocks } from '../../src/chain/import/import-blocks.ts';
-import { blockAt } from '../../src/chain/store/stored-blocks.ts';
-import { voterSets } from '../../src/ledger/tables.ts';
-import { feature } from '../../src/tx/rules/features.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
+import { equal } from '../../../src/base/bytes.ts';
+import { type Block, decodeBlock, encodeBlock } from '../../../src/block/block.ts';
+import { decodeLink, encodeLink } from '../../../src/block/header.ts';
+import { versionIn } from '../../../src/chain/finality/finality-rules.ts';
+import { leavesAt, rootHeight } from '../../../src/chain/finality/finality-state.ts';
+import { importBlocks } from '../../../src/chain/import/import-blocks.ts';
+import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
+import { voterSets } from '../../../src/ledger/tables.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
 import {
   type Account,
   mine,
@@ -25,7 +25,7 @@ import {
   type TestChain,
   users,
   verifier,
-} from './chain-harness.ts';
+} from '../chain-harness.ts';
 import {
   blocksOf,
   chainWith,
@@ -33,9 +33,9 @@ import {
   linkTo,
   mineCarrying,
   WITH_FINALITY,
-} from './finality-harness.ts';
-import { createTestForkChoice } from './fork-harness.ts';
-import { makeBlock } from './make-block.ts';
+} from '../finality-harness.ts';
+import { createTestForkChoice } from '../fork-harness.ts';
+import { makeBlock } from '../make-block.ts';
 
 const NOTHING = new Uint8Array(0);
 const fresh = ({ bytes }: Block): Block => decodeBlock(bytes, scheme);

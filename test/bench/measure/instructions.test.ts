@@ -1,6 +1,6 @@
 // What `perf stat` prints for the threads of a process (bench/measure/instructions.ts).
 import t from 'tap';
-import { instructionsIn } from '../../bench/measure/instructions.ts';
+import { instructionsIn } from '../../../bench/measure/instructions.ts';
 
 t.test('the main thread, and all', async (t) => {
   const printed = [

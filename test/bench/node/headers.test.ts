@@ -1,6 +1,6 @@
 // How many transactions blocks take in a second (bench/node/headers.ts).
 import t from 'tap';
-import { committedPerSecond } from '../../bench/node/headers.ts';
+import { committedPerSecond } from '../../../bench/node/headers.ts';
 
 const block = (timestamp: number, transactionCount: number) => ({ timestamp, transactionCount });
 const blocks = [block(900, 1), block(2000, 10), block(3000, 5000), block(4000, 7000)];

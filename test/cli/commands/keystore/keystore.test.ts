@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { ownerPasswordFrom } from '../../src/cli/commands/keystore/passwords.ts';
-import { jsonLines, run } from './run.ts';
+import { ownerPasswordFrom } from '../../../../src/cli/commands/keystore/passwords.ts';
+import { jsonLines, run } from '../../run.ts';
 
 const PHRASE = 'ledger vector seed alpha bravo charlie delta echo foxtrot golf hotel india juliet';
 const PRIVATE = 'GfrH6GCPfEaU6bGiUkaHbnGqekdzS9mYtFASeXoPpWqH';

@@ -3,11 +3,11 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import { StoreCorruptError } from '../../src/base/store-damage.ts';
-import { refusal } from '../../src/rest-framework/answer.ts';
-import { quiet } from '../chain/chain-harness.ts';
-import { storeTables } from '../compliance/store.ts';
+import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
+import { StoreCorruptError } from '../../../src/base/store-damage.ts';
+import { refusal } from '../../../src/rest-framework/answer.ts';
+import { quiet } from '../../chain/chain-harness.ts';
+import { storeTables } from '../../compliance/store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'damage-'));
 t.teardown(() => rmSync(folder, { recursive: true }));

@@ -3,11 +3,11 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { Engine } from '../../src/adapters/containers/engine.ts';
-import { systemClock } from '../../src/adapters/system.ts';
-import { sharedEngine } from '../containers/engine.ts';
-import { leftOut } from '../left-out.ts';
-import { type Run, run } from './run.ts';
+import { Engine } from '../../../../src/adapters/containers/engine.ts';
+import { systemClock } from '../../../../src/adapters/system.ts';
+import { sharedEngine } from '../../../containers/engine.ts';
+import { leftOut } from '../../../left-out.ts';
+import { type Run, run } from '../../run.ts';
 
 const shared = await sharedEngine();
 const skip = typeof shared === 'string' && leftOut(shared);

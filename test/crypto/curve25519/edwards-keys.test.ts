@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { equal } from '../../src/base/bytes.ts';
-import { EdwardsKeys } from '../../src/crypto/curve25519/edwards-keys.ts';
-import { seededRandom } from './random.ts';
+import { equal } from '../../../src/base/bytes.ts';
+import { EdwardsKeys } from '../../../src/crypto/curve25519/edwards-keys.ts';
+import { seededRandom } from '../random.ts';
 
 const random = seededRandom('edwards keys');
 const target = new Uint8Array(32);

@@ -5,19 +5,19 @@ import { createWriteStream, mkdirSync, readFileSync, rmdirSync, writeFileSync } 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { openJournal } from '../../src/adapters/journal.ts';
-import { base58 } from '../../src/base/base58.ts';
-import { decodeBlock } from '../../src/block/block.ts';
-import { untilAsked } from '../../src/cli/terminal/interruption.ts';
-import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { readRecord } from '../../src/miner/slot-records.ts';
-import { decodeTx } from '../../src/tx/tx-bytes.ts';
-import { childEnvironment } from '../child-environment.ts';
-import { startDevNode } from '../e2e/dev-node.ts';
-import { family } from '../family.ts';
-import { run } from './run.ts';
+import { openJournal } from '../../../../src/adapters/journal.ts';
+import { base58 } from '../../../../src/base/base58.ts';
+import { decodeBlock } from '../../../../src/block/block.ts';
+import { untilAsked } from '../../../../src/cli/terminal/interruption.ts';
+import { createChainScheme } from '../../../../src/crypto/chain-scheme.ts';
+import { readRecord } from '../../../../src/miner/slot-records.ts';
+import { decodeTx } from '../../../../src/tx/tx-bytes.ts';
+import { childEnvironment } from '../../../child-environment.ts';
+import { startDevNode } from '../../../e2e/dev-node.ts';
+import { family } from '../../../family.ts';
+import { run } from '../../run.ts';
 
-const BINARY = join(import.meta.dirname, '../../bin/platform-node');
+const BINARY = join(import.meta.dirname, '../../../../bin/platform-node');
 
 t.test('a chain as a file', async (t) => {
   const node = await startDevNode(t, { round: '200ms' });

@@ -5,13 +5,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { eachRow, RowPacker } from '../../src/adapters/lmdb/rows.ts';
-import { type LmdbOptions, openLmdbStore, StoreWriteError } from '../../src/adapters/lmdb/store.ts';
-import { unseal } from '../../src/adapters/lmdb/sums.ts';
-import type { StoreWrite } from '../../src/base/ports.ts';
-import { type RowColumn, rowCount, rowsOf } from '../../src/base/row-columns.ts';
-import { childEnvironment } from '../child-environment.ts';
-import { storeTables } from '../compliance/store.ts';
+import { eachRow, RowPacker } from '../../../src/adapters/lmdb/rows.ts';
+import {
+  type LmdbOptions,
+  openLmdbStore,
+  StoreWriteError,
+} from '../../../src/adapters/lmdb/store.ts';
+import { unseal } from '../../../src/adapters/lmdb/sums.ts';
+import type { StoreWrite } from '../../../src/base/ports.ts';
+import { type RowColumn, rowCount, rowsOf } from '../../../src/base/row-columns.ts';
+import { childEnvironment } from '../../child-environment.ts';
+import { storeTables } from '../../compliance/store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'writer-'));
 t.teardown(() => rmSync(root, { recursive: true }));

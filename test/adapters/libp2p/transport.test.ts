@@ -1,8 +1,8 @@
 import { generateKeyPair } from '@libp2p/crypto/keys';
 import t from 'tap';
-import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
-import { networkCompliance } from '../compliance/network.ts';
-import { createMemoryNet } from '../simulated/memory-net.ts';
+import { libp2pNetwork } from '../../../src/adapters/libp2p/transport.ts';
+import { networkCompliance } from '../../compliance/network.ts';
+import { createMemoryNet } from '../../simulated/memory-net.ts';
 
 networkCompliance(t, 'memory', () => {
   const net = createMemoryNet({ after: (_ms, action) => setImmediate(action) });

@@ -1,8 +1,8 @@
 // A writing thread that dies over certain rows: before the transaction or after it.
 import { parentPort, workerData } from 'node:worker_threads';
-import { openEnvironment } from '../../src/adapters/lmdb/environment.ts';
-import { eachRow } from '../../src/adapters/lmdb/rows.ts';
-import type { StoreThreadData } from '../../src/adapters/lmdb/thread.ts';
+import { openEnvironment } from '../../../src/adapters/lmdb/environment.ts';
+import { eachRow } from '../../../src/adapters/lmdb/rows.ts';
+import type { StoreThreadData } from '../../../src/adapters/lmdb/thread.ts';
 
 const { root, tableOf } = openEnvironment((workerData as StoreThreadData).options);
 
