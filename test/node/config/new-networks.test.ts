@@ -1,12 +1,12 @@
 // What new networks are founded with, and that networks founded with the defaults stay as they are.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { parseHoconText } from '../../src/adapters/hocon.ts';
-import { settingsHash } from '../../src/consensus/settings-hash.ts';
-import { createFamily } from '../../src/crypto/families.ts';
-import { networkSettings } from '../../src/node/config/genesis-section.ts';
-import { addedFeatures, newNetworkFeatures } from '../../src/tx/rules/features.ts';
-import { wholeNode } from '../node/in-process.ts';
+import { parseHoconText } from '../../../src/adapters/hocon.ts';
+import { settingsHash } from '../../../src/consensus/settings-hash.ts';
+import { createFamily } from '../../../src/crypto/families.ts';
+import { networkSettings } from '../../../src/node/config/genesis-section.ts';
+import { addedFeatures, newNetworkFeatures } from '../../../src/tx/rules/features.ts';
+import { wholeNode } from '../in-process.ts';
 import { LEAST, read } from './sample.ts';
 
 const everyOne = new Map(newNetworkFeatures.map((id) => [id, 0]));

@@ -1,6 +1,6 @@
 // From where a node fetches images: nothing, unless its operator says so.
 import t from 'tap';
-import { ConfigError } from '../../src/node/config/problems.ts';
+import { ConfigError } from '../../../src/node/config/problems.ts';
 import { LEAST, read } from './sample.ts';
 
 const engine = (settings: string) =>

@@ -9,8 +9,8 @@ import {
   type Kind,
   size,
   Wrong,
-} from '../../src/node/config/kinds.ts';
-import { hostPort, path } from '../../src/node/config/text-kinds.ts';
+} from '../../../src/node/config/kinds.ts';
+import { hostPort, path } from '../../../src/node/config/text-kinds.ts';
 
 const context = { home: '/home/op', ticker: 'GOLD' };
 const parse = <V>(kind: Kind<V>, raw: unknown): V | undefined => {

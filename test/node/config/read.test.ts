@@ -1,11 +1,11 @@
 // Reading a configuration: defaults, spellings, precedence, and every error at once.
 import t from 'tap';
-import { chainRules } from '../../src/node/config/configured-rules.ts';
-import { effectiveSettings, exampleConfig } from '../../src/node/config/document.ts';
-import { networkSettings, valueAt } from '../../src/node/config/genesis-section.ts';
-import { allSettings } from '../../src/node/config/settings.ts';
-import { timeOfIsoDate } from '../../src/rest-framework/iso-date.ts';
-import { allTypes } from '../../src/tx/registry.ts';
+import { chainRules } from '../../../src/node/config/configured-rules.ts';
+import { effectiveSettings, exampleConfig } from '../../../src/node/config/document.ts';
+import { networkSettings, valueAt } from '../../../src/node/config/genesis-section.ts';
+import { allSettings } from '../../../src/node/config/settings.ts';
+import { timeOfIsoDate } from '../../../src/rest-framework/iso-date.ts';
+import { allTypes } from '../../../src/tx/registry.ts';
 import { LEAST, OWNER, OWNER_KEY, problems, read } from './sample.ts';
 
 t.test('the least configuration has every default', async (t) => {

@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { configurationPage } from '../../scripts/reference/configuration-page.ts';
-import { exampleConfig } from '../../src/node/config/document.ts';
-import { camel } from '../../src/node/config/setting.ts';
-import { allSettings } from '../../src/node/config/settings.ts';
+import { configurationPage } from '../../../scripts/reference/configuration-page.ts';
+import { exampleConfig } from '../../../src/node/config/document.ts';
+import { camel } from '../../../src/node/config/setting.ts';
+import { allSettings } from '../../../src/node/config/settings.ts';
 import { LEAST, read } from './sample.ts';
 
-const SOURCES = join(import.meta.dirname, '../../src');
+const SOURCES = join(import.meta.dirname, '../../../src');
 const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !/config\/(.*-)?settings\.ts$/.test(name))
   .map((name) => new Set(readFileSync(join(SOURCES, name), 'utf8').match(/\w+/g)));

@@ -1,16 +1,16 @@
 // The genesis section: its rules (scenarios 2 and 3) and signing inside the text of a file.
 import fc from 'fast-check';
 import t from 'tap';
-import { parseHoconText } from '../../src/adapters/hocon.ts';
-import { base58 } from '../../src/base/base58.ts';
-import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { createFamily } from '../../src/crypto/families.ts';
-import { editGenesis } from '../../src/node/config/edit-genesis.ts';
+import { parseHoconText } from '../../../src/adapters/hocon.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
+import { createFamily } from '../../../src/crypto/families.ts';
+import { editGenesis } from '../../../src/node/config/edit-genesis.ts';
 import {
   genesisSettings,
   joinErrors,
   validateGenesis,
-} from '../../src/node/config/genesis-section.ts';
+} from '../../../src/node/config/genesis-section.ts';
 import { LEAST, OWNER, OWNER_KEY, read } from './sample.ts';
 
 const scheme = createChainScheme(createFamily('curve25519'), 'T'.charCodeAt(0));

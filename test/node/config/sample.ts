@@ -1,7 +1,7 @@
 // A small valid configuration, and a way to read texts as files.
-import { parseHoconText } from '../../src/adapters/hocon.ts';
-import { ConfigError } from '../../src/node/config/problems.ts';
-import { type ConfigInput, type ConfigResult, readConfig } from '../../src/node/config/read.ts';
+import { parseHoconText } from '../../../src/adapters/hocon.ts';
+import { ConfigError } from '../../../src/node/config/problems.ts';
+import { type ConfigInput, type ConfigResult, readConfig } from '../../../src/node/config/read.ts';
 
 export const OWNER = '3MuZtp1u3EXWo228F211XHSu4Jv8Nr9keKz';
 export const OWNER_KEY = '76psnbrVY3vQ6qMyKco4EWaaeZ8R21jtHC6miTE2BD9G';

@@ -1,7 +1,7 @@
 // Settings of the data service: every problem at once, and none with a secret in it.
 import t from 'tap';
-import { ConfigError, type Problem } from '../../src/node/config/problems.ts';
-import { readDataConfig } from '../../src/node/config/read.ts';
+import { ConfigError, type Problem } from '../../../src/node/config/problems.ts';
+import { readDataConfig } from '../../../src/node/config/read.ts';
 
 const HASH = '9LqPnmJQmvG1yUPu4tUvQGzWTXYoqYbFqRJgrmYPpWbB';
 

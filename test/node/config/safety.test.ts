@@ -1,8 +1,8 @@
 // Settings by which a node could give up what others take for decided.
 import t from 'tap';
-import { settingsHash } from '../../src/consensus/settings-hash.ts';
-import { createFamily } from '../../src/crypto/families.ts';
-import { networkSettings, sharedSettings } from '../../src/node/config/genesis-section.ts';
+import { settingsHash } from '../../../src/consensus/settings-hash.ts';
+import { createFamily } from '../../../src/crypto/families.ts';
+import { networkSettings, sharedSettings } from '../../../src/node/config/genesis-section.ts';
 import { LEAST, OWNER_KEY, problems, read } from './sample.ts';
 
 const { fastHash } = createFamily('curve25519');
