@@ -1,6 +1,6 @@
 /**
  * Trades on a whole node: orders of both versions, made and signed by traders, sent by an exchange
- * (state.md#exchange). test/rules/exchange.test.ts tests the rules alone.
+ * (state.md#exchange). test/tx/rules/exchange.test.ts tests the rules alone.
  */
 
 import t from 'tap';

@@ -22,7 +22,7 @@ import { issue } from '../../../src/tx/types/003-issue.ts';
 import { massTransfer } from '../../../src/tx/types/011-mass-transfer.ts';
 import { data } from '../../../src/tx/types/012-data.ts';
 import { family } from '../../family.ts';
-import { actor, createHarness, scheme, WEST } from '../../rules/ledger-harness.ts';
+import { actor, createHarness, scheme, WEST } from '../../tx/rules/ledger-harness.ts';
 import { dearToRead, dearToRun } from '../found/scripts.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';

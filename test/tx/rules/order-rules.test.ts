@@ -1,9 +1,9 @@
 /** What two orders and their trade may not be, whatever the state; each case has one fault. */
 import t from 'tap';
-import { base58 } from '../../src/codec/text.ts';
-import { orderFromJson } from '../../src/tx/fields/order.ts';
-import { AMOUNT_MAX } from '../../src/tx/rules/order-rules.ts';
-import { exchange } from '../../src/tx/types/007-exchange.ts';
+import { base58 } from '../../../src/codec/text.ts';
+import { orderFromJson } from '../../../src/tx/fields/order.ts';
+import { AMOUNT_MAX } from '../../../src/tx/rules/order-rules.ts';
+import { exchange } from '../../../src/tx/types/007-exchange.ts';
 import { actor, createHarness, type Harness, scheme, WEST } from './ledger-harness.ts';
 
 const [alice, bob, dex, carol] = [actor(1), actor(2), actor(3), actor(4)] as const;

@@ -1,11 +1,11 @@
 /** Balances that no transaction may leave behind, and what is said of them. */
 import t from 'tap';
-import { accountOf } from '../../src/ledger/accounts.ts';
-import { accounts } from '../../src/ledger/tables.ts';
-import { checkBalances } from '../../src/tx/rules/balance-check.ts';
-import { issue } from '../../src/tx/types/003-issue.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { sponsorFee } from '../../src/tx/types/014-sponsor-fee.ts';
+import { accountOf } from '../../../src/ledger/accounts.ts';
+import { accounts } from '../../../src/ledger/tables.ts';
+import { checkBalances } from '../../../src/tx/rules/balance-check.ts';
+import { issue } from '../../../src/tx/types/003-issue.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { sponsorFee } from '../../../src/tx/types/014-sponsor-fee.ts';
 import { actor, createHarness, WEST } from './ledger-harness.ts';
 
 const [alice, bob] = [actor(1), actor(2)] as const;

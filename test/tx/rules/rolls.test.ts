@@ -1,20 +1,20 @@
 // The rolls of participants and of holders of vital roles: their numbers, their bounds, and what they cost.
 import t from 'tap';
-import type { LedgerView } from '../../src/ledger/ledger.ts';
-import { minerQueue } from '../../src/ledger/miner-queue.ts';
+import type { LedgerView } from '../../../src/ledger/ledger.ts';
+import { minerQueue } from '../../../src/ledger/miner-queue.ts';
 import {
   addParticipant,
   PARTICIPANTS_MAX,
   participantOf,
   rollOf,
-} from '../../src/ledger/participants.ts';
-import { recordRoleOp } from '../../src/ledger/permissions.ts';
-import { noteHolder, VITAL_HOLDERS_MAX } from '../../src/ledger/role-holders.ts';
-import { MINER } from '../../src/ledger/roles.ts';
-import { rollSizes, vitalHolders } from '../../src/ledger/tables.ts';
-import { feature } from '../../src/tx/rules/features.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { registerNode } from '../../src/tx/types/111-register-node.ts';
+} from '../../../src/ledger/participants.ts';
+import { recordRoleOp } from '../../../src/ledger/permissions.ts';
+import { noteHolder, VITAL_HOLDERS_MAX } from '../../../src/ledger/role-holders.ts';
+import { MINER } from '../../../src/ledger/roles.ts';
+import { rollSizes, vitalHolders } from '../../../src/ledger/tables.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { registerNode } from '../../../src/tx/types/111-register-node.ts';
 import {
   type Actor,
   actor,

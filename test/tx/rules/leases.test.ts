@@ -1,10 +1,10 @@
 import t from 'tap';
-import { accountOf, available, effective } from '../../src/ledger/accounts.ts';
-import { activeLeasesOf } from '../../src/ledger/leases.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { lease } from '../../src/tx/types/008-lease.ts';
-import { leaseCancel } from '../../src/tx/types/009-lease-cancel.ts';
-import { createAlias } from '../../src/tx/types/010-create-alias.ts';
+import { accountOf, available, effective } from '../../../src/ledger/accounts.ts';
+import { activeLeasesOf } from '../../../src/ledger/leases.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { lease } from '../../../src/tx/types/008-lease.ts';
+import { leaseCancel } from '../../../src/tx/types/009-lease-cancel.ts';
+import { createAlias } from '../../../src/tx/types/010-create-alias.ts';
 import { actor, createHarness, type Harness, toAlias, WEST } from './ledger-harness.ts';
 
 const [alice, bob, carol] = [actor(1), actor(2), actor(3)] as const;

@@ -1,14 +1,14 @@
 import t from 'tap';
-import { base58 } from '../../src/codec/text.ts';
-import { scripts } from '../../src/ledger/tables.ts';
-import { type Order, orderFromJson } from '../../src/tx/fields/order.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { issue } from '../../src/tx/types/003-issue.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { exchange } from '../../src/tx/types/007-exchange.ts';
-import { sponsorFee } from '../../src/tx/types/014-sponsor-fee.ts';
-import { compiled } from '../generators/scripts.ts';
-import { verdictsBy } from '../tx/verdicts-by.ts';
+import { base58 } from '../../../src/codec/text.ts';
+import { scripts } from '../../../src/ledger/tables.ts';
+import { type Order, orderFromJson } from '../../../src/tx/fields/order.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { issue } from '../../../src/tx/types/003-issue.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { exchange } from '../../../src/tx/types/007-exchange.ts';
+import { sponsorFee } from '../../../src/tx/types/014-sponsor-fee.ts';
+import { compiled } from '../../generators/scripts.ts';
+import { verdictsBy } from '../verdicts-by.ts';
 import { type Actor, actor, createHarness, type Harness, scheme, WEST } from './ledger-harness.ts';
 
 const [alice, bob, dex, carol] = [actor(1), actor(2), actor(3), actor(4)] as const;

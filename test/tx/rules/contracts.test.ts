@@ -1,16 +1,16 @@
 import t from 'tap';
-import { base58 } from '../../src/codec/text.ts';
-import { contractEntries, contractOf, executedBy } from '../../src/ledger/contracts.ts';
-import { scripts } from '../../src/ledger/tables.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { createContract } from '../../src/tx/types/103-create-contract.ts';
-import { callContract } from '../../src/tx/types/104-call-contract.ts';
-import { executedContract } from '../../src/tx/types/105-executed-contract.ts';
-import { disableContract } from '../../src/tx/types/106-disable-contract.ts';
-import { updateContract } from '../../src/tx/types/107-update-contract.ts';
-import { compiled } from '../generators/scripts.ts';
-import { verdictsBy } from '../tx/verdicts-by.ts';
+import { base58 } from '../../../src/codec/text.ts';
+import { contractEntries, contractOf, executedBy } from '../../../src/ledger/contracts.ts';
+import { scripts } from '../../../src/ledger/tables.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { createContract } from '../../../src/tx/types/103-create-contract.ts';
+import { callContract } from '../../../src/tx/types/104-call-contract.ts';
+import { executedContract } from '../../../src/tx/types/105-executed-contract.ts';
+import { disableContract } from '../../../src/tx/types/106-disable-contract.ts';
+import { updateContract } from '../../../src/tx/types/107-update-contract.ts';
+import { compiled } from '../../generators/scripts.ts';
+import { verdictsBy } from '../verdicts-by.ts';
 import { type Actor, actor, createHarness, type Harness, WEST } from './ledger-harness.ts';
 
 const [alice, bob, miner] = [actor(1), actor(2), actor(200)] as const;

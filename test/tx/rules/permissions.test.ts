@@ -1,12 +1,12 @@
 import t from 'tap';
-import { inOneGo } from '../../src/concurrency/steps.ts';
-import { minersInSteps } from '../../src/ledger/miner-queue.ts';
-import { rolesAt } from '../../src/ledger/permissions.ts';
-import type { Role } from '../../src/ledger/roles.ts';
-import { issue } from '../../src/tx/types/003-issue.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { registerNode } from '../../src/tx/types/111-register-node.ts';
+import { inOneGo } from '../../../src/concurrency/steps.ts';
+import { minersInSteps } from '../../../src/ledger/miner-queue.ts';
+import { rolesAt } from '../../../src/ledger/permissions.ts';
+import type { Role } from '../../../src/ledger/roles.ts';
+import { issue } from '../../../src/tx/types/003-issue.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { registerNode } from '../../../src/tx/types/111-register-node.ts';
 import {
   type Actor,
   actor,

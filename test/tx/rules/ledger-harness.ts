@@ -3,41 +3,41 @@
  * real tables, store and committer. Every mined block must keep the invariants.
  */
 import assert from 'node:assert/strict';
-import { equal, latin1 } from '../../src/base/bytes.ts';
-import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { accountOf } from '../../src/ledger/accounts.ts';
-import { assetBalance } from '../../src/ledger/assets.ts';
-import { recordHistory } from '../../src/ledger/balance-history.ts';
-import { type Committer, createCommitter } from '../../src/ledger/commit.ts';
-import { type CommittedView, createCommittedView } from '../../src/ledger/committed-view.ts';
-import { brokenInvariants } from '../../src/ledger/invariants.ts';
-import { createOverlay, type KeyedOverlay } from '../../src/ledger/overlay.ts';
-import type { Role } from '../../src/ledger/roles.ts';
-import { stateHashes, tables, undo } from '../../src/ledger/tables.ts';
-import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
-import { buildTx } from '../../src/tx/assemble.ts';
+import { equal, latin1 } from '../../../src/base/bytes.ts';
+import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
+import { accountOf } from '../../../src/ledger/accounts.ts';
+import { assetBalance } from '../../../src/ledger/assets.ts';
+import { recordHistory } from '../../../src/ledger/balance-history.ts';
+import { type Committer, createCommitter } from '../../../src/ledger/commit.ts';
+import { type CommittedView, createCommittedView } from '../../../src/ledger/committed-view.ts';
+import { brokenInvariants } from '../../../src/ledger/invariants.ts';
+import { createOverlay, type KeyedOverlay } from '../../../src/ledger/overlay.ts';
+import type { Role } from '../../../src/ledger/roles.ts';
+import { stateHashes, tables, undo } from '../../../src/ledger/tables.ts';
+import { Meter, RUN_UNITS_MAX } from '../../../src/script/meter.ts';
+import { buildTx } from '../../../src/tx/assemble.ts';
 import {
   applyTransaction,
   applyUnjudged,
   blockContext,
   type Knowledge,
-} from '../../src/tx/pipeline.ts';
-import type { ProofVerdicts } from '../../src/tx/proof-verdicts.ts';
-import { allTypes } from '../../src/tx/registry.ts';
+} from '../../../src/tx/pipeline.ts';
+import type { ProofVerdicts } from '../../../src/tx/proof-verdicts.ts';
+import { allTypes } from '../../../src/tx/registry.ts';
 import {
   type BlockFees,
   closeBlock,
   type MinedContext,
   openBlock,
-} from '../../src/tx/rules/block-fees.ts';
-import type { ChainRules, FeeSettings } from '../../src/tx/rules/chain-rules.ts';
-import type { ScriptRuns } from '../../src/tx/scripts/script-runs.ts';
-import type { Fields, Input, Tx, TxType } from '../../src/tx/transaction.ts';
-import { genesis } from '../../src/tx/types/001-genesis.ts';
-import { genesisPermit } from '../../src/tx/types/101-genesis-permit.ts';
-import { genesisRegisterNode } from '../../src/tx/types/110-genesis-register-node.ts';
-import { family } from '../family.ts';
-import { createMemoryStore } from '../simulated/memory-store.ts';
+} from '../../../src/tx/rules/block-fees.ts';
+import type { ChainRules, FeeSettings } from '../../../src/tx/rules/chain-rules.ts';
+import type { ScriptRuns } from '../../../src/tx/scripts/script-runs.ts';
+import type { Fields, Input, Tx, TxType } from '../../../src/tx/transaction.ts';
+import { genesis } from '../../../src/tx/types/001-genesis.ts';
+import { genesisPermit } from '../../../src/tx/types/101-genesis-permit.ts';
+import { genesisRegisterNode } from '../../../src/tx/types/110-genesis-register-node.ts';
+import { family } from '../../family.ts';
+import { createMemoryStore } from '../../simulated/memory-store.ts';
 
 export const GENESIS_TIME = 1_574_240_400_000;
 export const BLOCK_MS = 10_000;

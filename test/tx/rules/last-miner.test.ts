@@ -1,12 +1,12 @@
 // Every way to take the last miner: by role, end of role, ban, registration and script, in one block and in
 // several, and what the network could do before feature 1002.
 import t from 'tap';
-import type { Role } from '../../src/ledger/roles.ts';
-import { feature } from '../../src/tx/rules/features.ts';
-import { setScript } from '../../src/tx/types/013-set-script.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { registerNode } from '../../src/tx/types/111-register-node.ts';
-import { compiled } from '../generators/scripts.ts';
+import type { Role } from '../../../src/ledger/roles.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
+import { setScript } from '../../../src/tx/types/013-set-script.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { registerNode } from '../../../src/tx/types/111-register-node.ts';
+import { compiled } from '../../generators/scripts.ts';
 import {
   type Actor,
   actor,

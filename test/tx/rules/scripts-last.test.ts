@@ -1,21 +1,21 @@
 // Scripts cost time, and what is refused pays nothing: so no script runs where another rule refuses.
 import t from 'tap';
-import { base58 } from '../../src/codec/text.ts';
-import { accountOf, available } from '../../src/ledger/accounts.ts';
-import { scripts } from '../../src/ledger/tables.ts';
-import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
-import { type Order, orderFromJson } from '../../src/tx/fields/order.ts';
-import type { ScriptRuns } from '../../src/tx/scripts/script-runs.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { issue } from '../../src/tx/types/003-issue.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { burn } from '../../src/tx/types/006-burn.ts';
-import { exchange } from '../../src/tx/types/007-exchange.ts';
-import { lease } from '../../src/tx/types/008-lease.ts';
-import { leaseCancel } from '../../src/tx/types/009-lease-cancel.ts';
-import { massTransfer } from '../../src/tx/types/011-mass-transfer.ts';
-import { setScript } from '../../src/tx/types/013-set-script.ts';
-import { compiled } from '../generators/scripts.ts';
+import { base58 } from '../../../src/codec/text.ts';
+import { accountOf, available } from '../../../src/ledger/accounts.ts';
+import { scripts } from '../../../src/ledger/tables.ts';
+import { Meter, RUN_UNITS_MAX } from '../../../src/script/meter.ts';
+import { type Order, orderFromJson } from '../../../src/tx/fields/order.ts';
+import type { ScriptRuns } from '../../../src/tx/scripts/script-runs.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { issue } from '../../../src/tx/types/003-issue.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { burn } from '../../../src/tx/types/006-burn.ts';
+import { exchange } from '../../../src/tx/types/007-exchange.ts';
+import { lease } from '../../../src/tx/types/008-lease.ts';
+import { leaseCancel } from '../../../src/tx/types/009-lease-cancel.ts';
+import { massTransfer } from '../../../src/tx/types/011-mass-transfer.ts';
+import { setScript } from '../../../src/tx/types/013-set-script.ts';
+import { compiled } from '../../generators/scripts.ts';
 import { actor, createHarness, type Harness, scheme, WEST } from './ledger-harness.ts';
 
 const [alice, bob, dex, poor] = [actor(1), actor(2), actor(3), actor(4)] as const;

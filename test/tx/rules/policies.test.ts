@@ -1,11 +1,11 @@
 import t from 'tap';
-import { base58 } from '../../src/codec/text.ts';
-import { inOneGo } from '../../src/concurrency/steps.ts';
-import { hashesOf, membersOf, OWNER, RECIPIENT } from '../../src/ledger/policies.ts';
-import { feature } from '../../src/tx/rules/features.ts';
-import { createPolicy } from '../../src/tx/types/112-create-policy.ts';
-import { updatePolicy } from '../../src/tx/types/113-update-policy.ts';
-import { policyDataHash } from '../../src/tx/types/114-policy-data-hash.ts';
+import { base58 } from '../../../src/codec/text.ts';
+import { inOneGo } from '../../../src/concurrency/steps.ts';
+import { hashesOf, membersOf, OWNER, RECIPIENT } from '../../../src/ledger/policies.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
+import { createPolicy } from '../../../src/tx/types/112-create-policy.ts';
+import { updatePolicy } from '../../../src/tx/types/113-update-policy.ts';
+import { policyDataHash } from '../../../src/tx/types/114-policy-data-hash.ts';
 import {
   type Actor,
   actor,

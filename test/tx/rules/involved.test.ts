@@ -1,17 +1,17 @@
 /** The addresses, apart from the sender, for which the index lists a transaction. */
 import t from 'tap';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { genesis } from '../../src/tx/types/001-genesis.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { lease } from '../../src/tx/types/008-lease.ts';
-import { leaseCancel } from '../../src/tx/types/009-lease-cancel.ts';
-import { createAlias } from '../../src/tx/types/010-create-alias.ts';
-import { massTransfer } from '../../src/tx/types/011-mass-transfer.ts';
-import { data } from '../../src/tx/types/012-data.ts';
-import { genesisPermit } from '../../src/tx/types/101-genesis-permit.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { genesisRegisterNode } from '../../src/tx/types/110-genesis-register-node.ts';
-import { registerNode } from '../../src/tx/types/111-register-node.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { genesis } from '../../../src/tx/types/001-genesis.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { lease } from '../../../src/tx/types/008-lease.ts';
+import { leaseCancel } from '../../../src/tx/types/009-lease-cancel.ts';
+import { createAlias } from '../../../src/tx/types/010-create-alias.ts';
+import { massTransfer } from '../../../src/tx/types/011-mass-transfer.ts';
+import { data } from '../../../src/tx/types/012-data.ts';
+import { genesisPermit } from '../../../src/tx/types/101-genesis-permit.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { genesisRegisterNode } from '../../../src/tx/types/110-genesis-register-node.ts';
+import { registerNode } from '../../../src/tx/types/111-register-node.ts';
 import { actor, createHarness, toAlias, WEST } from './ledger-harness.ts';
 
 const [alice, bob, carol] = [actor(1), actor(2), actor(3)] as const;

@@ -5,20 +5,20 @@
  */
 import fc from 'fast-check';
 import t from 'tap';
-import { ApiError } from '../../src/base/errors.ts';
-import { I64_MAX } from '../../src/base/int.ts';
-import type { TxType } from '../../src/tx/transaction.ts';
-import { issue } from '../../src/tx/types/003-issue.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { reissue } from '../../src/tx/types/005-reissue.ts';
-import { burn } from '../../src/tx/types/006-burn.ts';
-import { lease } from '../../src/tx/types/008-lease.ts';
-import { leaseCancel } from '../../src/tx/types/009-lease-cancel.ts';
-import { createAlias } from '../../src/tx/types/010-create-alias.ts';
-import { massTransfer } from '../../src/tx/types/011-mass-transfer.ts';
-import { data } from '../../src/tx/types/012-data.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { registerNode } from '../../src/tx/types/111-register-node.ts';
+import { ApiError } from '../../../src/base/errors.ts';
+import { I64_MAX } from '../../../src/base/int.ts';
+import type { TxType } from '../../../src/tx/transaction.ts';
+import { issue } from '../../../src/tx/types/003-issue.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { reissue } from '../../../src/tx/types/005-reissue.ts';
+import { burn } from '../../../src/tx/types/006-burn.ts';
+import { lease } from '../../../src/tx/types/008-lease.ts';
+import { leaseCancel } from '../../../src/tx/types/009-lease-cancel.ts';
+import { createAlias } from '../../../src/tx/types/010-create-alias.ts';
+import { massTransfer } from '../../../src/tx/types/011-mass-transfer.ts';
+import { data } from '../../../src/tx/types/012-data.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { registerNode } from '../../../src/tx/types/111-register-node.ts';
 import { type Actor, actor, createHarness, type Harness, toAlias, WEST } from './ledger-harness.ts';
 
 const actors = Array.from({ length: 4 }, (_, i) => actor(i + 1));

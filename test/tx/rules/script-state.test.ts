@@ -1,9 +1,9 @@
 /** What a script asks of the state, where the state cannot answer: no verdict about a transaction. */
 import t from 'tap';
-import { AssertionError } from '../../src/base/assert.ts';
-import type { LedgerView } from '../../src/ledger/ledger.ts';
-import { EvaluationFailure } from '../../src/script/values.ts';
-import { environmentOf } from '../../src/tx/scripts/script-environment.ts';
+import { AssertionError } from '../../../src/base/assert.ts';
+import type { LedgerView } from '../../../src/ledger/ledger.ts';
+import { EvaluationFailure } from '../../../src/script/values.ts';
+import { environmentOf } from '../../../src/tx/scripts/script-environment.ts';
 import { createHarness, scheme } from './ledger-harness.ts';
 
 const none = (): never => {

@@ -1,15 +1,15 @@
 import t from 'tap';
-import { base58 } from '../../src/codec/text.ts';
-import { scripts } from '../../src/ledger/tables.ts';
-import { applyUnjudged } from '../../src/tx/pipeline.ts';
-import { NotedRuns } from '../../src/tx/scripts/script-runs.ts';
-import { genesis } from '../../src/tx/types/001-genesis.ts';
-import { payment } from '../../src/tx/types/002-payment.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { genesisPermit } from '../../src/tx/types/101-genesis-permit.ts';
-import { genesisRegisterNode } from '../../src/tx/types/110-genesis-register-node.ts';
-import { compiled } from '../generators/scripts.ts';
-import { allBad, verdictsBy } from '../tx/verdicts-by.ts';
+import { base58 } from '../../../src/codec/text.ts';
+import { scripts } from '../../../src/ledger/tables.ts';
+import { applyUnjudged } from '../../../src/tx/pipeline.ts';
+import { NotedRuns } from '../../../src/tx/scripts/script-runs.ts';
+import { genesis } from '../../../src/tx/types/001-genesis.ts';
+import { payment } from '../../../src/tx/types/002-payment.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { genesisPermit } from '../../../src/tx/types/101-genesis-permit.ts';
+import { genesisRegisterNode } from '../../../src/tx/types/110-genesis-register-node.ts';
+import { compiled } from '../../generators/scripts.ts';
+import { allBad, verdictsBy } from '../verdicts-by.ts';
 import { actor, createHarness, WEST } from './ledger-harness.ts';
 
 const [alice, bob] = [actor(1), actor(2)] as const;
