@@ -33,7 +33,7 @@ const national: Files = {
   'test/tx/rules/script-rules.test.ts': {},
   'test/script/lookups.test.ts': {},
   'test/script/meter.test.ts': {},
-  'test/sim/scripts.test.ts': {},
+  'test/system/sim/scripts.test.ts': {},
   'test/tx/corrupt-json.test.ts': {},
   'test/tx/corruption.test.ts': { MUTATIONS: '20000' },
   'test/tx/round-trip.test.ts': { ROUND_TRIPS: '20000' },

@@ -32,8 +32,8 @@ import { genesisBlock } from '../../src/cli/genesis-block.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../src/ledger/key-codecs.ts';
 import { tables } from '../../src/ledger/tables.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
-import { Dice } from '../sim/random.ts';
 import { inlineVerifier } from '../simulated/inline-verifier.ts';
+import { Dice } from '../system/sim/random.ts';
 import { judgeChain } from './witness/cold-chain.ts';
 
 const FLIPS = Number(process.env['FLIPS'] ?? 200);

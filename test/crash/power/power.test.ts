@@ -43,9 +43,9 @@ import {
 import { openBlockchain } from '../../../src/node/open-blockchain.ts';
 import { decodeTx } from '../../../src/tx/tx-bytes.ts';
 import { appendCold } from '../../chain/cold-validator.ts';
-import { Dice } from '../../sim/random.ts';
 import { inlineVerifier } from '../../simulated/inline-verifier.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';
+import { Dice } from '../../system/sim/random.ts';
 import { Disk, readSteps, type Step } from './disk.ts';
 
 const CUTS = Number(process.env['POWER_CUTS'] ?? 40);

@@ -3,27 +3,27 @@
  * one ends the simulation.
  */
 
-import { base58 } from '../../src/base/base58.ts';
-import { equal, latin1 } from '../../src/base/bytes.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { equal, latin1 } from '../../../src/base/bytes.ts';
 
-import { decodeBlock } from '../../src/block/block.ts';
-import { type Header, headerHash } from '../../src/block/header.ts';
-import { finalProofWrite } from '../../src/chain/finality/final-floor.ts';
-import { createEquivocations } from '../../src/chain/fork/equivocation.ts';
-import { ForkChoice } from '../../src/chain/fork/fork-choice.ts';
-import { createInvalidBlocks } from '../../src/chain/fork/invalid-blocks.ts';
-import { initialBalance } from '../../src/chain/store/audit.ts';
-import { blockAt, confirmedHeight, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
-import { isFromFuture } from '../../src/consensus/consensus.ts';
-import { executedBy } from '../../src/ledger/contracts.ts';
-import { brokenInvariants } from '../../src/ledger/invariants.ts';
-import { isParticipant } from '../../src/ledger/participants.ts';
-import { openBlockchain } from '../../src/node/open-blockchain.ts';
-import { consensusOf } from '../../src/node/open-consensus.ts';
-import { membersOf, withMembers } from '../../src/tx/members.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { quiet, scheme } from '../chain/chain-harness.ts';
-import { createMemoryStore } from '../simulated/memory-store.ts';
+import { decodeBlock } from '../../../src/block/block.ts';
+import { type Header, headerHash } from '../../../src/block/header.ts';
+import { finalProofWrite } from '../../../src/chain/finality/final-floor.ts';
+import { createEquivocations } from '../../../src/chain/fork/equivocation.ts';
+import { ForkChoice } from '../../../src/chain/fork/fork-choice.ts';
+import { createInvalidBlocks } from '../../../src/chain/fork/invalid-blocks.ts';
+import { initialBalance } from '../../../src/chain/store/audit.ts';
+import { blockAt, confirmedHeight, headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
+import { isFromFuture } from '../../../src/consensus/consensus.ts';
+import { executedBy } from '../../../src/ledger/contracts.ts';
+import { brokenInvariants } from '../../../src/ledger/invariants.ts';
+import { isParticipant } from '../../../src/ledger/participants.ts';
+import { openBlockchain } from '../../../src/node/open-blockchain.ts';
+import { consensusOf } from '../../../src/node/open-consensus.ts';
+import { membersOf, withMembers } from '../../../src/tx/members.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { quiet, scheme } from '../../chain/chain-harness.ts';
+import { createMemoryStore } from '../../simulated/memory-store.ts';
 import { wrongResults } from './contracts.ts';
 import type { Ground, SimNode } from './node.ts';
 import { GENESIS_TIME, LENGTH_MS, liarMember, POOL_BYTES_MAX, ROLLBACK_MAX } from './settings.ts';

@@ -2,12 +2,12 @@
 // whatever happens to the nodes that have it, and nobody is blamed for having had it. The cold validator
 // of the cluster judges every block.
 import t from 'tap';
-import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
-import { assetOf } from '../../src/ledger/assets.ts';
-import { scripts } from '../../src/ledger/tables.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { miners, scheme } from '../chain/chain-harness.ts';
-import { accountScripts, garbage, ScriptedSender, signedBy } from '../generators/scripted.ts';
+import { transactionsAt } from '../../../src/chain/store/stored-blocks.ts';
+import { assetOf } from '../../../src/ledger/assets.ts';
+import { scripts } from '../../../src/ledger/tables.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { miners, scheme } from '../../chain/chain-harness.ts';
+import { accountScripts, garbage, ScriptedSender, signedBy } from '../../generators/scripted.ts';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import type { SimNode } from './node.ts';

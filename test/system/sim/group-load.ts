@@ -3,18 +3,18 @@
  * there, share members between groups that exclude each other, and let others put theirs in. What a
  * call does follows from its id (contracts.ts): some refuse, some answer late or never.
  */
-import { equal } from '../../src/base/bytes.ts';
-import { contractOf } from '../../src/ledger/contracts.ts';
-import type { LedgerView } from '../../src/ledger/ledger.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { createContract } from '../../src/tx/types/103-create-contract.ts';
-import { callContract } from '../../src/tx/types/104-call-contract.ts';
-import { disableContract } from '../../src/tx/types/106-disable-contract.ts';
-import { updateContract } from '../../src/tx/types/107-update-contract.ts';
-import { atomic } from '../../src/tx/types/120-atomic.ts';
-import { type Account, account } from '../chain/chain-harness.ts';
-import { type Attempt, type Scene, sign } from '../generators/actions.ts';
+import { equal } from '../../../src/base/bytes.ts';
+import { contractOf } from '../../../src/ledger/contracts.ts';
+import type { LedgerView } from '../../../src/ledger/ledger.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { createContract } from '../../../src/tx/types/103-create-contract.ts';
+import { callContract } from '../../../src/tx/types/104-call-contract.ts';
+import { disableContract } from '../../../src/tx/types/106-disable-contract.ts';
+import { updateContract } from '../../../src/tx/types/107-update-contract.ts';
+import { atomic } from '../../../src/tx/types/120-atomic.ts';
+import { type Account, account } from '../../chain/chain-harness.ts';
+import { type Attempt, type Scene, sign } from '../../generators/actions.ts';
 
 /** They may create contracts from the first block on. */
 export const groupSenders: readonly Account[] = ['ivan', 'jana', 'kurt'].map(account);

@@ -3,11 +3,11 @@
  * while, for later and for ever, register crowds of nodes, and take the role miner from the members, one
  * after the other and in all ways, until one is left.
  */
-import { base58 } from '../../src/base/base58.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { registerNode } from '../../src/tx/types/111-register-node.ts';
-import { type Account, account, signed } from '../chain/chain-harness.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { registerNode } from '../../../src/tx/types/111-register-node.ts';
+import { type Account, account, signed } from '../../chain/chain-harness.ts';
 import type { Dice } from './random.ts';
 import type { ConsensusKind, Member } from './settings.ts';
 

@@ -2,7 +2,7 @@
 // when the rounds of these are over, and no half is ever a block ahead for long. They become one chain all
 // the same, since lateness counts for short branches only.
 import t from 'tap';
-import { LATE_DEPTH_MAX } from '../../src/chain/fork/chain-choice.ts';
+import { LATE_DEPTH_MAX } from '../../../src/chain/fork/chain-choice.ts';
 import { Cluster } from './cluster.ts';
 import { LENGTH_MS, memberOf } from './settings.ts';
 

@@ -1,6 +1,6 @@
 // An empty node joins a network that has existed for a long time.
 import t from 'tap';
-import { isParticipant } from '../../src/ledger/participants.ts';
+import { isParticipant } from '../../../src/ledger/participants.ts';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { LENGTH_MS, memberOf } from './settings.ts';

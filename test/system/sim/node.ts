@@ -3,25 +3,25 @@
  * crashes.
  */
 
-import { base58 } from '../../src/base/base58.ts';
-import { latin1 } from '../../src/base/bytes.ts';
-import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../src/base/ports.ts';
-import type { Block } from '../../src/block/block.ts';
-import { headerHash } from '../../src/block/header.ts';
-import { encodeNote, FIRST_NOTE } from '../../src/finality/note-file.ts';
-import { openKeystore } from '../../src/keystore/keystore.ts';
-import { readRecord } from '../../src/miner/slot-records.ts';
-import type { Config } from '../../src/node/config/settings.ts';
-import { createNode, type Node } from '../../src/node/node.ts';
-import { notePath } from '../../src/node/voter-note.ts';
-import { patternsHere } from '../../src/rest/key-filter.ts';
-import type { PeersPort } from '../../src/rest/services.ts';
-import { family, scheme } from '../chain/chain-harness.ts';
-import { memoryFiles } from '../keystore/sample.ts';
-import { noHttp } from '../node/memory-ports.ts';
-import type { SimulatedContainers } from '../simulated/containers.ts';
-import type { MemoryHost } from '../simulated/memory-net.ts';
-import { createMemoryStore, type MemoryStore } from '../simulated/memory-store.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../../src/base/ports.ts';
+import type { Block } from '../../../src/block/block.ts';
+import { headerHash } from '../../../src/block/header.ts';
+import { encodeNote, FIRST_NOTE } from '../../../src/finality/note-file.ts';
+import { openKeystore } from '../../../src/keystore/keystore.ts';
+import { readRecord } from '../../../src/miner/slot-records.ts';
+import type { Config } from '../../../src/node/config/settings.ts';
+import { createNode, type Node } from '../../../src/node/node.ts';
+import { notePath } from '../../../src/node/voter-note.ts';
+import { patternsHere } from '../../../src/rest/key-filter.ts';
+import type { PeersPort } from '../../../src/rest/services.ts';
+import { family, scheme } from '../../chain/chain-harness.ts';
+import { memoryFiles } from '../../keystore/sample.ts';
+import { noHttp } from '../../node/memory-ports.ts';
+import type { SimulatedContainers } from '../../simulated/containers.ts';
+import type { MemoryHost } from '../../simulated/memory-net.ts';
+import { createMemoryStore, type MemoryStore } from '../../simulated/memory-store.ts';
 import { type Acquaintances, contractsOf } from './contracts.ts';
 import type { Dice } from './random.ts';
 import { executes, type Member } from './settings.ts';

@@ -5,18 +5,18 @@
  * Invariant: everything that happens follows from the seed, so two runs have the same trace.
  */
 import { createHash } from 'node:crypto';
-import { base58 } from '../../src/base/base58.ts';
-import { ApiError } from '../../src/base/errors.ts';
-import type { LogFields } from '../../src/base/ports.ts';
-import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
-import { CodecError } from '../../src/codec/codec.ts';
-import { InitialSyncError } from '../../src/network/peers/initial-sync.ts';
-import type { Config } from '../../src/node/config/settings.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { decodeTx } from '../../src/tx/tx-bytes.ts';
-import { scheme } from '../chain/chain-harness.ts';
-import { memoryFiles } from '../keystore/sample.ts';
-import { createMemoryNet, type MemoryNet } from '../simulated/memory-net.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { ApiError } from '../../../src/base/errors.ts';
+import type { LogFields } from '../../../src/base/ports.ts';
+import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
+import { InitialSyncError } from '../../../src/network/peers/initial-sync.ts';
+import type { Config } from '../../../src/node/config/settings.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { decodeTx } from '../../../src/tx/tx-bytes.ts';
+import { scheme } from '../../chain/chain-harness.ts';
+import { memoryFiles } from '../../keystore/sample.ts';
+import { createMemoryNet, type MemoryNet } from '../../simulated/memory-net.ts';
 import { Broken, Checkers, SLOW } from './checkers.ts';
 import { ColdWatch } from './cold-watch.ts';
 import { Crash, type Disk, type Ground, SimNode, sharedVerifier } from './node.ts';

@@ -5,22 +5,26 @@
  * Their results tell what they have read, so that every block can be checked: each result must be
  * what its place among the results of the block gives.
  */
-import { base58 } from '../../src/base/base58.ts';
-import type { ContractExecution, ContractOutcome, DataEntry } from '../../src/base/containers.ts';
-import { ApiError } from '../../src/base/errors.ts';
-import { contractEntry } from '../../src/ledger/contracts.ts';
-import type { LedgerView } from '../../src/ledger/ledger.ts';
-import { withMembers } from '../../src/tx/members.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { createContract } from '../../src/tx/types/103-create-contract.ts';
-import { callContract } from '../../src/tx/types/104-call-contract.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import type {
+  ContractExecution,
+  ContractOutcome,
+  DataEntry,
+} from '../../../src/base/containers.ts';
+import { ApiError } from '../../../src/base/errors.ts';
+import { contractEntry } from '../../../src/ledger/contracts.ts';
+import type { LedgerView } from '../../../src/ledger/ledger.ts';
+import { withMembers } from '../../../src/tx/members.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { createContract } from '../../../src/tx/types/103-create-contract.ts';
+import { callContract } from '../../../src/tx/types/104-call-contract.ts';
 import {
   integer,
   type Program,
   type SimulatedContainers,
   simulatedContainers,
   success,
-} from '../simulated/containers.ts';
+} from '../../simulated/containers.ts';
 import { groupSenders } from './group-load.ts';
 import type { Dice } from './random.ts';
 import type { NodeClock } from './world.ts';

@@ -3,7 +3,7 @@
  * or doubled within a connection, but it may be slow, stall, or end in the middle of a message.
  * Data sent during a cut are sent again until the connection works.
  */
-import type { Delivery, Fate } from '../simulated/memory-net.ts';
+import type { Delivery, Fate } from '../../simulated/memory-net.ts';
 import type { Dice } from './random.ts';
 import type { World } from './world.ts';
 

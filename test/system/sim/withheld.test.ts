@@ -2,9 +2,9 @@
 // turn, when it has made a second one on top. That takes no turn away: the successors' blocks stay, and no
 // miner but the withholding one is marked.
 import t from 'tap';
-import { equal } from '../../src/base/bytes.ts';
-import { consensusView } from '../../src/chain/apply/consensus-view.ts';
-import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
+import { equal } from '../../../src/base/bytes.ts';
+import { consensusView } from '../../../src/chain/apply/consensus-view.ts';
+import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { LENGTH_MS, memberOf } from './settings.ts';

@@ -2,11 +2,11 @@
  * One simulation: nodes that make blocks, users that send transactions, and faults, all from one
  * seed. Ends with a time without faults, within which all nodes must agree.
  */
-import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
-import { isParticipant } from '../../src/ledger/participants.ts';
-import { asSent, membersOf } from '../../src/tx/members.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { setScript } from '../../src/tx/types/013-set-script.ts';
+import { transactionsAt } from '../../../src/chain/store/stored-blocks.ts';
+import { isParticipant } from '../../../src/ledger/participants.ts';
+import { asSent, membersOf } from '../../../src/tx/members.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { setScript } from '../../../src/tx/types/013-set-script.ts';
 import { Broken, disagreement, runsContracts } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { startLiar } from './liar.ts';

@@ -3,21 +3,25 @@
  * signed, invalid data, and silence.
  */
 
-import { fromLatin1, latin1 } from '../../src/base/bytes.ts';
-import { CodecError } from '../../src/codec/codec.ts';
-import { blockProtocols, encodeIds, encodeTip } from '../../src/network/messages/block-messages.ts';
+import { fromLatin1, latin1 } from '../../../src/base/bytes.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
+import {
+  blockProtocols,
+  encodeIds,
+  encodeTip,
+} from '../../../src/network/messages/block-messages.ts';
 import {
   decodeTxHashes,
   encodeTxHashes,
   encodeTxs,
   txProtocols,
-} from '../../src/network/messages/transaction-messages.ts';
-import type { Session } from '../../src/network/sessions/session.ts';
-import { openBlockchain } from '../../src/node/open-blockchain.ts';
-import { openPeering } from '../../src/node/open-peering.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { family, quiet, scheme } from '../chain/chain-harness.ts';
-import { createMemoryStore } from '../simulated/memory-store.ts';
+} from '../../../src/network/messages/transaction-messages.ts';
+import type { Session } from '../../../src/network/sessions/session.ts';
+import { openBlockchain } from '../../../src/node/open-blockchain.ts';
+import { openPeering } from '../../../src/node/open-peering.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { family, quiet, scheme } from '../../chain/chain-harness.ts';
+import { createMemoryStore } from '../../simulated/memory-store.ts';
 import type { Ground } from './node.ts';
 import type { Dice } from './random.ts';
 import { configOf, liarMember, type Rules } from './settings.ts';

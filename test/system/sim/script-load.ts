@@ -2,12 +2,12 @@
  * Users of a simulation whose accounts and assets get scripts and lose them, and who send transactions
  * that only a script accepts: with proofs that nobody made, or somebody else, or none.
  */
-import { equal } from '../../src/base/bytes.ts';
-import { provenOf } from '../../src/tx/proof-verdicts.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { type Account, account, family, miners, scheme } from '../chain/chain-harness.ts';
-import type { Attempt, Scene } from '../generators/actions.ts';
-import type { Rng } from '../generators/random.ts';
+import { equal } from '../../../src/base/bytes.ts';
+import { provenOf } from '../../../src/tx/proof-verdicts.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { type Account, account, family, miners, scheme } from '../../chain/chain-harness.ts';
+import type { Attempt, Scene } from '../../generators/actions.ts';
+import type { Rng } from '../../generators/random.ts';
 import {
   accountScripts,
   anyProofs,
@@ -17,7 +17,7 @@ import {
   reproved,
   ScriptedSender,
   signedBy,
-} from '../generators/scripted.ts';
+} from '../../generators/scripted.ts';
 
 /** Their scripts change at random. */
 const actors = ['dora', 'erik', 'fred'].map(account);

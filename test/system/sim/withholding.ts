@@ -3,8 +3,8 @@
  * others that is a miner that missed its turn and comes too late.
  */
 
-import { consensusView } from '../../src/chain/apply/consensus-view.ts';
-import { isBanned } from '../../src/consensus/ban-history.ts';
+import { consensusView } from '../../../src/chain/apply/consensus-view.ts';
+import { isBanned } from '../../../src/consensus/ban-history.ts';
 import type { Cluster } from './cluster.ts';
 import type { SimNode } from './node.ts';
 import type { Dice } from './random.ts';

@@ -3,9 +3,9 @@
  * that nobody has signed: they wait in pools and journals, or are in blocks that are taken back, when the
  * script is gone; and they come to nodes that are a block ahead of those who send them, or behind.
  */
-import { scripts } from '../../src/ledger/tables.ts';
-import type { Account } from '../chain/chain-harness.ts';
-import { accountScripts } from '../generators/scripted.ts';
+import { scripts } from '../../../src/ledger/tables.ts';
+import type { Account } from '../../chain/chain-harness.ts';
+import { accountScripts } from '../../generators/scripted.ts';
 import type { Cluster } from './cluster.ts';
 import type { SimNode } from './node.ts';
 import type { Dice } from './random.ts';

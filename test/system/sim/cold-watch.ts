@@ -3,13 +3,13 @@
  * it from its bytes. No node of a simulation may have a block that such a validator refuses, or another
  * state after it.
  */
-import { latin1 } from '../../src/base/bytes.ts';
-import { blockId } from '../../src/block/block.ts';
-import { blockAt } from '../../src/chain/store/stored-blocks.ts';
-import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import type { Config } from '../../src/node/config/settings.ts';
-import { family, scheme } from '../chain/chain-harness.ts';
-import { ColdValidator, RefusedBlock } from '../chain/cold-validator.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import { blockId } from '../../../src/block/block.ts';
+import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
+import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
+import type { Config } from '../../../src/node/config/settings.ts';
+import { family, scheme } from '../../chain/chain-harness.ts';
+import { ColdValidator, RefusedBlock } from '../../chain/cold-validator.ts';
 import { Broken, type Checkers } from './checkers.ts';
 import type { Ground, SimNode } from './node.ts';
 

@@ -1,10 +1,10 @@
 // Leased stake and the blocks that it earns, over as many blocks as the generating balance looks back.
 
 import t from 'tap';
-import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
-import { generatingBalance } from '../../src/ledger/balance-history.ts';
-import { lease } from '../../src/tx/types/008-lease.ts';
-import { FUNDS, signed } from '../chain/chain-harness.ts';
+import { findTransaction } from '../../../src/chain/store/stored-blocks.ts';
+import { generatingBalance } from '../../../src/ledger/balance-history.ts';
+import { lease } from '../../../src/tx/types/008-lease.ts';
+import { FUNDS, signed } from '../../chain/chain-harness.ts';
 import { Cluster } from './cluster.ts';
 import { LENGTH_MS, memberOf } from './settings.ts';
 

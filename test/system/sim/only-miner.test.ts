@@ -2,8 +2,8 @@
 // from the future up, and the others never had them. The same blocks come back in their time, in the
 // next life of the miner too, and the chain goes on.
 import t from 'tap';
-import { latin1 } from '../../src/base/bytes.ts';
-import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { LENGTH_MS, memberOf } from './settings.ts';

@@ -1,7 +1,7 @@
 // A member that a type 111 removes stands still: it could not take back a chain of its own once
 // that is longer than `max-rollback`. It is back as soon as it is registered again.
 import t from 'tap';
-import { isParticipant } from '../../src/ledger/participants.ts';
+import { isParticipant } from '../../../src/ledger/participants.ts';
 import { disagreement } from './checkers.ts';
 import { Cluster } from './cluster.ts';
 import { type ConsensusKind, LENGTH_MS, memberOf, ROLLBACK_MAX } from './settings.ts';

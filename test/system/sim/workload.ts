@@ -1,10 +1,10 @@
 /** Random valid and invalid transactions of all types, as users might send them. */
-import type { LedgerView } from '../../src/ledger/ledger.ts';
-import { asSent } from '../../src/tx/members.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { permit } from '../../src/tx/types/102-permit.ts';
-import { registerNode } from '../../src/tx/types/111-register-node.ts';
-import { miners } from '../chain/chain-harness.ts';
+import type { LedgerView } from '../../../src/ledger/ledger.ts';
+import { asSent } from '../../../src/tx/members.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { permit } from '../../../src/tx/types/102-permit.ts';
+import { registerNode } from '../../../src/tx/types/111-register-node.ts';
+import { miners } from '../../chain/chain-harness.ts';
 import {
   type Action,
   type Attempt,
@@ -12,11 +12,11 @@ import {
   newScene,
   type Scene,
   sign,
-} from '../generators/actions.ts';
-import { faults } from '../generators/faults.ts';
-import { type EarlierMembers, groupOf } from '../generators/groups.ts';
-import { type ExtremesOf, outsized } from '../generators/outsized.ts';
-import { Rng } from '../generators/random.ts';
+} from '../../generators/actions.ts';
+import { faults } from '../../generators/faults.ts';
+import { type EarlierMembers, groupOf } from '../../generators/groups.ts';
+import { type ExtremesOf, outsized } from '../../generators/outsized.ts';
+import { Rng } from '../../generators/random.ts';
 import { GroupLoad } from './group-load.ts';
 import { ScriptLoad } from './script-load.ts';
 import { LENGTH_MS, type Member } from './settings.ts';

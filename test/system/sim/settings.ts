@@ -1,14 +1,14 @@
 /** The simulated networks: their members, their configuration and their genesis. */
 
-import { base58 } from '../../src/base/base58.ts';
-import type { Block } from '../../src/block/block.ts';
-import { signGenesis } from '../../src/block/genesis.ts';
-import { genesisSettings } from '../../src/node/config/genesis-section.ts';
-import { readConfig } from '../../src/node/config/read.ts';
-import type { Config } from '../../src/node/config/settings.ts';
-import { feature, presetFeatures } from '../../src/tx/rules/features.ts';
-import { type Account, account, FUNDS, miners, scheme, users } from '../chain/chain-harness.ts';
-import { stranger } from '../generators/faults.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import type { Block } from '../../../src/block/block.ts';
+import { signGenesis } from '../../../src/block/genesis.ts';
+import { genesisSettings } from '../../../src/node/config/genesis-section.ts';
+import { readConfig } from '../../../src/node/config/read.ts';
+import type { Config } from '../../../src/node/config/settings.ts';
+import { feature, presetFeatures } from '../../../src/tx/rules/features.ts';
+import { type Account, account, FUNDS, miners, scheme, users } from '../../chain/chain-harness.ts';
+import { stranger } from '../../generators/faults.ts';
 import { groupSenders } from './group-load.ts';
 import { scriptedAccounts } from './script-load.ts';
 
