@@ -17,9 +17,9 @@ const national: Files = {
   'test/chain/fork/forged-bodies.test.ts': {},
   'test/chain/script-budget.test.ts': {},
   'test/contracts/statuses/status-record.test.ts': {},
-  'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
+  'test/system/crash/kills.test.ts': { CRASH_KILLS: '4' },
   // It takes long, so both other kinds of node are one run.
-  'test/crash/unsigned.test.ts': { TEST_HTTP_THREADS: '2' },
+  'test/system/crash/unsigned.test.ts': { TEST_HTTP_THREADS: '2' },
   'test/e2e/lifecycle.test.ts': {},
   'test/keystore/keystore.test.ts': {},
   'test/mempool/scripted-members.test.ts': {},
@@ -44,7 +44,7 @@ const threaded: Files = {
   // A limit of one server is not divided between threads where there is only one.
   'test/adapters/http/server.test.ts': { TEST_HTTP_THREADS: '1' },
   'test/rest/conformity.test.ts': { CONFORMITY_CASES: '2' },
-  'test/crash/kills.test.ts': { CRASH_KILLS: '4' },
+  'test/system/crash/kills.test.ts': { CRASH_KILLS: '4' },
   'test/e2e/connections.test.ts': {},
   'test/load/malformed.test.ts': { MALFORMED_SECONDS: '3' },
   'test/load/overload.test.ts': { OVERLOAD_SECONDS: '4' },

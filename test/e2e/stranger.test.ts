@@ -1,7 +1,7 @@
 // A stranger at the public routes of running nodes: accounts without a role and without an API key,
 // which post what once made a node answer no more, split a network, or set honest nodes against each
 // other. Each has an answer that says what is wrong, and the chain goes on. What nobody has signed is
-// posted to a node that dies in test/crash/unsigned.test.ts, and how long each of these holds the
+// posted to a node that dies in test/system/crash/unsigned.test.ts, and how long each of these holds the
 // event loop is measured in test/cost/dear.test.ts.
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
@@ -17,6 +17,9 @@ import { dearToRead, dearToRun, variants } from '../cost/found/scripts.ts';
 import { dearToCompile } from '../cost/found/sources.ts';
 import { textOf } from '../cost/search/recipe.ts';
 import { scriptOf } from '../cost/search/script-notation.ts';
+import { seededRandom } from '../crypto/random.ts';
+import { family } from '../family.ts';
+import { compiled } from '../generators/scripts.ts';
 import {
   type Key,
   NOBODY,
@@ -24,10 +27,7 @@ import {
   signedTx,
   tradeTx,
   transferTx,
-} from '../crash/witness/unsigned.ts';
-import { seededRandom } from '../crypto/random.ts';
-import { family } from '../family.ts';
-import { compiled } from '../generators/scripts.ts';
+} from '../system/crash/witness/unsigned.ts';
 import { type Account, startDevNetwork, startDevNode } from './dev-node.ts';
 import { eventually } from './process.ts';
 import { type Answer, type Rest, restOf } from './rest.ts';

@@ -5,22 +5,22 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
-import { stderrLog } from '../../../src/adapters/log.ts';
-import { systemClock } from '../../../src/adapters/system.ts';
-import { encodeHex } from '../../../src/base/hex.ts';
-import { decodeBlock } from '../../../src/block/block.ts';
-import type { Blockchain } from '../../../src/chain/blockchain.ts';
-import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
-import { loadConfig } from '../../../src/cli/config-file.ts';
-import { genesisBlock } from '../../../src/cli/genesis-block.ts';
-import type { ChainScheme } from '../../../src/codec/codec.ts';
-import { tables } from '../../../src/ledger/tables.ts';
-import type { Config } from '../../../src/node/config/settings.ts';
-import { openBlockchain } from '../../../src/node/open-blockchain.ts';
-import { decodeTx } from '../../../src/tx/tx-bytes.ts';
-import { setScript } from '../../../src/tx/types/013-set-script.ts';
-import { appendCold, votesAlone } from '../../chain/cold-validator.ts';
+import { openLmdbStore } from '../../../../src/adapters/lmdb/store.ts';
+import { stderrLog } from '../../../../src/adapters/log.ts';
+import { systemClock } from '../../../../src/adapters/system.ts';
+import { encodeHex } from '../../../../src/base/hex.ts';
+import { decodeBlock } from '../../../../src/block/block.ts';
+import type { Blockchain } from '../../../../src/chain/blockchain.ts';
+import { blockAt } from '../../../../src/chain/store/stored-blocks.ts';
+import { loadConfig } from '../../../../src/cli/config-file.ts';
+import { genesisBlock } from '../../../../src/cli/genesis-block.ts';
+import type { ChainScheme } from '../../../../src/codec/codec.ts';
+import { tables } from '../../../../src/ledger/tables.ts';
+import type { Config } from '../../../../src/node/config/settings.ts';
+import { openBlockchain } from '../../../../src/node/open-blockchain.ts';
+import { decodeTx } from '../../../../src/tx/tx-bytes.ts';
+import { setScript } from '../../../../src/tx/types/013-set-script.ts';
+import { appendCold, votesAlone } from '../../../chain/cold-validator.ts';
 
 export interface ColdChain {
   readonly height: number;

@@ -3,16 +3,16 @@
  * As soon as its script is gone, they are forgeries.
  */
 
-import { base58 } from '../../../src/base/base58.ts';
-import type { Sender } from '../../../src/cli/load/transfers.ts';
-import type { ChainScheme } from '../../../src/codec/codec.ts';
-import { type Order, orderFromJson, orderToJson } from '../../../src/tx/fields/order.ts';
-import type { Fields, Input, Tx, TxType } from '../../../src/tx/transaction.ts';
-import { buildTx, signedBytes } from '../../../src/tx/tx-bytes.ts';
-import { transfer } from '../../../src/tx/types/004-transfer.ts';
-import { exchange } from '../../../src/tx/types/007-exchange.ts';
-import { setScript } from '../../../src/tx/types/013-set-script.ts';
-import { compiled } from '../../generators/scripts.ts';
+import { base58 } from '../../../../src/base/base58.ts';
+import type { Sender } from '../../../../src/cli/load/transfers.ts';
+import type { ChainScheme } from '../../../../src/codec/codec.ts';
+import { type Order, orderFromJson, orderToJson } from '../../../../src/tx/fields/order.ts';
+import type { Fields, Input, Tx, TxType } from '../../../../src/tx/transaction.ts';
+import { buildTx, signedBytes } from '../../../../src/tx/tx-bytes.ts';
+import { transfer } from '../../../../src/tx/types/004-transfer.ts';
+import { exchange } from '../../../../src/tx/types/007-exchange.ts';
+import { setScript } from '../../../../src/tx/types/013-set-script.ts';
+import { compiled } from '../../../generators/scripts.ts';
 
 type Signing = Pick<Sender, 'publicKey' | 'sign'>;
 type Key = Signing & Pick<Sender, 'address'>;

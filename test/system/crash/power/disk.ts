@@ -7,7 +7,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Dice } from '../../system/sim/random.ts';
+import type { Dice } from '../../sim/random.ts';
 
 const SECTOR_BYTES = 512;
 const HEAD_BYTES = 40;

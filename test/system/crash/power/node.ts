@@ -4,12 +4,12 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { files } from '../../../src/adapters/files.ts';
-import { filesShelf } from '../../../src/adapters/private-store/files-shelf.ts';
-import { verifiedStore } from '../../../src/adapters/private-store/verified.ts';
-import { encodeHex } from '../../../src/base/hex.ts';
-import { loadConfig } from '../../../src/cli/config-file.ts';
-import { runNode } from '../../../src/cli/run-node.ts';
+import { files } from '../../../../src/adapters/files.ts';
+import { filesShelf } from '../../../../src/adapters/private-store/files-shelf.ts';
+import { verifiedStore } from '../../../../src/adapters/private-store/verified.ts';
+import { encodeHex } from '../../../../src/base/hex.ts';
+import { loadConfig } from '../../../../src/cli/config-file.ts';
+import { runNode } from '../../../../src/cli/run-node.ts';
 import { PROMISES } from './disk.ts';
 
 const [path = '', port = '', blocks = '', load = ''] = process.argv.slice(2);

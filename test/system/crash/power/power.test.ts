@@ -10,42 +10,42 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { openChain } from '../../../bench/chain/generate.ts';
-import { freePort } from '../../../bench/measure/free-port.ts';
-import { type DevFolder, makeDevFolder } from '../../../bench/node/dev-folder.ts';
-import { startNode } from '../../../bench/node/node-process.ts';
-import { createSenders } from '../../../bench/transfers/senders.ts';
+import { openChain } from '../../../../bench/chain/generate.ts';
+import { freePort } from '../../../../bench/measure/free-port.ts';
+import { type DevFolder, makeDevFolder } from '../../../../bench/node/dev-folder.ts';
+import { startNode } from '../../../../bench/node/node-process.ts';
+import { createSenders } from '../../../../bench/transfers/senders.ts';
 import {
   broadcastBody,
   fundingTransfers,
   nthTransfer,
-} from '../../../bench/transfers/transfers.ts';
-import { openJournal } from '../../../src/adapters/journal.ts';
-import { stderrLog } from '../../../src/adapters/log.ts';
-import { filesShelf } from '../../../src/adapters/private-store/files-shelf.ts';
-import { verifiedStore } from '../../../src/adapters/private-store/verified.ts';
-import { systemClock } from '../../../src/adapters/system.ts';
-import { base58 } from '../../../src/base/base58.ts';
-import { encodeHex } from '../../../src/base/hex.ts';
-import type { Store, StoreView } from '../../../src/base/ports.ts';
-import { blockAt, confirmedHeight } from '../../../src/chain/store/stored-blocks.ts';
-import { openChainStore } from '../../../src/cli/commands/chain/chain-store.ts';
-import { loadConfig } from '../../../src/cli/config-file.ts';
-import { genesisBlock } from '../../../src/cli/genesis-block.ts';
-import { END_OF_TABLE, START_OF_TABLE } from '../../../src/ledger/key-codecs.ts';
+} from '../../../../bench/transfers/transfers.ts';
+import { openJournal } from '../../../../src/adapters/journal.ts';
+import { stderrLog } from '../../../../src/adapters/log.ts';
+import { filesShelf } from '../../../../src/adapters/private-store/files-shelf.ts';
+import { verifiedStore } from '../../../../src/adapters/private-store/verified.ts';
+import { systemClock } from '../../../../src/adapters/system.ts';
+import { base58 } from '../../../../src/base/base58.ts';
+import { encodeHex } from '../../../../src/base/hex.ts';
+import type { Store, StoreView } from '../../../../src/base/ports.ts';
+import { blockAt, confirmedHeight } from '../../../../src/chain/store/stored-blocks.ts';
+import { openChainStore } from '../../../../src/cli/commands/chain/chain-store.ts';
+import { loadConfig } from '../../../../src/cli/config-file.ts';
+import { genesisBlock } from '../../../../src/cli/genesis-block.ts';
+import { END_OF_TABLE, START_OF_TABLE } from '../../../../src/ledger/key-codecs.ts';
 import {
   meta,
   privateLost,
   privatePending,
   privateStored,
   tables,
-} from '../../../src/ledger/tables.ts';
-import { openBlockchain } from '../../../src/node/open-blockchain.ts';
-import { decodeTx } from '../../../src/tx/tx-bytes.ts';
-import { appendCold } from '../../chain/cold-validator.ts';
-import { inlineVerifier } from '../../simulated/inline-verifier.ts';
-import { createMemoryStore } from '../../simulated/memory-store.ts';
-import { Dice } from '../../system/sim/random.ts';
+} from '../../../../src/ledger/tables.ts';
+import { openBlockchain } from '../../../../src/node/open-blockchain.ts';
+import { decodeTx } from '../../../../src/tx/tx-bytes.ts';
+import { appendCold } from '../../../chain/cold-validator.ts';
+import { inlineVerifier } from '../../../simulated/inline-verifier.ts';
+import { createMemoryStore } from '../../../simulated/memory-store.ts';
+import { Dice } from '../../sim/random.ts';
 import { Disk, readSteps, type Step } from './disk.ts';
 
 const CUTS = Number(process.env['POWER_CUTS'] ?? 40);

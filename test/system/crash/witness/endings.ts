@@ -1,6 +1,6 @@
 /** The ways in which the crash test ends a node, and what the node then leaves behind. */
-import type { Exit, NodeOptions } from '../../../bench/node/node-process.ts';
-import { httpThreads, threadSettings } from '../../http-threads.ts';
+import type { Exit, NodeOptions } from '../../../../bench/node/node-process.ts';
+import { httpThreads, threadSettings } from '../../../http-threads.ts';
 
 export interface Ending {
   readonly signal: NodeJS.Signals;

@@ -4,12 +4,17 @@
  * journal when the node dies is good, or good no longer.
  */
 
-import { broadcastBody } from '../../../bench/transfers/transfers.ts';
-import type { Sender } from '../../../src/cli/load/transfers.ts';
-import type { ChainScheme } from '../../../src/codec/codec.ts';
-import type { Tx } from '../../../src/tx/transaction.ts';
-import { accountScripts, anyProofs, garbage, ScriptedSender } from '../../generators/scripted.ts';
-import { Dice } from '../../system/sim/random.ts';
+import { broadcastBody } from '../../../../bench/transfers/transfers.ts';
+import type { Sender } from '../../../../src/cli/load/transfers.ts';
+import type { ChainScheme } from '../../../../src/codec/codec.ts';
+import type { Tx } from '../../../../src/tx/transaction.ts';
+import {
+  accountScripts,
+  anyProofs,
+  garbage,
+  ScriptedSender,
+} from '../../../generators/scripted.ts';
+import { Dice } from '../../sim/random.ts';
 
 export interface ScriptLoadOptions {
   /** Of a node that runs. */

@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { generateChain, openChain } from '../../bench/chain/generate.ts';
-import type { DevFolder } from '../../bench/node/dev-folder.ts';
-import { PageFile } from '../../src/adapters/lmdb/database-pages.ts';
-import { dataFile } from '../../src/adapters/lmdb/environment.ts';
-import { encodeHex } from '../../src/base/hex.ts';
-import { childEnvironment } from '../child-environment.ts';
+import { generateChain, openChain } from '../../../bench/chain/generate.ts';
+import type { DevFolder } from '../../../bench/node/dev-folder.ts';
+import { PageFile } from '../../../src/adapters/lmdb/database-pages.ts';
+import { dataFile } from '../../../src/adapters/lmdb/environment.ts';
+import { encodeHex } from '../../../src/base/hex.ts';
+import { childEnvironment } from '../../child-environment.ts';
 import { judgeChain } from './witness/cold-chain.ts';
 
 const TRANSACTIONS = Number(process.env['IMPORT_TXS'] ?? 20_000);
@@ -27,7 +27,7 @@ const LOOK_MS = 2;
 /** Far above what it takes on a machine that does nothing else. */
 const MS_PER_TRANSACTION_MAX = 5;
 const SETTLE_MS_MAX = 120_000;
-const BIN = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
+const BIN = fileURLToPath(new URL('../../../bin/platform-node', import.meta.url));
 const env = childEnvironment();
 const run = promisify(execFile);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

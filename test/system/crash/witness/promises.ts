@@ -3,8 +3,8 @@
  * with a height, blocks shown at a height. All must hold after a crash.
  */
 import { readFileSync } from 'node:fs';
-import type { NodeProcess } from '../../../bench/node/node-process.ts';
-import { base58 } from '../../../src/base/base58.ts';
+import type { NodeProcess } from '../../../../bench/node/node-process.ts';
+import { base58 } from '../../../../src/base/base58.ts';
 
 export interface Promises {
   acknowledge(id: Uint8Array): void;

@@ -1,8 +1,8 @@
 /** Posts transfers at a steady rate and reports which ones were acknowledged with 200. */
 import { Agent, request } from 'node:http';
-import { broadcastBody, nthTransfer } from '../../../bench/transfers/transfers.ts';
-import type { Sender } from '../../../src/cli/load/transfers.ts';
-import type { ChainScheme } from '../../../src/codec/codec.ts';
+import { broadcastBody, nthTransfer } from '../../../../bench/transfers/transfers.ts';
+import type { Sender } from '../../../../src/cli/load/transfers.ts';
+import type { ChainScheme } from '../../../../src/codec/codec.ts';
 
 export interface SteadyLoad {
   /** Takes no new work, waits for what is on its way. */

@@ -7,11 +7,15 @@ import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { makeDevFolder } from '../../bench/node/dev-folder.ts';
-import { startNode } from '../../bench/node/node-process.ts';
-import { createSenders } from '../../bench/transfers/senders.ts';
-import { broadcastBody, fundingTransfers, nthTransfer } from '../../bench/transfers/transfers.ts';
-import { base58 } from '../../src/base/base58.ts';
+import { makeDevFolder } from '../../../bench/node/dev-folder.ts';
+import { startNode } from '../../../bench/node/node-process.ts';
+import { createSenders } from '../../../bench/transfers/senders.ts';
+import {
+  broadcastBody,
+  fundingTransfers,
+  nthTransfer,
+} from '../../../bench/transfers/transfers.ts';
+import { base58 } from '../../../src/base/base58.ts';
 import { judgeChain } from './witness/cold-chain.ts';
 
 const DISK_BYTES = 16 * 1024 * 1024;

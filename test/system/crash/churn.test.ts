@@ -5,22 +5,22 @@
  * it, with unsigned transactions around that; a cold validator judges the chain of each. CHURN_SECONDS sets the duration.
  */
 import t from 'tap';
-import { createSenders } from '../../bench/transfers/senders.ts';
-import { broadcastBody, fundingTransfers } from '../../bench/transfers/transfers.ts';
-import { systemRandom } from '../../src/adapters/system.ts';
-import { base58 } from '../../src/base/base58.ts';
-import type { JsonObject } from '../../src/base/json.ts';
-import { parse } from '../../src/base/json.ts';
-import type { Sender } from '../../src/cli/load/transfers.ts';
-import { family } from '../e2e/network-folder.ts';
-import { eventually } from '../e2e/process.ts';
+import { createSenders } from '../../../bench/transfers/senders.ts';
+import { broadcastBody, fundingTransfers } from '../../../bench/transfers/transfers.ts';
+import { systemRandom } from '../../../src/adapters/system.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import { parse } from '../../../src/base/json.ts';
+import type { Sender } from '../../../src/cli/load/transfers.ts';
+import { family } from '../../e2e/network-folder.ts';
+import { eventually } from '../../e2e/process.ts';
 import {
   agreed,
   type NetworkNode,
   processNetwork,
   scheme,
   stateHashes,
-} from '../e2e/process-network.ts';
+} from '../../e2e/process-network.ts';
 import { judgeChain } from './witness/cold-chain.ts';
 import { startScriptLoad } from './witness/script-load.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
