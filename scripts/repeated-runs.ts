@@ -20,7 +20,7 @@ const national: Files = {
   'test/system/crash/kills.test.ts': { CRASH_KILLS: '4' },
   // It takes long, so both other kinds of node are one run.
   'test/system/crash/unsigned.test.ts': { TEST_HTTP_THREADS: '2' },
-  'test/e2e/lifecycle.test.ts': {},
+  'test/system/e2e/lifecycle.test.ts': {},
   'test/keystore/keystore.test.ts': {},
   'test/mempool/scripted-members.test.ts': {},
   'test/mempool/scripts-that-go.test.ts': {},
@@ -45,7 +45,7 @@ const threaded: Files = {
   'test/adapters/http/server.test.ts': { TEST_HTTP_THREADS: '1' },
   'test/rest/conformity.test.ts': { CONFORMITY_CASES: '2' },
   'test/system/crash/kills.test.ts': { CRASH_KILLS: '4' },
-  'test/e2e/connections.test.ts': {},
+  'test/system/e2e/connections.test.ts': {},
   'test/load/malformed.test.ts': { MALFORMED_SECONDS: '3' },
   'test/load/overload.test.ts': { OVERLOAD_SECONDS: '4' },
   'test/node/atomic.test.ts': {},

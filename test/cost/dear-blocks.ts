@@ -10,8 +10,8 @@ import {
   encodeIds,
   encodeTip,
 } from '../../src/network/messages/block-messages.ts';
-import { eventually } from '../e2e/process.ts';
-import { scheme } from '../e2e/process-network.ts';
+import { eventually } from '../system/e2e/process.ts';
+import { scheme } from '../system/e2e/process-network.ts';
 import { type Attack, judged } from './attack.ts';
 import { COUNT_MAX, freshBytes, guardBytes, handedOver } from './dear-scripts.ts';
 import type { Found } from './found/found.ts';

@@ -2,7 +2,7 @@
 
 import { base58 } from '../../src/base/base58.ts';
 import { limits } from '../../src/rest-framework/limits.ts';
-import { API_KEY } from '../e2e/network-folder.ts';
+import { API_KEY } from '../system/e2e/network-folder.ts';
 import { type Attack, answerTo, tally } from './attack.ts';
 import type { ContractNode } from './contract-node.ts';
 import { dearBodies, type FoundBody } from './found/bodies.ts';

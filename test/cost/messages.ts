@@ -36,8 +36,8 @@ import {
   ITEMS_MAX,
   signedByAsker,
 } from '../../src/privacy/privacy-messages.ts';
-import { family } from '../e2e/network-folder.ts';
-import { scheme } from '../e2e/process-network.ts';
+import { family } from '../system/e2e/network-folder.ts';
+import { scheme } from '../system/e2e/process-network.ts';
 import { type Kind, numbered } from './flood.ts';
 import type { AttackingPeer } from './peer.ts';
 import type { Target } from './target.ts';

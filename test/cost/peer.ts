@@ -18,8 +18,8 @@ import { SessionRegistry, wireNameOn } from '../../src/network/sessions/session-
 import { networkSettings } from '../../src/node/config/genesis-section.ts';
 import { DATA, ITEMS } from '../../src/privacy/privacy-messages.ts';
 import { quiet } from '../chain/chain-harness.ts';
-import { family, type Person } from '../e2e/network-folder.ts';
-import { scheme } from '../e2e/process-network.ts';
+import { family, type Person } from '../system/e2e/network-folder.ts';
+import { scheme } from '../system/e2e/process-network.ts';
 import type { Target } from './target.ts';
 
 export interface AttackingPeer {

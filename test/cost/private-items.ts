@@ -26,10 +26,10 @@ import {
 } from '../../src/privacy/privacy-messages.ts';
 import { transferKey } from '../../src/privacy/session-key.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { family } from '../e2e/network-folder.ts';
-import { eventually } from '../e2e/process.ts';
-import { scheme } from '../e2e/process-network.ts';
 import { make } from '../privacy/members.ts';
+import { family } from '../system/e2e/network-folder.ts';
+import { eventually } from '../system/e2e/process.ts';
+import { scheme } from '../system/e2e/process-network.ts';
 import { type Attack, judged } from './attack.ts';
 import { flood, type Kind } from './flood.ts';
 import { itemRequest } from './messages.ts';

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../../src/codec/codec.ts';
 import { routes } from '../../src/rest/routes/index.ts';
 import { type AnyRoute, pathNames } from '../../src/rest-framework/route.ts';
 import { budgetOf } from '../../src/rest-framework/route-budget.ts';
-import { API_KEY } from '../e2e/network-folder.ts';
+import { API_KEY } from '../system/e2e/network-folder.ts';
 import { type Attack, answerTo, tally } from './attack.ts';
 import { PRIVACY_KEY, sha256, type Target } from './target.ts';
 

@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { memoryOf } from '../../bench/measure/memory.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
-import { startNode } from '../e2e/dev-node.ts';
-import { API_KEY, keyHash, networkFolder, OWNER, person } from '../e2e/network-folder.ts';
-import { eventually, type Scope } from '../e2e/process.ts';
-import { type Rest, restOf } from '../e2e/rest.ts';
 import { threadSettings } from '../http-threads.ts';
+import { startNode } from '../system/e2e/dev-node.ts';
+import { API_KEY, keyHash, networkFolder, OWNER, person } from '../system/e2e/network-folder.ts';
+import { eventually, type Scope } from '../system/e2e/process.ts';
+import { type Rest, restOf } from '../system/e2e/rest.ts';
 import type { Lie } from './time-servers.ts';
 
 const MIB = 1024 * 1024;

@@ -10,7 +10,7 @@ import type { Order } from '../../src/tx/fields/order.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { makeBlock } from '../chain/make-block.ts';
 import { seededRandom } from '../crypto/random.ts';
-import type { Scope } from '../e2e/process.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import { type Account, type WholeNode, type WholeOptions, wholeNode } from './in-process.ts';
 import { orderJson, PRICE, signedOrder } from './orders.ts';
 

@@ -10,8 +10,8 @@ import { mayVote } from '../../../src/finality/links.ts';
 import { decodeNote } from '../../../src/finality/note-file.ts';
 import { type SignedVote, voteBytes } from '../../../src/finality/vote.ts';
 import { feature } from '../../../src/tx/rules/features.ts';
-import { type DevNode, startDevNode } from '../../e2e/dev-node.ts';
 import { family } from '../../family.ts';
+import { type DevNode, startDevNode } from '../../system/e2e/dev-node.ts';
 import { run } from '../run.ts';
 
 /** The network votes for the feature, and it is active from height 8 on. */

@@ -1,7 +1,7 @@
 /** A question that keeps PGlite busy stops neither the interface, nor the crawler, nor streams. */
 import t from 'tap';
 import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
-import { temporaryFolder } from '../../e2e/dev-node.ts';
+import { temporaryFolder } from '../../system/e2e/dev-node.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { SUPERUSER } from '../../../bench/denominators/postgres-server.ts';
 import { memoryOf } from '../../../bench/measure/memory.ts';
-import { temporaryFolder } from '../../e2e/dev-node.ts';
+import { temporaryFolder } from '../../system/e2e/dev-node.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { TXS_PER_BLOCK } from '../made-rows.ts';

@@ -12,15 +12,15 @@ import { base58 } from '../../../src/base/base58.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { parse } from '../../../src/base/json.ts';
 import type { Sender } from '../../../src/cli/load/transfers.ts';
-import { family } from '../../e2e/network-folder.ts';
-import { eventually } from '../../e2e/process.ts';
+import { family } from '../e2e/network-folder.ts';
+import { eventually } from '../e2e/process.ts';
 import {
   agreed,
   type NetworkNode,
   processNetwork,
   scheme,
   stateHashes,
-} from '../../e2e/process-network.ts';
+} from '../e2e/process-network.ts';
 import { judgeChain } from './witness/cold-chain.ts';
 import { startScriptLoad } from './witness/script-load.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { eventually } from '../../e2e/process.ts';
-import { agreed, processNetwork } from '../../e2e/process-network.ts';
+import { eventually } from '../e2e/process.ts';
+import { agreed, processNetwork } from '../e2e/process-network.ts';
 
 const MIB = 1024 * 1024;
 const DISK_BYTES = 64 * MIB;

@@ -9,8 +9,8 @@ import { base58 } from '../../../src/base/base58.ts';
 import { decodeBlock } from '../../../src/block/block.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { readRecord } from '../../../src/miner/slot-records.ts';
-import { type DevNode, startDevNode, temporaryFolder } from '../../e2e/dev-node.ts';
 import { family } from '../../family.ts';
+import { type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
 
 const KILLS = Number(process.env['TURN_KILLS'] ?? 6);
 const KILL_MS_MAX = 120_000;

@@ -8,8 +8,8 @@ import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { areContradictory } from '../../../src/finality/evidence.ts';
 import { decodeNote, type Note } from '../../../src/finality/note-file.ts';
 import { feature } from '../../../src/tx/rules/features.ts';
-import { type DevNode, startDevNode, temporaryFolder } from '../../e2e/dev-node.ts';
 import { family } from '../../family.ts';
+import { type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
 
 const KILLS = Number(process.env['VOTE_KILLS'] ?? 6);
 const KILL_MS_MAX = 60_000;

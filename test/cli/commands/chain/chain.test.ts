@@ -13,8 +13,8 @@ import { createChainScheme } from '../../../../src/crypto/chain-scheme.ts';
 import { readRecord } from '../../../../src/miner/slot-records.ts';
 import { decodeTx } from '../../../../src/tx/tx-bytes.ts';
 import { childEnvironment } from '../../../child-environment.ts';
-import { startDevNode } from '../../../e2e/dev-node.ts';
 import { family } from '../../../family.ts';
+import { startDevNode } from '../../../system/e2e/dev-node.ts';
 import { run } from '../../run.ts';
 
 const BINARY = join(import.meta.dirname, '../../../../bin/platform-node');

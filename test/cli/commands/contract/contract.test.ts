@@ -1,6 +1,6 @@
 // Contract transactions from the command line, on a node without a container engine.
 import t from 'tap';
-import { startDevNode } from '../../../e2e/dev-node.ts';
+import { startDevNode } from '../../../system/e2e/dev-node.ts';
 import { jsonLines, type Run, type RunOptions, run } from '../../run.ts';
 
 type Json = Record<string, unknown>;
