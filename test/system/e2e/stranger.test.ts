@@ -2,7 +2,7 @@
 // which post what once made a node answer no more, split a network, or set honest nodes against each
 // other. Each has an answer that says what is wrong, and the chain goes on. What nobody has signed is
 // posted to a node that dies in test/system/crash/unsigned.test.ts, and how long each of these holds the
-// event loop is measured in test/cost/dear.test.ts.
+// event loop is measured in test/system/cost/dear.test.ts.
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
@@ -13,13 +13,13 @@ import { txToJson } from '../../../src/tx/json/encode.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { issue } from '../../../src/tx/types/003-issue.ts';
 import { setScript } from '../../../src/tx/types/013-set-script.ts';
-import { dearToRead, dearToRun, variants } from '../../cost/found/scripts.ts';
-import { dearToCompile } from '../../cost/found/sources.ts';
-import { textOf } from '../../cost/search/recipe.ts';
-import { scriptOf } from '../../cost/search/script-notation.ts';
 import { seededRandom } from '../../crypto/random.ts';
 import { family } from '../../family.ts';
 import { compiled } from '../../generators/scripts.ts';
+import { dearToRead, dearToRun, variants } from '../cost/found/scripts.ts';
+import { dearToCompile } from '../cost/found/sources.ts';
+import { textOf } from '../cost/search/recipe.ts';
+import { scriptOf } from '../cost/search/script-notation.ts';
 import {
   type Key,
   NOBODY,

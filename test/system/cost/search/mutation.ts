@@ -1,5 +1,5 @@
 /** Small changes of recipes. The same random numbers make the same changes. */
-import type { Rng } from '../../generators/random.ts';
+import type { Rng } from '../../../generators/random.ts';
 import { HOLE, type Layer, REPEATED, type Recipe, repeated } from './recipe.ts';
 
 /** The words of an input language, from which changes are made. */

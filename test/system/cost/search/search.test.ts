@@ -1,9 +1,9 @@
 // The search climbs, repeats itself under the same seed, and keeps to what an input may be. Steps
 // are counted here, so that no machine decides.
 import t from 'tap';
-import { createScripts } from '../../../src/script/script.ts';
-import { family } from '../../family.ts';
-import { Rng } from '../../generators/random.ts';
+import { createScripts } from '../../../../src/script/script.ts';
+import { family } from '../../../family.ts';
+import { Rng } from '../../../generators/random.ts';
 import { climb } from './climb.ts';
 import { mutated, spans } from './mutation.ts';
 import { fitted, type Recipe, textOf } from './recipe.ts';

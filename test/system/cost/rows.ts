@@ -5,8 +5,8 @@
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { blockProtocols } from '../../src/network/messages/block-messages.ts';
-import { API_KEY } from '../system/e2e/network-folder.ts';
+import { blockProtocols } from '../../../src/network/messages/block-messages.ts';
+import { API_KEY } from '../e2e/network-folder.ts';
 import { type Attack, answerTo, judged, tally } from './attack.ts';
 import { flood } from './flood.ts';
 import { connectPeer } from './peer.ts';

@@ -3,12 +3,12 @@
  * machine for the interface, which then pauses as it does elsewhere. The process reports where it
  * answers, and the contract of each sign of which keys consist.
  */
-import { systemClock } from '../../src/adapters/system.ts';
-import { base58 } from '../../src/base/base58.ts';
-import { KEY_CHARS_MAX } from '../../src/tx/fields/entries.ts';
-import { txToJson } from '../../src/tx/json/encode.ts';
-import { ROUND_MS, wholeNode } from '../node/in-process.ts';
-import { serveApi } from '../rest/fixtures/memory-node.ts';
+import { systemClock } from '../../../src/adapters/system.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { KEY_CHARS_MAX } from '../../../src/tx/fields/entries.ts';
+import { txToJson } from '../../../src/tx/json/encode.ts';
+import { ROUND_MS, wholeNode } from '../../node/in-process.ts';
+import { serveApi } from '../../rest/fixtures/memory-node.ts';
 import { dearPatterns } from './found/patterns.ts';
 
 export interface ContractNode {

@@ -2,11 +2,11 @@
  * For every declared message between nodes: the costliest form that its budget allows, and one step
  * more.
  */
-import { contractBudgets } from '../../src/contracts/statuses/status-messages.ts';
-import { networkBudgets } from '../../src/network/messages/message-budgets.ts';
-import { REQUEST_HEAD_BYTES } from '../../src/network/sessions/requests.ts';
-import { privacyBudgets } from '../../src/privacy/privacy-budgets.ts';
-import { eventually } from '../system/e2e/process.ts';
+import { contractBudgets } from '../../../src/contracts/statuses/status-messages.ts';
+import { networkBudgets } from '../../../src/network/messages/message-budgets.ts';
+import { REQUEST_HEAD_BYTES } from '../../../src/network/sessions/requests.ts';
+import { privacyBudgets } from '../../../src/privacy/privacy-budgets.ts';
+import { eventually } from '../e2e/process.ts';
 import { type Attack, judged } from './attack.ts';
 import { type Flood, flood } from './flood.ts';
 import { type Worst, worstMessages } from './messages.ts';

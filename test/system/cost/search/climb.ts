@@ -3,7 +3,7 @@
  * side by side, since the dearest one may have no dearer neighbour.
  */
 import { createHash } from 'node:crypto';
-import { Rng } from '../../generators/random.ts';
+import { Rng } from '../../../generators/random.ts';
 import { mutated } from './mutation.ts';
 import type { Problem } from './problem.ts';
 import { fitted, type Recipe, textOf } from './recipe.ts';

@@ -2,16 +2,16 @@
  * Blocks full of transactions with scripts that are dear to read: one that no miner has made, and
  * those that the miner makes of what waits.
  */
-import { base58 } from '../../src/base/base58.ts';
-import { blockId, sealBlock } from '../../src/block/block.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { blockId, sealBlock } from '../../../src/block/block.ts';
 import {
   blockProtocols,
   encodeBlocks,
   encodeIds,
   encodeTip,
-} from '../../src/network/messages/block-messages.ts';
-import { eventually } from '../system/e2e/process.ts';
-import { scheme } from '../system/e2e/process-network.ts';
+} from '../../../src/network/messages/block-messages.ts';
+import { eventually } from '../e2e/process.ts';
+import { scheme } from '../e2e/process-network.ts';
 import { type Attack, judged } from './attack.ts';
 import { COUNT_MAX, freshBytes, guardBytes, handedOver } from './dear-scripts.ts';
 import type { Found } from './found/found.ts';

@@ -1,25 +1,25 @@
 /** A registered node controlled by an attacker: its handshake is real, and nothing after it. */
 import { generateKeyPair } from '@libp2p/crypto/keys';
-import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
-import { systemClock, systemRandom } from '../../src/adapters/system.ts';
-import { base58 } from '../../src/base/base58.ts';
-import type { PeerStream } from '../../src/base/network.ts';
-import { blockId } from '../../src/block/block.ts';
-import { loadConfig } from '../../src/cli/config-file.ts';
-import { genesisBlock } from '../../src/cli/genesis-block.ts';
-import { settingsHash } from '../../src/consensus/settings-hash.ts';
-import { STATUS_NOTICES } from '../../src/contracts/statuses/status-messages.ts';
-import { blockProtocols } from '../../src/network/messages/block-messages.ts';
-import { PEERS } from '../../src/network/messages/peer-messages.ts';
-import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
-import { Handshake } from '../../src/network/sessions/handshake.ts';
-import { Penalties } from '../../src/network/sessions/penalties.ts';
-import { SessionRegistry, wireNameOn } from '../../src/network/sessions/session-registry.ts';
-import { networkSettings } from '../../src/node/config/genesis-section.ts';
-import { DATA, ITEMS } from '../../src/privacy/privacy-messages.ts';
-import { quiet } from '../chain/chain-harness.ts';
-import { family, type Person } from '../system/e2e/network-folder.ts';
-import { scheme } from '../system/e2e/process-network.ts';
+import { libp2pNetwork } from '../../../src/adapters/libp2p/transport.ts';
+import { systemClock, systemRandom } from '../../../src/adapters/system.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import type { PeerStream } from '../../../src/base/network.ts';
+import { blockId } from '../../../src/block/block.ts';
+import { loadConfig } from '../../../src/cli/config-file.ts';
+import { genesisBlock } from '../../../src/cli/genesis-block.ts';
+import { settingsHash } from '../../../src/consensus/settings-hash.ts';
+import { STATUS_NOTICES } from '../../../src/contracts/statuses/status-messages.ts';
+import { blockProtocols } from '../../../src/network/messages/block-messages.ts';
+import { PEERS } from '../../../src/network/messages/peer-messages.ts';
+import { txProtocols } from '../../../src/network/messages/transaction-messages.ts';
+import { Handshake } from '../../../src/network/sessions/handshake.ts';
+import { Penalties } from '../../../src/network/sessions/penalties.ts';
+import { SessionRegistry, wireNameOn } from '../../../src/network/sessions/session-registry.ts';
+import { networkSettings } from '../../../src/node/config/genesis-section.ts';
+import { DATA, ITEMS } from '../../../src/privacy/privacy-messages.ts';
+import { quiet } from '../../chain/chain-harness.ts';
+import { family, type Person } from '../e2e/network-folder.ts';
+import { scheme } from '../e2e/process-network.ts';
 import type { Target } from './target.ts';
 
 export interface AttackingPeer {

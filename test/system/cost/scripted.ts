@@ -1,11 +1,11 @@
 /** Transactions whose sender has one of the slowest scripts, all at once. */
-import { base58 } from '../../src/base/base58.ts';
-import { stringify } from '../../src/base/json.ts';
-import { txToJson } from '../../src/tx/json/encode.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { compiled } from '../generators/scripts.ts';
-import { make } from '../privacy/members.ts';
-import { scheme } from '../system/e2e/process-network.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { stringify } from '../../../src/base/json.ts';
+import { txToJson } from '../../../src/tx/json/encode.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { compiled } from '../../generators/scripts.ts';
+import { make } from '../../privacy/members.ts';
+import { scheme } from '../e2e/process-network.ts';
 import { type Attack, answerTo, tally } from './attack.ts';
 import { asPeer } from './peers.ts';
 import type { Target } from './target.ts';

@@ -9,7 +9,7 @@
  * without a block, on a quiet machine.
  */
 import t from 'tap';
-import { eventually } from '../system/e2e/process.ts';
+import { eventually } from '../e2e/process.ts';
 import { type Attack, MISSED } from './attack.ts';
 import { connectionAttacks } from './connections.ts';
 import { peerAttacks } from './peers.ts';

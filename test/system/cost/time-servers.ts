@@ -2,7 +2,7 @@
  * Three time servers in a separate process, so that a busy attacker does not delay their answers.
  * The process first reports their addresses; each message makes one of them lie.
  */
-import { timeServer } from '../adapters/time-server.ts';
+import { timeServer } from '../../adapters/time-server.ts';
 
 export interface Lie {
   readonly server: number;

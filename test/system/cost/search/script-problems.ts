@@ -3,26 +3,26 @@
  * with the refusal that shows everything, the text form, decompiling.
  */
 
-import { ApiError } from '../../../src/base/errors.ts';
-import { BLOCK_SCRIPT_UNITS_MAX } from '../../../src/block/block.ts';
-import { scripts as accountScripts, assets } from '../../../src/ledger/tables.ts';
-import { print } from '../../../src/rest-framework/answer.ts';
-import { SCRIPT_BYTES_MAX } from '../../../src/script/binary.ts';
-import { readingUnits } from '../../../src/script/charges.ts';
-import { nameProblem } from '../../../src/script/declared-names.ts';
-import { type Builtin, builtins, type Parameter } from '../../../src/script/functions.ts';
-import { Meter, RUN_UNITS_MAX } from '../../../src/script/meter.ts';
-import { programOf } from '../../../src/script/program.ts';
-import { createScripts, type Script } from '../../../src/script/script.ts';
-import { signatureUses } from '../../../src/script/signature-uses.ts';
-import { scriptsOf } from '../../../src/tx/scripts/known-scripts.ts';
-import type { ScriptRuns } from '../../../src/tx/scripts/script-runs.ts';
-import type { Tx } from '../../../src/tx/transaction.ts';
-import { issue } from '../../../src/tx/types/003-issue.ts';
-import { massTransfer } from '../../../src/tx/types/011-mass-transfer.ts';
-import { data } from '../../../src/tx/types/012-data.ts';
-import { family } from '../../family.ts';
-import { actor, createHarness, scheme, WEST } from '../../tx/rules/ledger-harness.ts';
+import { ApiError } from '../../../../src/base/errors.ts';
+import { BLOCK_SCRIPT_UNITS_MAX } from '../../../../src/block/block.ts';
+import { scripts as accountScripts, assets } from '../../../../src/ledger/tables.ts';
+import { print } from '../../../../src/rest-framework/answer.ts';
+import { SCRIPT_BYTES_MAX } from '../../../../src/script/binary.ts';
+import { readingUnits } from '../../../../src/script/charges.ts';
+import { nameProblem } from '../../../../src/script/declared-names.ts';
+import { type Builtin, builtins, type Parameter } from '../../../../src/script/functions.ts';
+import { Meter, RUN_UNITS_MAX } from '../../../../src/script/meter.ts';
+import { programOf } from '../../../../src/script/program.ts';
+import { createScripts, type Script } from '../../../../src/script/script.ts';
+import { signatureUses } from '../../../../src/script/signature-uses.ts';
+import { scriptsOf } from '../../../../src/tx/scripts/known-scripts.ts';
+import type { ScriptRuns } from '../../../../src/tx/scripts/script-runs.ts';
+import type { Tx } from '../../../../src/tx/transaction.ts';
+import { issue } from '../../../../src/tx/types/003-issue.ts';
+import { massTransfer } from '../../../../src/tx/types/011-mass-transfer.ts';
+import { data } from '../../../../src/tx/types/012-data.ts';
+import { family } from '../../../family.ts';
+import { actor, createHarness, scheme, WEST } from '../../../tx/rules/ledger-harness.ts';
 import { dearToRead, dearToRun } from '../found/scripts.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';

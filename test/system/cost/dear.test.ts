@@ -9,9 +9,9 @@
  */
 import { once } from 'node:events';
 import t from 'tap';
-import { newNetworkFeatures } from '../../src/tx/rules/features.ts';
-import { eventually, type Scope } from '../system/e2e/process.ts';
-import { restOf } from '../system/e2e/rest.ts';
+import { newNetworkFeatures } from '../../../src/tx/rules/features.ts';
+import { eventually, type Scope } from '../e2e/process.ts';
+import { restOf } from '../e2e/rest.ts';
 import { type Attack, type Measured, MISSED } from './attack.ts';
 import type { ContractNode } from './contract-node.ts';
 import { blockRows } from './dear-blocks.ts';

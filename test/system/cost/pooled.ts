@@ -1,10 +1,10 @@
 /** The largest answer to `txs`: transactions of a pool that holds as many bytes as an answer may. */
-import { base58 } from '../../src/base/base58.ts';
-import { stringify } from '../../src/base/json.ts';
-import { encodeTxHashes, txProtocols } from '../../src/network/messages/transaction-messages.ts';
-import { txToJson } from '../../src/tx/json/encode.ts';
-import { make } from '../privacy/members.ts';
-import { scheme } from '../system/e2e/process-network.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { stringify } from '../../../src/base/json.ts';
+import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
+import { txToJson } from '../../../src/tx/json/encode.ts';
+import { make } from '../../privacy/members.ts';
+import { scheme } from '../e2e/process-network.ts';
 import { type Attack, answerTo } from './attack.ts';
 import { flood } from './flood.ts';
 import { asPeer } from './peers.ts';

@@ -1,8 +1,8 @@
 /** The dearest bodies of requests, and patterns of keys against the state of a contract. */
 
-import { base58 } from '../../src/base/base58.ts';
-import { limits } from '../../src/rest-framework/limits.ts';
-import { API_KEY } from '../system/e2e/network-folder.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { limits } from '../../../src/rest-framework/limits.ts';
+import { API_KEY } from '../e2e/network-folder.ts';
 import { type Attack, answerTo, tally } from './attack.ts';
 import type { ContractNode } from './contract-node.ts';
 import { dearBodies, type FoundBody } from './found/bodies.ts';

@@ -2,19 +2,19 @@
  * Attacks of a member of a policy on another: repeated requests for its data, and filling its disk.
  */
 import { randomBytes } from 'node:crypto';
-import { systemRandom } from '../../src/adapters/system.ts';
-import { base58 } from '../../src/base/base58.ts';
-import { latin1 } from '../../src/base/bytes.ts';
-import type { PeerStream } from '../../src/base/network.ts';
-import { chunkSealer } from '../../src/crypto/stream-cipher.ts';
+import { systemRandom } from '../../../src/adapters/system.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import type { PeerStream } from '../../../src/base/network.ts';
+import { chunkSealer } from '../../../src/crypto/stream-cipher.ts';
 import {
   decodeTxHashes,
   encodeTxHashes,
   encodeTxs,
   txProtocols,
-} from '../../src/network/messages/transaction-messages.ts';
-import { inChunks } from '../../src/privacy/chunks.ts';
-import { itemBytes } from '../../src/privacy/item-id.ts';
+} from '../../../src/network/messages/transaction-messages.ts';
+import { inChunks } from '../../../src/privacy/chunks.ts';
+import { itemBytes } from '../../../src/privacy/item-id.ts';
 import {
   DATA,
   decodeRequest,
@@ -23,13 +23,13 @@ import {
   encodeOffer,
   ITEMS,
   signedByReplier,
-} from '../../src/privacy/privacy-messages.ts';
-import { transferKey } from '../../src/privacy/session-key.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { make } from '../privacy/members.ts';
-import { family } from '../system/e2e/network-folder.ts';
-import { eventually } from '../system/e2e/process.ts';
-import { scheme } from '../system/e2e/process-network.ts';
+} from '../../../src/privacy/privacy-messages.ts';
+import { transferKey } from '../../../src/privacy/session-key.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { make } from '../../privacy/members.ts';
+import { family } from '../e2e/network-folder.ts';
+import { eventually } from '../e2e/process.ts';
+import { scheme } from '../e2e/process-network.ts';
 import { type Attack, judged } from './attack.ts';
 import { flood, type Kind } from './flood.ts';
 import { itemRequest } from './messages.ts';

@@ -1,16 +1,16 @@
 /** Every door of a node that takes a script or its source, with the dearest that are known. */
-import { base58 } from '../../src/base/base58.ts';
-import { stringify } from '../../src/base/json.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { stringify } from '../../../src/base/json.ts';
 import {
   encodeTxHashes,
   encodeTxs,
   txProtocols,
-} from '../../src/network/messages/transaction-messages.ts';
-import { txToJson } from '../../src/tx/json/encode.ts';
-import type { Tx } from '../../src/tx/transaction.ts';
-import { make } from '../privacy/members.ts';
-import { API_KEY, family } from '../system/e2e/network-folder.ts';
-import { scheme } from '../system/e2e/process-network.ts';
+} from '../../../src/network/messages/transaction-messages.ts';
+import { txToJson } from '../../../src/tx/json/encode.ts';
+import type { Tx } from '../../../src/tx/transaction.ts';
+import { make } from '../../privacy/members.ts';
+import { API_KEY, family } from '../e2e/network-folder.ts';
+import { scheme } from '../e2e/process-network.ts';
 import { type Attack, answerTo, judged, tally } from './attack.ts';
 import type { Found } from './found/found.ts';
 import { dearToRead, dearToRun, variants } from './found/scripts.ts';

@@ -2,8 +2,8 @@
  * Patterns of keys (`matches=`), against keys of all sorts. Keys are matched one by one in turns, so
  * what counts is the dearest single step: to compile the pattern, or to match one key.
  */
-import { patternsHere } from '../../../src/rest/key-filter.ts';
-import { KEY_CHARS_MAX } from '../../../src/tx/fields/entries.ts';
+import { patternsHere } from '../../../../src/rest/key-filter.ts';
+import { KEY_CHARS_MAX } from '../../../../src/tx/fields/entries.ts';
 import { dearPatterns } from '../found/patterns.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';

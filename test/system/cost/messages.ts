@@ -1,16 +1,16 @@
 /** For every protocol between nodes: the costliest message that its budget allows. */
 import { randomBytes } from 'node:crypto';
-import { systemRandom } from '../../src/adapters/system.ts';
-import { base58 } from '../../src/base/base58.ts';
-import { concat } from '../../src/base/bytes.ts';
-import { decodeBlock } from '../../src/block/block.ts';
+import { systemRandom } from '../../../src/adapters/system.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { concat } from '../../../src/base/bytes.ts';
+import { decodeBlock } from '../../../src/block/block.ts';
 import {
   encodeStatuses,
   RECORDS_MAX,
   STATUS_NOTICES,
-} from '../../src/contracts/statuses/status-messages.ts';
-import { MESSAGE_CHARS_MAX, signedPart } from '../../src/contracts/statuses/status-record.ts';
-import { VOTES_OF_MESSAGE_MAX, votesMessageBytesMax } from '../../src/finality/votes-message.ts';
+} from '../../../src/contracts/statuses/status-messages.ts';
+import { MESSAGE_CHARS_MAX, signedPart } from '../../../src/contracts/statuses/status-record.ts';
+import { VOTES_OF_MESSAGE_MAX, votesMessageBytesMax } from '../../../src/finality/votes-message.ts';
 import {
   blockLimits,
   blockProtocols,
@@ -19,15 +19,15 @@ import {
   encodeCompact,
   encodeIdList,
   encodeTip,
-} from '../../src/network/messages/block-messages.ts';
-import { encodePeers, PEERS, PEERS_MAX } from '../../src/network/messages/peer-messages.ts';
+} from '../../../src/network/messages/block-messages.ts';
+import { encodePeers, PEERS, PEERS_MAX } from '../../../src/network/messages/peer-messages.ts';
 import {
   encodeTxHashes,
   txLimits,
   txProtocols,
-} from '../../src/network/messages/transaction-messages.ts';
-import { VOTES } from '../../src/network/messages/vote-messages.ts';
-import type { ItemId } from '../../src/privacy/item-id.ts';
+} from '../../../src/network/messages/transaction-messages.ts';
+import { VOTES } from '../../../src/network/messages/vote-messages.ts';
+import type { ItemId } from '../../../src/privacy/item-id.ts';
 import {
   DATA,
   encodeItems,
@@ -35,9 +35,9 @@ import {
   ITEMS,
   ITEMS_MAX,
   signedByAsker,
-} from '../../src/privacy/privacy-messages.ts';
-import { family } from '../system/e2e/network-folder.ts';
-import { scheme } from '../system/e2e/process-network.ts';
+} from '../../../src/privacy/privacy-messages.ts';
+import { family } from '../e2e/network-folder.ts';
+import { scheme } from '../e2e/process-network.ts';
 import { type Kind, numbered } from './flood.ts';
 import type { AttackingPeer } from './peer.ts';
 import type { Target } from './target.ts';

@@ -1,12 +1,12 @@
 /** For every declared route: the costliest request that its budget allows, and one step more. */
 
-import { base58 } from '../../src/base/base58.ts';
-import { PRIVATE_DATA_BYTES_MAX } from '../../src/base/private-store.ts';
-import type { JsonSchema } from '../../src/codec/codec.ts';
-import { routes } from '../../src/rest/routes/index.ts';
-import { type AnyRoute, pathNames } from '../../src/rest-framework/route.ts';
-import { budgetOf } from '../../src/rest-framework/route-budget.ts';
-import { API_KEY } from '../system/e2e/network-folder.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { PRIVATE_DATA_BYTES_MAX } from '../../../src/base/private-store.ts';
+import type { JsonSchema } from '../../../src/codec/codec.ts';
+import { routes } from '../../../src/rest/routes/index.ts';
+import { type AnyRoute, pathNames } from '../../../src/rest-framework/route.ts';
+import { budgetOf } from '../../../src/rest-framework/route-budget.ts';
+import { API_KEY } from '../e2e/network-folder.ts';
 import { type Attack, answerTo, tally } from './attack.ts';
 import { PRIVACY_KEY, sha256, type Target } from './target.ts';
 

@@ -1,7 +1,7 @@
 /** Sources of scripts, as `POST /utils/script/compile` takes them. */
-import { builtins } from '../../../src/script/functions.ts';
-import { createScripts, SOURCE_LENGTH_MAX } from '../../../src/script/script.ts';
-import { family } from '../../family.ts';
+import { builtins } from '../../../../src/script/functions.ts';
+import { createScripts, SOURCE_LENGTH_MAX } from '../../../../src/script/script.ts';
+import { family } from '../../../family.ts';
 import { dearToCompile } from '../found/sources.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';

@@ -3,17 +3,17 @@
  * the calls that it is known to answer, and with lists, texts and numbers of every length.
  */
 
-import { systemClock } from '../../../src/adapters/system.ts';
-import { base58 } from '../../../src/base/base58.ts';
-import type { HttpRequest } from '../../../src/base/http.ts';
-import { parse, stringify } from '../../../src/base/json.ts';
-import { createApi } from '../../../src/rest/api.ts';
-import { routes } from '../../../src/rest/routes/index.ts';
-import { type AnyRoute, pathNames, pathPattern } from '../../../src/rest-framework/route.ts';
-import { budgetOf } from '../../../src/rest-framework/route-budget.ts';
-import { txToJson } from '../../../src/tx/json/encode.ts';
-import { populated } from '../../node/populated.ts';
-import { type Call, everyRoute } from '../../rest/fixtures/every-route.ts';
+import { systemClock } from '../../../../src/adapters/system.ts';
+import { base58 } from '../../../../src/base/base58.ts';
+import type { HttpRequest } from '../../../../src/base/http.ts';
+import { parse, stringify } from '../../../../src/base/json.ts';
+import { createApi } from '../../../../src/rest/api.ts';
+import { routes } from '../../../../src/rest/routes/index.ts';
+import { type AnyRoute, pathNames, pathPattern } from '../../../../src/rest-framework/route.ts';
+import { budgetOf } from '../../../../src/rest-framework/route-budget.ts';
+import { txToJson } from '../../../../src/tx/json/encode.ts';
+import { populated } from '../../../node/populated.ts';
+import { type Call, everyRoute } from '../../../rest/fixtures/every-route.ts';
 import type { Vocabulary } from './mutation.ts';
 import type { Problem } from './problem.ts';
 import type { Recipe } from './recipe.ts';

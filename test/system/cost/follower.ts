@@ -1,10 +1,10 @@
 /** A second node, which takes the whole chain of the target and then each of its blocks. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { threadSettings } from '../http-threads.ts';
-import { startNode, temporaryFolder } from '../system/e2e/dev-node.ts';
-import { OWNER, writeKeystore } from '../system/e2e/network-folder.ts';
-import { eventually, type Scope } from '../system/e2e/process.ts';
+import { threadSettings } from '../../http-threads.ts';
+import { startNode, temporaryFolder } from '../e2e/dev-node.ts';
+import { OWNER, writeKeystore } from '../e2e/network-folder.ts';
+import { eventually, type Scope } from '../e2e/process.ts';
 import type { Measured } from './attack.ts';
 import { peers, type Target, watched } from './target.ts';
 
