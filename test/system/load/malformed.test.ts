@@ -5,11 +5,11 @@
  */
 import fc from 'fast-check';
 import t from 'tap';
-import { type LoadResult, startHttpLoad } from '../../bench/load/http.ts';
-import { batch, get } from '../../bench/load/requests.ts';
-import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
-import { Rng } from '../generators/random.ts';
-import { mutated, nearlyRight } from '../rest/fixtures/fuzz-requests.ts';
+import { type LoadResult, startHttpLoad } from '../../../bench/load/http.ts';
+import { batch, get } from '../../../bench/load/requests.ts';
+import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
+import { Rng } from '../../generators/random.ts';
+import { mutated, nearlyRight } from '../../rest/fixtures/fuzz-requests.ts';
 import { runAfter, runFirst } from './client-priority.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { madPeers } from './mad-peers.ts';

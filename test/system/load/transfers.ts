@@ -1,8 +1,8 @@
 /** Transfers from a separate process, at a rate that the answers do not slow down. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../child-environment.ts';
-import type { Scope } from '../system/e2e/process.ts';
+import { childEnvironment } from '../../child-environment.ts';
+import type { Scope } from '../e2e/process.ts';
 import { runFirst } from './client-priority.ts';
 
 export interface TransfersJob {

@@ -5,12 +5,12 @@
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../../child-environment.ts';
-import type { Engine } from '../../containers/engine.ts';
-import type { TestImage } from '../../containers/images.ts';
-import type { Scope } from '../../system/e2e/process.ts';
-import { scheme } from '../../system/e2e/process-network.ts';
-import type { Rest } from '../../system/e2e/rest.ts';
+import { childEnvironment } from '../../../child-environment.ts';
+import type { Engine } from '../../../containers/engine.ts';
+import type { TestImage } from '../../../containers/images.ts';
+import type { Scope } from '../../e2e/process.ts';
+import { scheme } from '../../e2e/process-network.ts';
+import type { Rest } from '../../e2e/rest.ts';
 import { runAfter } from '../client-priority.ts';
 import { type HostileRole, hostileImage, type SeveralRole } from './images.ts';
 

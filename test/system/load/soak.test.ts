@@ -4,8 +4,8 @@
  * duration; the short form shows that the program works and that descriptors are released.
  */
 import t from 'tap';
-import { startHttpLoad } from '../../bench/load/http.ts';
-import { batch, get } from '../../bench/load/requests.ts';
+import { startHttpLoad } from '../../../bench/load/http.ts';
+import { batch, get } from '../../../bench/load/requests.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { answersWith, countOf } from './transfers.ts';
 

@@ -4,8 +4,8 @@
  * silence.
  */
 import { connect } from 'node:net';
-import { Rng } from '../generators/random.ts';
-import { formats } from '../network/frames.ts';
+import { Rng } from '../../generators/random.ts';
+import { formats } from '../../network/frames.ts';
 import type { MadPeersJob } from './mad-peers.ts';
 
 const samples = Object.values(formats).flatMap((format) => format.samples);

@@ -1,11 +1,11 @@
 /** The process of attack.ts: sends everything at once, until it is told to end. */
-import { nthCall } from '../../../bench/transfers/contract-calls.ts';
-import { createSenders } from '../../../bench/transfers/senders.ts';
-import { base58 } from '../../../src/base/base58.ts';
-import type { Sender } from '../../../src/cli/load/transfers.ts';
-import { txToJson } from '../../../src/tx/json/encode.ts';
-import { scheme } from '../../system/e2e/process-network.ts';
-import { type Rest, restOf } from '../../system/e2e/rest.ts';
+import { nthCall } from '../../../../bench/transfers/contract-calls.ts';
+import { createSenders } from '../../../../bench/transfers/senders.ts';
+import { base58 } from '../../../../src/base/base58.ts';
+import type { Sender } from '../../../../src/cli/load/transfers.ts';
+import { txToJson } from '../../../../src/tx/json/encode.ts';
+import { scheme } from '../../e2e/process-network.ts';
+import { type Rest, restOf } from '../../e2e/rest.ts';
 import { type AttackJob, type AttackResult, create } from './attack.ts';
 
 const FLOOD_AT_ONCE = 8;

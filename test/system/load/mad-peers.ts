@@ -1,8 +1,8 @@
 /** Unknown hosts that send any bytes to the port for peers, from a separate process. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../child-environment.ts';
-import type { Scope } from '../system/e2e/process.ts';
+import { childEnvironment } from '../../child-environment.ts';
+import type { Scope } from '../e2e/process.ts';
 import { runAfter } from './client-priority.ts';
 
 export interface MadPeersJob {

@@ -1,12 +1,12 @@
 /** Calls of a good contract at a steady pace, and how long each waits for its result. */
 
-import { nthCall } from '../../../bench/transfers/contract-calls.ts';
-import { base58 } from '../../../src/base/base58.ts';
-import type { JsonObject } from '../../../src/base/json.ts';
-import type { Sender } from '../../../src/cli/load/transfers.ts';
-import { txToJson } from '../../../src/tx/json/encode.ts';
-import { scheme } from '../../system/e2e/process-network.ts';
-import type { Rest } from '../../system/e2e/rest.ts';
+import { nthCall } from '../../../../bench/transfers/contract-calls.ts';
+import { base58 } from '../../../../src/base/base58.ts';
+import type { JsonObject } from '../../../../src/base/json.ts';
+import type { Sender } from '../../../../src/cli/load/transfers.ts';
+import { txToJson } from '../../../../src/tx/json/encode.ts';
+import { scheme } from '../../e2e/process-network.ts';
+import type { Rest } from '../../e2e/rest.ts';
 
 export interface GoodCalls {
   readonly sent: number;

@@ -6,16 +6,16 @@
  * are printed; CONTAINERS_SECONDS sets the duration of the first part.
  */
 import t from 'tap';
-import { createSenders } from '../../bench/transfers/senders.ts';
-import type { JsonObject } from '../../src/base/json.ts';
-import { freePorts } from '../../src/cli/commands/dev/free-ports.ts';
-import { containersWith } from '../containers/api.ts';
-import { whyNoDaemon } from '../containers/daemon.ts';
-import { privateEngine } from '../containers/engine.ts';
-import { whyNoBusybox } from '../containers/images.ts';
-import { leftOut } from '../left-out.ts';
-import { eventually } from '../system/e2e/process.ts';
-import { processNetwork, scheme } from '../system/e2e/process-network.ts';
+import { createSenders } from '../../../bench/transfers/senders.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
+import { containersWith } from '../../containers/api.ts';
+import { whyNoDaemon } from '../../containers/daemon.ts';
+import { privateEngine } from '../../containers/engine.ts';
+import { whyNoBusybox } from '../../containers/images.ts';
+import { leftOut } from '../../left-out.ts';
+import { eventually } from '../e2e/process.ts';
+import { processNetwork, scheme } from '../e2e/process-network.ts';
 import { runFirst } from './client-priority.ts';
 import { type Author, create, createHostile, silentImages, startAttack } from './hostile/attack.ts';
 import { startGoodCalls } from './hostile/good-calls.ts';

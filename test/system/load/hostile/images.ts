@@ -1,11 +1,11 @@
 /** The images of a hostile author, and that of a good one, whose contract counts its calls. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Engine } from '../../containers/engine.ts';
-import { filesOf, nodeImage, type TestImage } from '../../containers/images.ts';
+import type { Engine } from '../../../containers/engine.ts';
+import { filesOf, nodeImage, type TestImage } from '../../../containers/images.ts';
 
 const GRPC = 'LABEL protocol=grpc';
-const CLIENT = fileURLToPath(new URL('../../../examples/typescript/client', import.meta.url));
+const CLIENT = fileURLToPath(new URL('../../../../examples/typescript/client', import.meta.url));
 const PROGRAM = readFileSync(new URL('program.ts', import.meta.url), 'utf8');
 
 const COUNTING = `import { serve } from './client/contract.ts';

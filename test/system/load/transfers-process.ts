@@ -4,12 +4,12 @@
  * other.
  */
 import { connect, type Socket } from 'node:net';
-import { createSenders } from '../../bench/transfers/senders.ts';
-import { broadcastRequest, nthTransfer } from '../../bench/transfers/transfers.ts';
-import { DEV_CHAIN_ID } from '../../src/cli/commands/dev/dev-network.ts';
-import { cryptographyOf } from '../../src/cli/cryptography.ts';
-import { answerLength } from '../../src/cli/load/answers.ts';
-import { Latencies } from '../../src/cli/load/tally.ts';
+import { createSenders } from '../../../bench/transfers/senders.ts';
+import { broadcastRequest, nthTransfer } from '../../../bench/transfers/transfers.ts';
+import { DEV_CHAIN_ID } from '../../../src/cli/commands/dev/dev-network.ts';
+import { cryptographyOf } from '../../../src/cli/cryptography.ts';
+import { answerLength } from '../../../src/cli/load/answers.ts';
+import { Latencies } from '../../../src/cli/load/tally.ts';
 import type { Answers, ToSign, TransfersJob, TransfersResult } from './transfers.ts';
 
 const { scheme } = cryptographyOf(true, DEV_CHAIN_ID);

@@ -4,7 +4,7 @@
  * late where little is allocated, so only the second one tells whether something has been left behind.
  */
 import { readFileSync } from 'node:fs';
-import type { NetworkNode } from '../../system/e2e/process-network.ts';
+import type { NetworkNode } from '../../e2e/process-network.ts';
 
 /** The inspector of each node listens on a port of its own. */
 export const INSPECTABLE = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };

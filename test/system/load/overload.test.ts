@@ -5,8 +5,8 @@
  * duration.
  */
 import t from 'tap';
-import { startHttpLoad } from '../../bench/load/http.ts';
-import { batch, get } from '../../bench/load/requests.ts';
+import { startHttpLoad } from '../../../bench/load/http.ts';
+import { batch, get } from '../../../bench/load/requests.ts';
 import { runFirst } from './client-priority.ts';
 import { loadedNode, minedPerSecond, roundsMissed, verdict } from './loaded-node.ts';
 import { answersWith, countOf, type TransfersResult } from './transfers.ts';
