@@ -4,10 +4,10 @@
  * has no values here is an error, so a new one takes part from its first day.
  */
 
-import { dataRoutes } from '../../../src/data-service/api/data-api.ts';
-import type { DataServices } from '../../../src/data-service/api/services.ts';
-import { type AnyRoute, pathNames } from '../../../src/rest-framework/route.ts';
-import { KNOWN, type MadeRows } from '../made-rows.ts';
+import { dataRoutes } from '../../../../src/data-service/api/data-api.ts';
+import type { DataServices } from '../../../../src/data-service/api/services.ts';
+import { type AnyRoute, pathNames } from '../../../../src/rest-framework/route.ts';
+import { KNOWN, type MadeRows } from '../../../data-service/made-rows.ts';
 
 export interface Question {
   readonly method: 'GET' | 'POST';

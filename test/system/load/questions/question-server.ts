@@ -3,11 +3,11 @@
  * transactions, the URL of a node, and the URL of a PostgreSQL or the folder of a PGlite. Sends an
  * `AskedServer` once it answers, and ends with the process that has begun it.
  */
-import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
-import { postgresDatabase } from '../../../src/adapters/database/postgres.ts';
-import { migrate } from '../../../src/data-service/schema/migrate.ts';
-import { type MadeRows, makeRows } from '../made-rows.ts';
-import { served } from '../served.ts';
+import { pgliteDatabase } from '../../../../src/adapters/database/pglite.ts';
+import { postgresDatabase } from '../../../../src/adapters/database/postgres.ts';
+import { migrate } from '../../../../src/data-service/schema/migrate.ts';
+import { type MadeRows, makeRows } from '../../../data-service/made-rows.ts';
+import { served } from '../../../data-service/served.ts';
 
 export interface AskedServer {
   readonly url: string;
