@@ -1,9 +1,9 @@
 /** The thread that matches patterns of clients (adapters/pattern-thread.ts). */
 import { parentPort } from 'node:worker_threads';
-import { giveWay } from '../adapters/background-thread.ts';
-import type { PatternAnswer, PatternQuestion } from '../adapters/pattern-thread.ts';
-import { ApiError } from '../base/errors.ts';
-import { patternsHere } from '../rest/key-filter.ts';
+import { giveWay } from '../../adapters/background-thread.ts';
+import type { PatternAnswer, PatternQuestion } from '../../adapters/pattern-thread.ts';
+import { ApiError } from '../../base/errors.ts';
+import { patternsHere } from '../../rest/key-filter.ts';
 
 giveWay('background');
 // Loads the engine, which the first pattern would pay for.

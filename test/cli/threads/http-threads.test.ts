@@ -1,16 +1,17 @@
 // Where threads hold the connections, whoever orders transactions gives way to them.
 import { getPriority } from 'node:os';
 import t from 'tap';
-import { native } from '../../src/adapters/http/listener.ts';
-import { createHttpThreads, threadsProblem } from '../../src/cli/http-threads.ts';
-import { niceValues } from '../nice-values.ts';
+import { native } from '../../../src/adapters/http/listener.ts';
+import { createHttpThreads, threadsProblem } from '../../../src/cli/threads/http-threads.ts';
+import { niceValues } from '../../nice-values.ts';
 
 const settings = { host: '127.0.0.1', port: 0, cors: false };
 const forThreads = {
   family: 'curve25519',
   chainId: 84,
   nativeToken: 'WEST',
-  settings: { apiKeys: [] },
+  settings: {},
+  keys: { apiKeys: [] },
 };
 
 const skip = process.platform !== 'linux' || native === undefined;

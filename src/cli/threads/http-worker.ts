@@ -1,15 +1,15 @@
 /** A thread of the REST interface (adapters/http/connection-thread.ts). */
 import { availableParallelism } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { ConnectionThread } from '../adapters/http/connection-thread.ts';
-import { OffloadThreads } from '../adapters/http/offload-threads.ts';
-import type { HttpThreadData } from '../adapters/http/thread-messages.ts';
-import { createFamily } from '../crypto/families.ts';
-import type { ForThreads } from '../node/listen-rest.ts';
-import { AccessKeys, type KeySettings } from '../rest/access-keys.ts';
-import { BROADCAST } from '../rest/broadcast-offload.ts';
-import { createGuards } from '../rest/guards.ts';
-import { admission } from '../rest-framework/server.ts';
+import { ConnectionThread } from '../../adapters/http/connection-thread.ts';
+import { OffloadThreads } from '../../adapters/http/offload-threads.ts';
+import type { HttpThreadData } from '../../adapters/http/thread-messages.ts';
+import { createFamily } from '../../crypto/families.ts';
+import type { ForThreads } from '../../node/listen-rest.ts';
+import { AccessKeys, type KeySettings } from '../../rest/access-keys.ts';
+import { BROADCAST } from '../../rest/broadcast-offload.ts';
+import { createGuards } from '../../rest/guards.ts';
+import { admission } from '../../rest-framework/server.ts';
 
 /** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
