@@ -2,7 +2,7 @@
  * The most that one request may cost, whether a REST client or a peer sends it.
  *
  * Each route and each message declares its budget. The server enforces the budget before it does
- * the work. docs/limits.md, the interface description and the cost program (test/cost/) come from
+ * the work. docs/limits.md, the interface description and the cost program (test/system/cost/) come from
  * the same declarations.
  */
 export interface Budget {

@@ -10,8 +10,8 @@ import { openWallet } from './commands/keystore/open-wallet.ts';
 import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { genesisFindings } from './genesis-block.ts';
-import { threadsProblem } from './http-threads.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
+import { threadsProblem } from './threads/http-threads.ts';
 import { askOnce } from './time-servers.ts';
 
 export type CheckLevel = 'ok' | 'warning' | 'error';

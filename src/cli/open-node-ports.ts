@@ -25,7 +25,6 @@ import { openChainStore } from './commands/chain/chain-store.ts';
 import { openNodeWallet, unlockOwner } from './commands/keystore/open-wallet.ts';
 import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
-import { createHttpThreads } from './http-threads.ts';
 import { poolJournal, usedSlotsJournal } from './journals.ts';
 import { openContainers } from './open-containers.ts';
 import { eventListener } from './open-event-listener.ts';
@@ -33,6 +32,7 @@ import { openPrivateStore } from './open-private-store.ts';
 import { readPages } from './page-files.ts';
 import { openTelemetry } from './telemetry.ts';
 import { CliError } from './terminal/exit.ts';
+import { createHttpThreads } from './threads/http-threads.ts';
 import { timeSource } from './time-servers.ts';
 
 /** The start waits so long at most for the first answers of the time servers. */
@@ -76,7 +76,7 @@ export async function openPorts(
   const keys = await unlockOwner(config, keystore);
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
-  const workerUrl = new URL(`./pattern-worker${extension}`, import.meta.url);
+  const workerUrl = new URL(`./threads/pattern-worker${extension}`, import.meta.url);
   const patterns = new PatternThread(workerUrl);
   started.add('pattern thread', () => patterns.close());
   const contractPatterns = new PatternThread(workerUrl);

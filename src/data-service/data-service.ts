@@ -218,9 +218,11 @@ export class DataService {
   }
 
   private async watchFirstAnswer(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
       const tip = this.reading && (await readTip(this.reading).catch(() => undefined));
-      if (tip !== undefined && tip.height > 0) return this.firstAnswer.resolve();
+      const isAnswering = tip !== undefined && tip.height > 0;
+      if (isAnswering && !signal.aborted) return this.firstAnswer.resolve();
       await this.wait(FIRST_BLOCK_MS);
     }
   }

@@ -1,4 +1,5 @@
 /** Pairs of votes that contradict each other as JSON (finality.md#contradictions): bytes are Base64. */
+import { isObject } from '../base/json.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { base64 } from '../codec/text.ts';
 import type { Contradiction } from './evidence.ts';
@@ -24,9 +25,8 @@ export const evidenceToJson = (
 
 /** Other fields are left aside. Throws CodecError. */
 export function evidenceFromJson(json: unknown, scheme: ChainScheme): Contradiction {
-  if (typeof json !== 'object' || json === null) throw new CodecError('evidence', 'no object');
-  const { first, second } = json as Record<string, unknown>;
-  return [voteOf(first, scheme), voteOf(second, scheme)];
+  if (!isObject(json)) throw new CodecError('evidence', 'no object');
+  return [voteOf(json['first'], scheme), voteOf(json['second'], scheme)];
 }
 
 function voteOf(text: unknown, scheme: ChainScheme): SignedVote {

@@ -18,7 +18,9 @@ t.test('threads that verify', { skip: process.platform !== 'linux' }, async (t) 
 });
 
 t.test('the thread that matches patterns', { skip: process.platform !== 'linux' }, async (t) => {
-  const patterns = new PatternThread(new URL('../../src/cli/pattern-worker.ts', import.meta.url));
+  const patterns = new PatternThread(
+    new URL('../../src/cli/threads/pattern-worker.ts', import.meta.url),
+  );
   t.teardown(() => patterns.close());
   const givesWay = Math.min(19, getPriority() + 8);
   const before = niceValues().filter((nice) => nice === givesWay).length;

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import t from 'tap';
 import { RotatingFile } from '../../src/adapters/rotating-file.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
 import { until } from '../network/parties.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
 
 function opened(path: string, bytesMax = 1_000_000, filesMax = 3) {
   const troubles: (string | undefined)[] = [];

@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { Scope } from '../e2e/process.ts';
+import type { Scope } from '../system/e2e/process.ts';
 
 const EPOCH_SECONDS = 2_208_988_800n;
 

@@ -4,10 +4,10 @@ import t from 'tap';
 import { blockId } from '../../src/block/block.ts';
 import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { accountScripts, garbage, ScriptedSender, signedBy } from '../generators/scripted.ts';
-import { Cluster } from '../sim/cluster.ts';
-import { Dice } from '../sim/random.ts';
-import { players } from '../sim/script-load.ts';
-import { LENGTH_MS, memberOf } from '../sim/settings.ts';
+import { Cluster } from '../system/sim/cluster.ts';
+import { Dice } from '../system/sim/random.ts';
+import { players } from '../system/sim/script-load.ts';
+import { LENGTH_MS, memberOf } from '../system/sim/settings.ts';
 import { type Account, remade, scheme } from './chain-harness.ts';
 import { ColdValidator } from './cold-validator.ts';
 

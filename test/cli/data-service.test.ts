@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { madeChain } from '../data-service/made-chain.ts';
 import { madeNode } from '../data-service/made-node.ts';
-import { startCommand } from '../e2e/process.ts';
+import { startCommand } from '../system/e2e/process.ts';
 import { jsonLines, run } from './run.ts';
 
 const settings = (...all: readonly string[]): string[] =>

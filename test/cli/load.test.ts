@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
+import { startDevNode, temporaryFolder } from '../system/e2e/dev-node.ts';
 import { jsonLines, run } from './run.ts';
 
 interface Percentiles {

@@ -2,7 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Account, type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
+import {
+  type Account,
+  type DevNode,
+  startDevNode,
+  temporaryFolder,
+} from '../system/e2e/dev-node.ts';
 import { jsonLines, lines, type Run, run } from './run.ts';
 
 type Json = Record<string, unknown>;

@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import t from 'tap';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import { openContainers } from '../../src/cli/open-containers.ts';
-import { LEAST, read } from '../config/sample.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
+import { LEAST, read } from '../node/config/sample.ts';
 import { memoryLog } from '../node/memory-ports.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
 
 const ports = { clock: systemClock(undefined), random: systemRandom, log: memoryLog() };
 

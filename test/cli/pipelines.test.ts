@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { childEnvironment } from '../child-environment.ts';
-import { startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
-import { networkText } from '../e2e/network-folder.ts';
+import { startDevNode, temporaryFolder } from '../system/e2e/dev-node.ts';
+import { networkText } from '../system/e2e/network-folder.ts';
 import { jsonLines, run } from './run.ts';
 
 const BINARY = join(import.meta.dirname, '../../bin/platform-node');

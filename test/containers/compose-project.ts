@@ -12,7 +12,7 @@ import { freePort } from '../../src/adapters/http/free-port.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
 import { type Engine, sharedEngine } from './engine.ts';
 import { whyNoBusybox } from './images.ts';
 import { checkoutImage, haproxyImage, postgresImage, whyNoHaproxy } from './service-images.ts';

@@ -5,7 +5,6 @@ import { base58 } from '../../src/codec/text.ts';
 import { contractEntries, contractOf } from '../../src/ledger/contracts.ts';
 import type { DataValue } from '../../src/ledger/data-value.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import type { Scope } from '../e2e/process.ts';
 import { type Account, type WholeNode, type WholeOptions, wholeNode } from '../node/in-process.ts';
 import {
   hashOfImage,
@@ -15,6 +14,7 @@ import {
   simulatedContainers,
   success,
 } from '../simulated/containers.ts';
+import type { Scope } from '../system/e2e/process.ts';
 
 export interface ContractNode {
   readonly at: WholeNode;

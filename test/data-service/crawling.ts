@@ -10,8 +10,8 @@ import {
 } from '../../src/data-service/crawler/crawler.ts';
 import { noMeter } from '../../src/data-service/crawler/meter.ts';
 import { NodeReader } from '../../src/data-service/crawler/node-reader.ts';
-import type { Scope } from '../e2e/process.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
+import type { Scope } from '../system/e2e/process.ts';
 
 export const OPTIONS: CrawlerOptions = {
   confirmations: 0,

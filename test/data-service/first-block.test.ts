@@ -1,5 +1,6 @@
 /** A store inside the process leaves the processor to its node until that has made a block. */
 import t from 'tap';
+import type { Database } from '../../src/base/database.ts';
 import { madeChain } from './made-chain.ts';
 import { madeNode } from './made-node.ts';
 import { served } from './served.ts';
@@ -48,3 +49,35 @@ t.test('a node that does not answer is not waited for', async (t) => {
   while (opened === 0 && service.state.nodeErrors < 3) await later();
   t.equal(opened, 1, 'the store answers from what it has');
 });
+
+t.test(
+  'a service that stops while it looks for a block does not say that it answers',
+  async (t) => {
+    const chain = madeChain({ seed: 'looking', txsPerBlock: 1, accounts: 5 });
+    const node = await madeNode(t, () => chain);
+    const looked = Promise.withResolvers<void>();
+    const told = Promise.withResolvers<void>();
+    const open = async (): Promise<Database> => {
+      const db = await memoryDatabase();
+      const query: Database['query'] = async <R extends object>(sql: string) => {
+        const rows = await db.query<R>(sql);
+        if (rows.length > 0) {
+          looked.resolve();
+          await told.promise;
+        }
+        return rows;
+      };
+      return { ...db, reading: { ...db, query } };
+    };
+    const { service } = await served(t, node.url, open);
+    await looked.promise;
+    let isAnswering = false;
+    void service.answering.then(() => {
+      isAnswering = true;
+    });
+    await service.stop();
+    told.resolve();
+    for (let turns = 0; turns < 5; turns++) await later();
+    t.notOk(isAnswering);
+  },
+);

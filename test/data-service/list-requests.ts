@@ -79,6 +79,7 @@ const transactionFilters = (made: MadeRows): readonly Query[] => [
     { recipient: address },
     { sender: address, type: '4' },
     { sender: address, dateFrom: made.middleDay, dateTo: made.middleDay },
+    { recipient: address, dateFrom: made.firstDay, dateTo: made.lastDay },
   ]),
   { sender: made.rareAddress, recipient: made.busyAddress },
   { contractId: made.frequentContract },

@@ -2,7 +2,7 @@
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../src/base/http.ts';
 import { parse, stringify } from '../../src/base/json.ts';
-import type { Scope } from '../e2e/process.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import type { MadeChain } from './made-chain.ts';
 
 export interface MadeNode {

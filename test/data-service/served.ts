@@ -8,8 +8,8 @@ import type { Metrics } from '../../src/base/ports.ts';
 import { readDataPages } from '../../src/cli/page-files.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import { DataService, type DataServiceOptions } from '../../src/data-service/data-service.ts';
-import type { Scope } from '../e2e/process.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import { OPTIONS } from './crawling.ts';
 
 export interface Served {

@@ -1,22 +1,25 @@
 /** Stores on which some statements take very long: those with the text `slowly` among their values. */
 import { type Database, DatabaseError } from '../../src/base/database.ts';
 
-const ENDLESS = 'SELECT count(*) FROM generate_series(1, 1000000000000)';
+/** Seconds of work, and yet with an end, so that a test in which nothing ends it fails. */
+const LONG = 'SELECT count(*) FROM generate_series(1, 30000000)';
 
 const isSlow = (sql: string, values: readonly unknown[]): boolean =>
   !sql.startsWith('EXPLAIN') && (values.includes('%slowly%') || values.includes('slowly'));
 
-export const slowly = (db: Database): Database => ({
+/** `begins` is called with each of them. */
+export const slowly = (db: Database, begins = (): void => {}): Database => ({
   ...db,
   query(sql, values = [], signal) {
     if (!isSlow(sql, values)) return db.query(sql, values, signal);
+    begins();
     // A statement without work would not keep the other store busy, and this one needs no work.
-    const instead = db.engine === 'pglite' ? ENDLESS : 'SELECT pg_sleep(600)';
+    const instead = db.engine === 'pglite' ? LONG : 'SELECT pg_sleep(600)';
     return db.query(instead, [], signal);
   },
 });
 
-/** They keep nothing busy, and end only with their signal; `begins` is called with each. */
+/** They keep nothing busy, and end only with their signal. */
 export const waiting = (db: Database, begins = (): void => {}): Database => ({
   ...db,
   query(sql, values = [], signal) {

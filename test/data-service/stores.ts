@@ -11,8 +11,8 @@ import { pgliteDatabase } from '../../src/adapters/database/pglite.ts';
 import { type PostgresOptions, postgresDatabase } from '../../src/adapters/database/postgres.ts';
 import type { Database } from '../../src/base/database.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
-import type { Scope } from '../e2e/process.ts';
 import { leftOut } from '../left-out.ts';
+import type { Scope } from '../system/e2e/process.ts';
 
 export interface PostgresCluster {
   /** Why there is none, or false. */

@@ -4,7 +4,7 @@ import { areContradictory } from '../../src/finality/evidence.ts';
 import { KeptVotes } from '../../src/finality/kept-votes.ts';
 import { SortedHeights } from '../../src/finality/sorted-heights.ts';
 import type { SignedVote } from '../../src/finality/vote.ts';
-import { Dice } from '../sim/random.ts';
+import { Dice } from '../system/sim/random.ts';
 
 const HASH = new Uint8Array(32);
 const SIGNATURE = new Uint8Array(64);

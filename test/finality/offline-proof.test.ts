@@ -13,7 +13,7 @@ import { type Vote, voteBytes } from '../../src/finality/vote.ts';
 import { decidingOn, type VoterSet, voterSet } from '../../src/finality/voter-set.ts';
 import type { VoterSets } from '../../src/finality/voter-sets.ts';
 import { family } from '../family.ts';
-import { Dice } from '../sim/random.ts';
+import { Dice } from '../system/sim/random.ts';
 import { accounts, setOf, type ToyBlock } from './network/toy-chain.ts';
 import { ToyEngine } from './toy-engine.ts';
 import { scheme } from './vectors.ts';

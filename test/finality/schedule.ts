@@ -12,8 +12,8 @@ import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
 import { Voter } from '../../src/finality/voter.ts';
 import { decidingOn, type VoterSet } from '../../src/finality/voter-set.ts';
 import { family } from '../family.ts';
-import { Dice } from '../sim/random.ts';
-import { nodeClock, World } from '../sim/world.ts';
+import { Dice } from '../system/sim/random.ts';
+import { nodeClock, World } from '../system/sim/world.ts';
 import { Checks } from './network/checks.ts';
 import {
   accounts,

@@ -9,8 +9,8 @@ import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
 import { decidingOn, type VoterSet } from '../../src/finality/voter-set.ts';
 import { decodeVotes, encodeVotes } from '../../src/finality/votes-message.ts';
 import { family } from '../family.ts';
-import { Dice } from '../sim/random.ts';
-import { nodeClock, World } from '../sim/world.ts';
+import { Dice } from '../system/sim/random.ts';
+import { nodeClock, World } from '../system/sim/world.ts';
 import {
   accounts,
   genesisOf,

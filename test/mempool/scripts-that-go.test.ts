@@ -28,7 +28,13 @@ import {
 } from '../chain/chain-harness.ts';
 import { createTestForkChoice } from '../chain/fork-harness.ts';
 import { makeBlock } from '../chain/make-block.ts';
-import { NOBODY, onlyBy, scriptTx, signedTx, transferTx } from '../crash/witness/unsigned.ts';
+import {
+  NOBODY,
+  onlyBy,
+  scriptTx,
+  signedTx,
+  transferTx,
+} from '../system/crash/witness/unsigned.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
 const [alice, bob, carol] = users;

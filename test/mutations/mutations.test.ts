@@ -16,7 +16,7 @@ const sample: Readonly<Record<string, readonly string[]>> = {
   'test/privacy/waiting-requests.test.ts': [
     'src/privacy/serve-items.ts ItemServer.answer: if (!this.mayReceive(request, peer.owner)) return await nothing(stream);',
   ],
-  'test/rules/order-rules.test.ts': [
+  'test/tx/rules/order-rules.test.ts': [
     "src/tx/rules/order-rules.ts guardTrade: if (problem !== undefined) throw apiError('Invalid', problem);",
     "src/tx/rules/order-rules.ts tradeProblem: if (trade.amount <= 0n) return 'amount should be > 0';",
   ],

@@ -9,7 +9,7 @@ import { ROOT } from './copies.ts';
 
 /** These start nodes and commands as processes of their own, which run the sources as they are. */
 const OTHER_PROCESSES =
-  /^test\/(adapters|bench|cli|compliance|containers|cost|crash|data-service|e2e|examples|load|mutations|project)\//;
+  /^test\/(adapters|bench|cli|compliance|containers|data-service|examples|mutations|project|system\/(cost|crash|e2e|load))\//;
 
 /** Shorter runs of what takes long by its number of cases. */
 export const SHORT: Readonly<Record<string, string>> = {

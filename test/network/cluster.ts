@@ -23,7 +23,6 @@ import { createNode, type Node, type NodePorts } from '../../src/node/node.ts';
 import { patternsHere } from '../../src/rest/key-filter.ts';
 import { type Account, account, family, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
-import type { Scope } from '../e2e/process.ts';
 import { CHEAP, memoryFiles } from '../keystore/sample.ts';
 import { type FakeClock, fakeClock } from '../node/fake-clock.ts';
 import {
@@ -37,6 +36,7 @@ import {
 } from '../node/memory-ports.ts';
 import { createMemoryNet, type Delivery, type Fate } from '../simulated/memory-net.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
+import type { Scope } from '../system/e2e/process.ts';
 
 export const ROUND_MS = 5_000;
 export const SYNC_MS = 500;

@@ -11,8 +11,8 @@ import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p } from 'libp2p';
 import t, { type Test } from 'tap';
 import { libp2pNetwork } from '../../src/adapters/libp2p/transport.ts';
-import { eventually } from '../e2e/process.ts';
 import { Rng } from '../generators/random.ts';
+import { eventually } from '../system/e2e/process.ts';
 import { createParties, type Party, type PartyOptions, until } from './parties.ts';
 
 t.setTimeout(60_000);

@@ -25,7 +25,7 @@ import { SessionRegistry } from '../../src/network/sessions/session-registry.ts'
 import { DATA } from '../../src/privacy/privacy-messages.ts';
 import { family, quiet, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
-import type { Scope } from '../e2e/process.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import {
   type Cluster,
   type ClusterNode,

@@ -10,7 +10,13 @@ import { issue } from '../../src/tx/types/003-issue.ts';
 import { createAlias } from '../../src/tx/types/010-create-alias.ts';
 import { permit } from '../../src/tx/types/102-permit.ts';
 import { account, payment, scheme } from '../chain/chain-harness.ts';
-import { NOBODY, scriptTx, signedTx, tradeTx, transferTx } from '../crash/witness/unsigned.ts';
+import {
+  NOBODY,
+  scriptTx,
+  signedTx,
+  tradeTx,
+  transferTx,
+} from '../system/crash/witness/unsigned.ts';
 import { agree, type Cluster, type ClusterNode, cluster, tipOf } from './cluster.ts';
 
 const COUNT = 20;

@@ -23,8 +23,8 @@ import type { Tx } from '../../src/tx/transaction.ts';
 import { MEMBERS_MAX, sealedForBlock } from '../../src/tx/types/120-atomic.ts';
 import { makeBlock } from '../chain/make-block.ts';
 import { seededRandom } from '../crypto/random.ts';
-import { restOf } from '../e2e/rest.ts';
 import { compiled } from '../generators/scripts.ts';
+import { restOf } from '../system/e2e/rest.ts';
 import { type Account, ROUND_MS, type TxFields, type WholeNode, wholeNode } from './in-process.ts';
 
 const FEE = 1_000_000n;

@@ -6,10 +6,10 @@ import { AuditFile } from '../../src/adapters/audit-file.ts';
 import { httpListener, native } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { createHttpThreads } from '../../src/cli/http-threads.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
+import { createHttpThreads } from '../../src/cli/threads/http-threads.ts';
 import { family } from '../family.ts';
 import { call } from '../rest-cases/runner.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
 import { wholeNode } from './in-process.ts';
 import { memoryLog } from './memory-ports.ts';
 

@@ -8,8 +8,8 @@ import t, { type Test } from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { jsonLines, run } from '../cli/run.ts';
-import { type Rest, restOf } from '../e2e/rest.ts';
 import { compiled } from '../generators/scripts.ts';
+import { type Rest, restOf } from '../system/e2e/rest.ts';
 import { type Account, type WholeNode, wholeNode } from './in-process.ts';
 
 interface Served extends WholeNode {

@@ -1,6 +1,6 @@
 /**
  * Trades on a whole node: orders of both versions, made and signed by traders, sent by an exchange
- * (state.md#exchange). test/rules/exchange.test.ts tests the rules alone.
+ * (state.md#exchange). test/tx/rules/exchange.test.ts tests the rules alone.
  */
 
 import t from 'tap';
@@ -10,7 +10,7 @@ import type { Order } from '../../src/tx/fields/order.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { makeBlock } from '../chain/make-block.ts';
 import { seededRandom } from '../crypto/random.ts';
-import type { Scope } from '../e2e/process.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import { type Account, type WholeNode, type WholeOptions, wholeNode } from './in-process.ts';
 import { orderJson, PRICE, signedOrder } from './orders.ts';
 

@@ -10,7 +10,7 @@ import { UnsupportedFeatures } from '../../src/chain/features/feature-watch.ts';
 import { blockAt, headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { presetFeatures } from '../../src/tx/rules/features.ts';
 import { seededRandom } from '../crypto/random.ts';
-import type { Scope } from '../e2e/process.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
 
 const WINDOW = 4;

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { restOf } from '../e2e/rest.ts';
+import { restOf } from '../system/e2e/rest.ts';
 import { wholeNode } from './in-process.ts';
 
 t.test('ids of any length', async (t) => {

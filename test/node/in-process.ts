@@ -35,8 +35,6 @@ import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { makeBlock } from '../chain/make-block.ts';
 import { seededRandom } from '../crypto/random.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
-import type { Scope } from '../e2e/process.ts';
 import { family } from '../family.ts';
 import { CHEAP, memoryFiles } from '../keystore/sample.ts';
 import {
@@ -44,6 +42,8 @@ import {
   type MemoryStore,
   type MemoryStoreOptions,
 } from '../simulated/memory-store.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 import {
   emptyRecords,

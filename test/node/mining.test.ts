@@ -6,7 +6,7 @@ import { decodeBlock } from '../../src/block/block.ts';
 import { bannedMiners } from '../../src/chain/fork/banned-miners.ts';
 import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { minerQueue } from '../../src/ledger/miner-queue.ts';
-import type { Scope } from '../e2e/process.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';
 
 const SYNC_MS = ROUND_MS / 10;

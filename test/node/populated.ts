@@ -5,7 +5,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { transactionsAt } from '../../src/chain/store/stored-blocks.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import type { Scope } from '../e2e/process.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import {
   ROUND_MS,
   type TxFields,

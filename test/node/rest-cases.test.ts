@@ -7,13 +7,13 @@ import t, { type Test } from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import type { NodePorts } from '../../src/node/node-ports.ts';
 import { sum } from '../contracts/contract-node.ts';
-import { later } from '../e2e/later.ts';
 import { family } from '../family.ts';
 import { withHttpThreads } from '../http-threads.ts';
 import { loadCases } from '../rest-cases/cases.ts';
 import { bindBasics, type Made, prepare, type Target } from '../rest-cases/prepare.ts';
 import { type Outcome, runCases } from '../rest-cases/runner.ts';
 import { hashOfImage, simulatedContainers } from '../simulated/containers.ts';
+import { later } from '../system/e2e/later.ts';
 import { keepPace } from './fake-clock.ts';
 import { type WholeNode, wholeNode } from './in-process.ts';
 

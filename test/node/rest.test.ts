@@ -5,8 +5,8 @@ import { base58 } from '../../src/base/base58.ts';
 import { isObject, type JsonObject } from '../../src/base/json.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
-import type { Scope } from '../e2e/process.ts';
-import { type Rest, restOf } from '../e2e/rest.ts';
+import type { Scope } from '../system/e2e/process.ts';
+import { type Rest, restOf } from '../system/e2e/rest.ts';
 import { type WholeNode, type WholeOptions, wholeNode } from './in-process.ts';
 
 const HOUR = 3_600_000;

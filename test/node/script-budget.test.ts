@@ -6,10 +6,10 @@ import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import type { Scope } from '../e2e/process.ts';
-import { restOf } from '../e2e/rest.ts';
 import { taking } from '../generators/dear-runs.ts';
 import { compiled } from '../generators/scripts.ts';
+import type { Scope } from '../system/e2e/process.ts';
+import { restOf } from '../system/e2e/rest.ts';
 import { type Account, type WholeNode, wholeNode } from './in-process.ts';
 import { orderJson, PRICE, signedOrder } from './orders.ts';
 

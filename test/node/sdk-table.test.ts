@@ -15,7 +15,7 @@ import { featureName } from '../../src/tx/rules/features.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { sealedForBlock } from '../../src/tx/types/120-atomic.ts';
 import { seededRandom } from '../crypto/random.ts';
-import { restOf } from '../e2e/rest.ts';
+import { restOf } from '../system/e2e/rest.ts';
 import { ROUND_MS, wholeNode } from './in-process.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

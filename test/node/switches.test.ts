@@ -5,9 +5,9 @@ import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { StatusRecord } from '../../src/contracts/statuses/status-record.ts';
-import type { Scope } from '../e2e/process.ts';
-import { type Rest, restOf } from '../e2e/rest.ts';
 import { serveApi } from '../rest/fixtures/memory-node.ts';
+import type { Scope } from '../system/e2e/process.ts';
+import { type Rest, restOf } from '../system/e2e/rest.ts';
 import { type WholeNode, wholeNode } from './in-process.ts';
 
 interface Served extends WholeNode {

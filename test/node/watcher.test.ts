@@ -1,7 +1,7 @@
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
-import { restOf } from '../e2e/rest.ts';
+import { restOf } from '../system/e2e/rest.ts';
 import { wholeNode } from './in-process.ts';
 
 t.test('scenario 107: a watcher takes and signs no transactions of clients', async (t) => {

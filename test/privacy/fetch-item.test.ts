@@ -35,8 +35,8 @@ import {
 import { transferKey } from '../../src/privacy/session-key.ts';
 import { account, family, newChain, scheme, testClock, verifier } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
 import { memoryLog } from '../node/memory-ports.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
 import { sha256 } from './members.ts';
 
 const random = seededRandom('an attempt');

@@ -14,8 +14,6 @@ import { signedBytes } from '../../src/tx/assemble.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { scheme } from '../chain/chain-harness.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
-import type { Scope } from '../e2e/process.ts';
 import {
   type Cluster,
   type ClusterNode,
@@ -24,6 +22,8 @@ import {
   type Member,
   type StartOptions,
 } from '../network/cluster.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
+import type { Scope } from '../system/e2e/process.ts';
 
 export interface Keeper extends ClusterNode {
   /** Where its data lie. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
 import { dataOf, held, members } from './members.ts';
 
 const FAULTS = ['slow', 'EIO', 'ENOSPC'] as const;

@@ -23,9 +23,9 @@ import {
 import { ITEM_BYTES_MIN, sumsOf } from '../../src/privacy/stored-bytes.ts';
 import { scheme, testClock } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
-import { temporaryFolder } from '../e2e/dev-node.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
 import { dataOf, held, members, sha256 } from './members.ts';
 
 t.setTimeout(120_000);

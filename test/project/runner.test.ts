@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { childEnvironment } from '../child-environment.ts';
-import { eventually } from '../e2e/process.ts';
+import { eventually } from '../system/e2e/process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const START = "import t from 'tap';\nt.test('fine', async (t) => t.ok(true));\n";

@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { later } from '../e2e/later.ts';
+import { later } from '../system/e2e/later.ts';
 
 const LAST = 113;
 

@@ -1,7 +1,7 @@
 // The conformance cases against a real node: all cases that this release supports.
 import t from 'tap';
 import { createFamily } from '../../src/crypto/families.ts';
-import { startDevNode } from '../e2e/dev-node.ts';
+import { startDevNode } from '../system/e2e/dev-node.ts';
 import { loadCases } from './cases.ts';
 import { bindBasics, type Made, prepare } from './prepare.ts';
 import { runCases } from './runner.ts';

@@ -12,9 +12,9 @@ import { putContract, putContractEntry } from '../../src/ledger/contracts.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { createInternalApi } from '../../src/rest/internal-contracts.ts';
 import { refusesTwoLengths } from '../adapters/http/two-lengths.ts';
-import type { Scope } from '../e2e/process.ts';
 import { wholeNode } from '../node/in-process.ts';
 import { call } from '../rest-cases/runner.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import { exchangeJson, type JsonAnswer } from './fixtures/exchange-json.ts';
 import { headProblems } from './fixtures/head.ts';
 

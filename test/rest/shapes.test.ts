@@ -3,8 +3,8 @@
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { restOf } from '../e2e/rest.ts';
 import { wholeNode } from '../node/in-process.ts';
+import { restOf } from '../system/e2e/rest.ts';
 
 t.test('confirmed transactions inside other answers have their height', async (t) => {
   const whole = await wholeNode(t, { http: httpListener });

@@ -4,7 +4,7 @@ import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
 import { checkProofs, ProofChecks, ProofVerdicts, unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Proven, Tx } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
-import { actor, createHarness, WEST } from '../rules/ledger-harness.ts';
+import { actor, createHarness, WEST } from './rules/ledger-harness.ts';
 import { verdictsBy } from './verdicts-by.ts';
 
 const [alice, bob] = [actor(1), actor(2)] as const;

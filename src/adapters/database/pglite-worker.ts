@@ -48,6 +48,8 @@ async function run(db: PGlite, command: PgliteCommand): Promise<readonly object[
 try {
   const options = { parsers, extensions: { pg_trgm } };
   const db = await (folder === undefined ? PGlite.create(options) : PGlite.create(folder, options));
+  // As in queries to a server (postgres.ts).
+  await db.exec('SET enable_mergejoin = off');
   const statements = new Mutex();
   port.on('message', ({ id, command }: ToPglite) => {
     void statements.run(async () => {

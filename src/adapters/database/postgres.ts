@@ -31,12 +31,14 @@ const JSONB = 3802;
 
 /**
  * For many small queries: to compile one or to divide it costs more than to run it, and parallel
- * parts would come in any order. Pages are on an SSD or in memory.
+ * parts would come in any order. A page looks up the transactions of the rows that it finds: a merge
+ * would read all the transactions between them. Pages are on an SSD or in memory.
  */
 const READING = [
   'default_transaction_read_only=on',
   'jit=off',
   'max_parallel_workers_per_gather=0',
+  'enable_mergejoin=off',
   'random_page_cost=1.1',
 ];
 /** Indexes and removals take as long as they take, whatever the role or the database is set to. */

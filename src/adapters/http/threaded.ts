@@ -21,7 +21,7 @@ import { checkTlsFiles } from './tls-files.ts';
 export interface ThreadedOptions {
   /** From 1. */
   readonly threads: number;
-  /** Module of the thread: src/cli/http-worker.ts. */
+  /** Module of the thread: src/cli/threads/http-worker.ts. */
   readonly workerUrl: URL;
   /** A thread ended without being asked to; its connections are gone. */
   readonly onDeath: (cause: unknown) => void;

@@ -9,7 +9,7 @@ import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
 import { type PlannedQuery, roleSources } from './transaction-query.ts';
 import { conditions, PARTS, type Statement, selectOf } from './transaction-sql.ts';
-import { between, type PageOf } from './windows.ts';
+import { between, isEmpty, type PageOf, type Range } from './windows.ts';
 
 /**
  * What each row is looked at for: for nothing, so that it counts; for the ordinals of the query; for
@@ -45,23 +45,47 @@ export function countStatement(parts: readonly CountPart[], end: number): Statem
     const enough = looks === 'nothing' && isInOrder(sources) ? most * sources.length : readMax + 1;
     const limit = Math.min(enough, readMax + 1);
     const rows = byRange === true ? rowsOfRange : rowsOf;
-    read.push(`${name} AS MATERIALIZED (${rows(query, sources, limit, values)})`);
+    // All that is read counts: no row has to be kept.
+    const isCount = looks === 'nothing' && isOnce(part) && end <= readMax;
+    const kept = isCount ? 'NOT MATERIALIZED' : 'MATERIALIZED';
+    read.push(`${name} AS ${kept} (${rows(query, sources, limit, values)})`);
     counted.push(countedOf(name, part, values));
-    if (limit > readMax) {
+    if (limit > readMax && !isCount) {
       cuts.push(`CASE WHEN (SELECT count(*) FROM ${name}) > ${readMax} THEN ${readMax} END`);
     }
   }
+  const union = areApart(parts) ? ' UNION ALL ' : ' UNION ';
   const cutAt = cuts.length === 0 ? 'NULL' : `greatest(${cuts})`;
   return {
     sql: `WITH ${read.join(', ')}
       SELECT count(*) AS count, CASE WHEN count(*) <= ${end} THEN ${cutAt} END AS "cutAt"
-      FROM (SELECT seq FROM (${counted.join(' UNION ')}) each LIMIT ${most}) found`,
+      FROM (SELECT seq FROM (${counted.join(union)}) each LIMIT ${most}) found`,
     values: values.list,
   };
 }
 
 export const isInOrder = (sources: readonly Source[]): boolean =>
   sources.every(({ order }) => order === undefined);
+
+/** No transaction has two of the rows. */
+function isOnce({ query, sources }: CountPart): boolean {
+  const [only, ...others] = sources;
+  if (others.length === 0) return isInOrder(sources) || only!.repeats !== true;
+  // Without a search, several sources of one table are for several types.
+  const { search } = query.filter;
+  return search === undefined && sources.every(({ from }) => from === 'txs');
+}
+
+/** No transaction is in two of the parts. */
+const areApart = (parts: readonly CountPart[]): boolean =>
+  parts.every(({ query: { range } }, i) =>
+    parts.slice(i + 1).every(({ query: { range: other } }) => isEmpty(overlap(range, other))),
+  );
+
+const overlap = (one: Range, other: Range): Range => ({
+  low: Math.max(one.low, other.low),
+  high: Math.min(one.high, other.high),
+});
 
 /** The numbers of rows of several sources, each up to one more than `most`. */
 export function sizesStatement(
@@ -124,13 +148,10 @@ export const withoutFilters = ({
 }: TransactionFilter): TransactionFilter =>
   ({ sort, limit, search, scope }) as Partial<TransactionFilter> as TransactionFilter;
 
-function countedOf(
-  name: string,
-  { query: { filter, range }, sources, looks }: CountPart,
-  values: SqlValues,
-): string {
-  const isOnce = sources.length === 1 && isInOrder(sources);
-  const once = isOnce ? name : `(SELECT DISTINCT seq FROM ${name})`;
+function countedOf(name: string, part: CountPart, values: SqlValues): string {
+  const { query, looks } = part;
+  const { filter, range } = query;
+  const once = isOnce(part) ? name : `(SELECT DISTINCT seq FROM ${name})`;
   if (looks === 'nothing') return `SELECT seq FROM ${once} r`;
   const inRange = between('r.seq', range);
   if (looks === 'ordinals') return `SELECT seq FROM ${once} r WHERE ${inRange}`;

@@ -86,9 +86,13 @@ export function selectOf(
   const onTxs = from === 'txs';
   const ofTx = conditions(filter, onTxs ? 's' : 't', values);
   const others = further({ ...filter, ...drives(filter, from) }, 's.seq', values);
+  // No index has the times: most rows of the range have one of the dates, and each is looked at.
+  const isDates = ofTx.length === 1 && filter.dateFrom !== undefined;
   // A range for both sides of a join: one side alone would be read from its end.
-  const join =
-    onTxs || ofTx.length === 0 ? '' : `JOIN txs t ON t.seq = s.seq AND ${between('t.seq', range)}`;
+  const joined = isDates
+    ? 'CROSS JOIN LATERAL (SELECT ts FROM txs WHERE seq = s.seq OFFSET 0) t'
+    : `JOIN txs t ON t.seq = s.seq AND ${between('t.seq', range)}`;
+  const join = onTxs || ofTx.length === 0 ? '' : joined;
   const own = [where(values), ...ofTx, ...others].filter((text) => text !== 'true');
   const distinct = repeats === true ? 'DISTINCT ' : '';
   return (condition, ordinal, sort) => {

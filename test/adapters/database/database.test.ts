@@ -49,11 +49,37 @@ async function check(t: Test, db: Database): Promise<void> {
   t.equal(await countOf(db), '2');
 }
 
-t.test('PGlite', async (t) => check(t, await memoryDatabase()));
+/** A filter that is frequent by the statistics, and has one row, is looked up row by row. */
+async function lookUps(t: Test, db: Database, reading: Database): Promise<void> {
+  await db.exec(`
+    CREATE TABLE rows (seq bigint PRIMARY KEY, ts bigint NOT NULL);
+    CREATE TABLE parties (address text, role integer, seq bigint, PRIMARY KEY (address, role, seq));
+    INSERT INTO rows SELECT n, n FROM generate_series(1, 20000) n;
+    INSERT INTO parties SELECT 'busy', 1, n FROM generate_series(1, 10000) n;
+    INSERT INTO parties SELECT n::text, 2, n FROM generate_series(10001, 20000) n;
+    INSERT INTO parties VALUES ('busy', 2, 1)`);
+  await db.exec('VACUUM ANALYZE');
+  const lines = await reading.query<Record<string, string>>(
+    `EXPLAIN ANALYZE SELECT p.seq FROM parties p JOIN rows USING (seq)
+     WHERE address = 'busy' AND role = 2 AND ts > 0 ORDER BY p.seq DESC LIMIT 100`,
+  );
+  const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
+  t.match(plan, /Nested Loop/, plan);
+}
+
+t.test('PGlite', async (t) => {
+  const db = await memoryDatabase();
+  await check(t, db);
+  await lookUps(t, db, db.reading!);
+});
 
 t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
   const url = await cluster.createDatabase();
-  await check(t, cluster.open(url));
+  const db = cluster.open(url);
+  await check(t, db);
+  const reading = cluster.open(url, { readOnly: true });
+  t.teardown(() => reading.close());
+  await lookUps(t, db, reading);
   await t.test('a connection that ends in a transaction', async (t) => {
     const [db, other] = [cluster.open(url), cluster.open(url)];
     t.teardown(() => Promise.all([db.close(), other.close()]));

@@ -13,8 +13,8 @@ import { confirmedHeight } from '../../../src/chain/store/stored-blocks.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { issue } from '../../../src/tx/types/003-issue.ts';
 import { permit } from '../../../src/tx/types/102-permit.ts';
-import { tradeTx } from '../../crash/witness/unsigned.ts';
 import { bulky } from '../../mempool/bulky-transactions.ts';
+import { tradeTx } from '../../system/crash/witness/unsigned.ts';
 import {
   mine,
   miners,

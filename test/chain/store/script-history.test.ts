@@ -1,8 +1,8 @@
 // Which accounts had a script lately: by blocks that came, that are stored, and that went.
 import t from 'tap';
 import { ScriptHistory } from '../../../src/chain/store/script-history.ts';
-import { NOBODY, scriptTx } from '../../crash/witness/unsigned.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';
+import { NOBODY, scriptTx } from '../../system/crash/witness/unsigned.ts';
 import {
   LENGTH_MS,
   mine,

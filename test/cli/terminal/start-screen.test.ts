@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { settingsScreen, startScreen } from '../../../src/cli/terminal/start-screen.ts';
-import { read } from '../../config/sample.ts';
+import { read } from '../../node/config/sample.ts';
 import { wholeNode } from '../../node/in-process.ts';
 import { jsonLines, run } from '../run.ts';
 

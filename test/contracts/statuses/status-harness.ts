@@ -14,9 +14,9 @@ import {
   type StatusesPorts,
 } from '../../../src/contracts/statuses/statuses.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
-import type { Scope } from '../../e2e/process.ts';
 import { type Account, ROUND_MS, type WholeNode, wholeNode } from '../../node/in-process.ts';
 import { inlineVerifier } from '../../node/memory-ports.ts';
+import type { Scope } from '../../system/e2e/process.ts';
 
 export interface KnownPeer extends Peer {
   readonly name: string;

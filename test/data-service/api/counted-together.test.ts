@@ -7,7 +7,7 @@ import type { Database } from '../../../src/base/database.ts';
 import { LOOKED_UP_MAX } from '../../../src/data-service/api/count-parts.ts';
 import { BUCKET_BITS, INDEXES, TEXT_INDEXES } from '../../../src/data-service/schema/tables.ts';
 import { onBothStores } from '../stores.ts';
-import { counting, longestScan } from './counting.ts';
+import { counting, keepsRows, longestScan } from './counting.ts';
 
 /** Of two kinds, each more than a count may look at. */
 const TXS = 2 * (LOOKED_UP_MAX + 10);
@@ -95,6 +95,20 @@ async function check(t: Test, open: () => Promise<Database>): Promise<void> {
   t.match(await counted('recipient=3MSecond&assetId=coin'), {
     validationErrors: { countTo: /at most 50000/ },
   });
+
+  // A transaction has one type, so nothing is compared.
+  for (const [filters, all] of [
+    ['type=4,5', TXS],
+    ['type=4,5&assetId=coin', TXS / 2 + Math.floor(MEETING / 2) + 1],
+    ['type=4&assetId=coin&amountFrom=1', MEETING],
+  ] as const) {
+    const within = `${filters}&heightFrom=1`;
+    t.equal(await count(within), String(all), within);
+    t.notOk((await plans()).some(keepsRows), `${within}: rows are kept`);
+    const dated = `${filters}&dateFrom=2026-01-01&dateTo=2026-01-02`;
+    const days = await count(dated);
+    t.equal(await count(`${dated}&countTo=${days}`), days, 'it may be as large as it is');
+  }
 }
 
 t.setTimeout(300_000);

@@ -10,6 +10,7 @@ export interface PlanNode {
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Group Key'?: readonly string[];
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -31,6 +32,12 @@ export function readBy(node: PlanNode, table?: string): number {
 export function longestScan(node: PlanNode): number {
   const isScan = /^(?:Seq|Index|Index Only|Bitmap Heap|Bitmap Index) Scan$/.test(node['Node Type']);
   return Math.max(isScan ? ownRows(node) : 0, ...(node.Plans ?? []).map(longestScan));
+}
+
+/** Whether rows are kept, or compared with each other. */
+export function keepsRows(node: PlanNode): boolean {
+  const isKeeping = /^(?:CTE Scan|Sort|Incremental Sort|Unique)$/.test(node['Node Type']);
+  return isKeeping || node['Group Key'] !== undefined || (node.Plans ?? []).some(keepsRows);
 }
 
 /** Of a store with tables, which the test closes. */

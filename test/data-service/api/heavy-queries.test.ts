@@ -4,7 +4,7 @@ import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
 import { ipRange } from '../../../src/base/ip-range.ts';
 import { createHeavyQueries } from '../../../src/data-service/api/heavy-queries.ts';
 import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';
-import { temporaryFolder } from '../../e2e/dev-node.ts';
+import { temporaryFolder } from '../../system/e2e/dev-node.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { OPEN_TO_ALL, served } from '../served.ts';

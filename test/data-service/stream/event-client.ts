@@ -1,5 +1,5 @@
 /** A client of server-sent events, as far as the stream of transactions needs one. */
-import type { Scope } from '../../e2e/process.ts';
+import type { Scope } from '../../system/e2e/process.ts';
 
 export interface StreamEvent {
   readonly type: string;

@@ -6,7 +6,7 @@ import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
 import type { Database } from '../../../src/base/database.ts';
 import { ipRange } from '../../../src/base/ip-range.ts';
 import { seededRandom } from '../../crypto/random.ts';
-import { temporaryFolder } from '../../e2e/dev-node.ts';
+import { temporaryFolder } from '../../system/e2e/dev-node.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { OPEN_TO_ALL, type Served, served } from '../served.ts';

@@ -1,6 +1,6 @@
 /** The disk of a node: it survives the node, takes its time, and fails at times. */
-import type { Dice } from '../../sim/random.ts';
-import type { NodeClock } from '../../sim/world.ts';
+import type { Dice } from '../../system/sim/random.ts';
+import type { NodeClock } from '../../system/sim/world.ts';
 import type { ToyBlock } from './toy-chain.ts';
 
 export interface Content {

@@ -8,8 +8,8 @@ import { type SignedVote, type Vote, voteBytes } from '../../../src/finality/vot
 import { decidingOn } from '../../../src/finality/voter-set.ts';
 import { encodeVotes } from '../../../src/finality/votes-message.ts';
 import { family } from '../../family.ts';
-import type { Dice } from '../../sim/random.ts';
-import type { NodeClock } from '../../sim/world.ts';
+import type { Dice } from '../../system/sim/random.ts';
+import type { NodeClock } from '../../system/sim/world.ts';
 import { scheme } from '../vectors.ts';
 import type { Member, Network } from './network.ts';
 import { ROUND_MS } from './node.ts';

@@ -5,7 +5,7 @@ import { verifyOffline } from '../../../src/finality/offline-proof.ts';
 import { stepsTo } from '../../../src/finality/proof-steps.ts';
 import { type Rules, rules } from '../../../src/finality/rules.ts';
 import { decidingOn, type VoterSet } from '../../../src/finality/voter-set.ts';
-import { Dice } from '../../sim/random.ts';
+import { Dice } from '../../system/sim/random.ts';
 import { scheme } from '../vectors.ts';
 import type { Kind, Problem } from './checks.ts';
 import { type Member, Network } from './network.ts';

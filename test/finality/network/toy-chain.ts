@@ -9,7 +9,7 @@ import type { Justification } from '../../../src/finality/justification.ts';
 import { childOf, type TrackedBlock } from '../../../src/finality/tracked-block.ts';
 import { type VoterSet, voterSet } from '../../../src/finality/voter-set.ts';
 import { family } from '../../family.ts';
-import { Dice } from '../../sim/random.ts';
+import { Dice } from '../../system/sim/random.ts';
 import { scheme } from '../vectors.ts';
 
 export interface Account {

@@ -30,7 +30,7 @@ import {
   verifier,
 } from '../../chain/chain-harness.ts';
 import { makeBlock } from '../../chain/make-block.ts';
-import { NOBODY, scriptTx, transferTx } from '../../crash/witness/unsigned.ts';
+import { NOBODY, scriptTx, transferTx } from '../../system/crash/witness/unsigned.ts';
 import { createTestPool, hearBlocks, memoryJournal } from '../pool-harness.ts';
 
 const [alice, bob, carol] = users;

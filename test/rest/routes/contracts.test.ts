@@ -5,9 +5,9 @@ import { httpListener } from '../../../src/adapters/http/listener.ts';
 import { base58 } from '../../../src/base/base58.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
-import type { Scope } from '../../e2e/process.ts';
-import { type Rest, restOf } from '../../e2e/rest.ts';
 import { ROUND_MS, type TxFields, type WholeNode, wholeNode } from '../../node/in-process.ts';
+import type { Scope } from '../../system/e2e/process.ts';
+import { type Rest, restOf } from '../../system/e2e/rest.ts';
 
 const IMAGE = { image: 'sum:1', imageHash: 'ab'.repeat(32) };
 const CREATION = { type: 103, ...IMAGE, contractName: 'sum', params: [] };

@@ -3,8 +3,8 @@
 import t from 'tap';
 import { httpListener } from '../../../src/adapters/http/listener.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
-import { restOf } from '../../e2e/rest.ts';
 import { ROUND_MS, type TxFields, wholeNode } from '../../node/in-process.ts';
+import { restOf } from '../../system/e2e/rest.ts';
 
 t.test('a call without a contract version gets the present one when signed', async (t) => {
   const whole = await wholeNode(t, { http: httpListener, set: ['miner.enable=no'] });

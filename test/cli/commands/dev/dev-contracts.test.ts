@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import t from 'tap';
 import { contractSettings, devContracts } from '../../../../src/cli/commands/dev/dev-contracts.ts';
-import { LEAST, read } from '../../../config/sample.ts';
+import { LEAST, read } from '../../../node/config/sample.ts';
 
 const engine = 'unix:///engine.sock';
 

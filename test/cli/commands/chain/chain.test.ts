@@ -1,0 +1,173 @@
+// chain export|import|rollback|hash on the folder of a stopped node.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { openJournal } from '../../../../src/adapters/journal.ts';
+import { base58 } from '../../../../src/base/base58.ts';
+import { decodeBlock } from '../../../../src/block/block.ts';
+import { untilAsked } from '../../../../src/cli/terminal/interruption.ts';
+import { createChainScheme } from '../../../../src/crypto/chain-scheme.ts';
+import { readRecord } from '../../../../src/miner/slot-records.ts';
+import { decodeTx } from '../../../../src/tx/tx-bytes.ts';
+import { childEnvironment } from '../../../child-environment.ts';
+import { family } from '../../../family.ts';
+import { startDevNode } from '../../../system/e2e/dev-node.ts';
+import { run } from '../../run.ts';
+
+const BINARY = join(import.meta.dirname, '../../../../bin/platform-node');
+
+t.test('a chain as a file', async (t) => {
+  const node = await startDevNode(t, { round: '200ms' });
+  const [owner, other] = [node.accounts[0]!.address, node.accounts[1]!.address];
+  const config = join(node.dir, 'node.conf');
+  const posted = new Set<string>();
+  const transfer = { type: 4, version: 2, sender: owner, recipient: other };
+  for (let amount = 1; amount <= 24; amount++) {
+    const tx = await node.rest.broadcast(await node.rest.sign({ ...transfer, amount }));
+    posted.add(String(tx['id']));
+    if (amount % 4 === 0) await node.rest.mined(tx['id']);
+  }
+  const busy = await run(['chain', 'hash', config]);
+  t.equal(busy.code, 75, 'the node holds the folder');
+  await node.stop();
+
+  const json = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await run(['chain', ...args]);
+    t.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+    t.notMatch(stderr, /^height|\r/m, 'no redrawn line where there is no terminal');
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const file = join(node.dir, 'chain.bin');
+  const fresh = (name: string) => ['--set', `data-directory=${join(node.dir, name)}`];
+  const { height, stateHash } = await json('hash', config);
+  t.match(await json('export', config, file), { from: 2, to: height });
+
+  await t.test('an import beside the note of a voter', async (t) => {
+    const note = join(node.dir, 'finality-note');
+    writeFileSync(note, 'of a voter');
+    const refused = await run(['chain', 'import', config, file, ...fresh('noted')]);
+    t.equal(refused.code, 1);
+    t.match(refused.stderr, /is the note of a voter/);
+    const kept = await run(['chain', 'import', config, file, ...fresh('noted'), '--keep-note']);
+    t.equal(kept.code, 0, kept.stderr);
+    // An empty one says that there is none; the next import has nothing against it.
+    writeFileSync(note, '');
+  });
+
+  await t.test('import, again, and rollback', async (t) => {
+    const imported = await json('import', config, file, ...fresh('second'));
+    t.match(imported, { height, transactions: 24, stateHash });
+    const again = await json('import', config, file, ...fresh('second'));
+    t.match(again, { height, transactions: 0, stateHash });
+    const journal = join(node.dir, 'second', 'pool.journal');
+    mkdirSync(journal);
+    const refused = await run(['chain', 'rollback', config, '2', ...fresh('second')]);
+    t.equal(refused.code, 1, 'what cannot be kept is not rolled back');
+    t.match(refused.stderr, /journal of the pool/);
+    t.match(await json('hash', config, ...fresh('second')), { height, stateHash });
+    rmdirSync(journal);
+    const back = await json('rollback', config, '2', ...fresh('second'));
+    t.match(back, { height: 2, removedTransactions: Number, keptTransactions: Number });
+    const scheme = createChainScheme(family, node.chainId.charCodeAt(0));
+    const kept = recordsIn(journal).map((record) => base58.encode(decodeTx(record, scheme).id));
+    t.equal(new Set(kept).size, back['keptTransactions']);
+    t.same(
+      kept.filter((id) => !posted.has(id)),
+      [],
+    );
+    t.ok(kept.length >= 20, `${kept.length} of 24 are for the next start`);
+    t.match(await json('hash', config, '2', ...fresh('second')), await json('hash', config, '2'));
+    t.match(await json('import', config, file, ...fresh('second')), { height, stateHash });
+    t.equal((await run(['chain', 'rollback', config, 'x'])).code, 2);
+    t.equal((await run(['chain', 'rollback', config, '999999'])).code, 1);
+  });
+
+  await t.test('an interrupted import keeps what it has done', async (t) => {
+    // Through a pipe, so that the test and not the speed of the machine says when the file goes on.
+    const pipe = join(node.dir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const args = ['chain', 'import', config, pipe, ...fresh('third')];
+    const child = spawn(BINARY, args, { env: childEnvironment() });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (text) => {
+      stdout += text;
+    });
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    const bytes = readFileSync(file);
+    const half = Math.floor(bytes.length / 2);
+    const target = createWriteStream(pipe);
+    const ended = once(child, 'close');
+    await new Promise((resolve) => target.write(bytes.subarray(0, half), resolve));
+    // It has opened the pipe, so that it has long been listening for signals; let it read.
+    await sleep(500);
+    child.kill('SIGINT');
+    await sleep(100);
+    target.end(bytes.subarray(half));
+    t.same(await ended, [130, null], stderr);
+    const result = JSON.parse(stdout) as { height: number };
+    t.ok(result.height > 1 && result.height < Number(height), `${result.height} of ${height}`);
+    t.match(stderr, `interrupted at height ${result.height}; the same command goes on from there`);
+    t.match(await json('hash', config, ...fresh('third')), { height: result.height });
+    t.match(await json('import', config, file, ...fresh('third')), { height, stateHash });
+  });
+});
+
+t.test('what a rollback says of the blocks of this node', async (t) => {
+  const node = await startDevNode(t, { consensus: 'pos' });
+  const config = join(node.dir, 'node.conf');
+  while ((await node.rest.height()) < 3) await sleep(50);
+  await node.stop();
+  const idAt = async (height: number): Promise<unknown> => {
+    const { body } = await again.rest.get(`/blocks/headers/at/${height}`);
+    return (body as { signature: string }).signature;
+  };
+  const journal = join(node.dir, 'data', 'turns.journal');
+  const sealed = recordsIn(journal)
+    .map(readRecord)
+    .filter(({ kind }) => kind === 'sealed');
+  const scheme = createChainScheme(family, node.chainId.charCodeAt(0));
+  const ids = sealed.map(({ bytes }) => base58.encode(decodeBlock(bytes, scheme).header.signature));
+
+  const rollback = await run(['chain', 'rollback', config, '1']);
+  const own = sealed.length;
+  t.match(JSON.parse(rollback.stdout), { height: 1, returningBlocks: own, givenUpTurns: 0 });
+  t.match(rollback.stderr, /come back after its start.*--give-up-turns keeps them out/);
+  const again = await node.restart();
+  while ((await again.rest.height()) < 1 + own) await sleep(50);
+  t.strictSame(await Promise.all(ids.map((_, i) => idAt(i + 2))), ids, 'the same blocks');
+  await again.stop();
+
+  t.equal((await run(['chain', 'rollback', config, '2'])).code, 0);
+  const given = await run(['chain', 'rollback', config, '1', '--give-up-turns']);
+  t.equal(given.code, 0, given.stderr);
+  t.match(JSON.parse(given.stdout), { height: 1, returningBlocks: 0, givenUpTurns: Number });
+  t.match(given.stderr, /warning: .*after height 1, the chain ends there/);
+  const last = await again.restart();
+  await sleep(3_000);
+  t.equal(await last.rest.height(), 1, 'it signs nothing in these turns');
+  await last.stop();
+});
+
+function recordsIn(path: string): readonly Uint8Array[] {
+  const journal = openJournal({ path });
+  t.teardown(() => journal.close());
+  return journal.recovered;
+}
+
+t.test('a stream ends when somebody asks', async (t) => {
+  let isAsked = false;
+  const seen = [];
+  async function* numbers() {
+    for (let i = 1; i < 10; i++) yield i;
+  }
+  for await (const item of untilAsked(numbers(), { isAsked: () => isAsked })) {
+    seen.push(item);
+    isAsked = item === 3;
+  }
+  t.same(seen, [1, 2, 3]);
+});

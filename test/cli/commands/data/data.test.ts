@@ -1,0 +1,92 @@
+// What the commands leave in a database, and how a crawler that needs an operator ends: exit code,
+// and one line that says what to do.
+import t from 'tap';
+import { EXIT } from '../../../../src/cli/terminal/exit.ts';
+import { migrate, SCHEMA_VERSION } from '../../../../src/data-service/schema/migrate.ts';
+import { crawl } from '../../../data-service/crawling.ts';
+import { type MadeChain, madeChain } from '../../../data-service/made-chain.ts';
+import { madeNode } from '../../../data-service/made-node.ts';
+import { postgresCluster } from '../../../data-service/stores.ts';
+import { lines, run } from '../../run.ts';
+
+const cluster = await postgresCluster(t);
+const MAX_ROLLBACK = 20;
+
+const grown = (seed: string): MadeChain => {
+  const chain = madeChain({ seed, txsPerBlock: 3, accounts: 10 });
+  chain.grow(50);
+  return chain;
+};
+
+t.test('data crawl', { skip: cluster.skip }, async (t) => {
+  const chain = grown('cli');
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  const db = cluster.open(url);
+  t.teardown(() => db.close());
+  await migrate(db, { indexText: true });
+  const crawler = crawl(t, db, [node.url]);
+  await crawler.reached(51, chain.signature(51));
+
+  const crawlOf = (nodeUrl: string, verb: 'crawl' | 'start') => {
+    const settings = [
+      `node-url=${nodeUrl}`,
+      `database-url=${url}`,
+      `max-rollback=${MAX_ROLLBACK}`,
+      'poll-interval=50ms',
+      'port=0',
+    ];
+    return run(['data', verb, ...settings.flatMap((one) => ['--set', `data-service.${one}`])]);
+  };
+  const check = async (
+    name: string,
+    nodeUrl: string,
+    code: number,
+    message: RegExp,
+    verb: 'crawl' | 'start' = 'crawl',
+  ) => {
+    const ended = await crawlOf(nodeUrl, verb);
+    t.equal(ended.code, code, name);
+    t.match(lines(ended.stderr).at(-1), message, name);
+  };
+
+  const locked = /another crawler writes to this database/;
+  await check('a second crawler', node.url, EXIT.locked, locked);
+  await check('a second one with an interface', node.url, EXIT.locked, locked, 'start');
+  await crawler.stop();
+
+  const stranger = await madeNode(t, () => grown('another network'));
+  const other = /different network: its first block is \w+, the stored one \w+\. Set node-url/;
+  await check('another network', stranger.url, EXIT.failure, other);
+
+  chain.reorganise(MAX_ROLLBACK + 1, MAX_ROLLBACK + 5);
+  const deep = /for more than 20 blocks below height 51 \(max-rollback\).*'data rollback --to/;
+  await check('a deep reorganisation', node.url, EXIT.failure, deep);
+  const [stored] = await db.query('SELECT max(height) AS height FROM blocks');
+  t.strictSame(stored, { height: 51 }, 'nothing is removed');
+});
+
+t.test('data migrate makes the role of the servers', { skip: cluster.skip }, async (t) => {
+  const url = await cluster.createDatabase();
+  const migrated = async (...more: string[]) => {
+    const settings = [`database-url=${url}`, 'reader-role=the_servers', ...more];
+    const set = settings.flatMap((one) => ['--set', `data-service.${one}`]);
+    const { code, stderr, stdout } = await run(['data', 'migrate', ...set]);
+    t.equal(code, EXIT.ok, stderr);
+    return JSON.parse(stdout);
+  };
+  t.strictSame(await migrated(), { from: 0, to: SCHEMA_VERSION });
+  const reader = cluster.open(url.replace(/\/\/\w+@/, '//the_servers@'));
+  t.teardown(() => reader.close());
+  t.strictSame(await reader.query('SELECT height FROM blocks'), []);
+  await t.rejects(reader.query('DELETE FROM blocks'), /permission denied/);
+
+  const again = await migrated('reader-password=a password');
+  t.strictSame(again, { from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+  const owner = cluster.open(url);
+  t.teardown(() => owner.close());
+  const [role] = await owner.query(
+    `SELECT rolsuper, rolpassword FROM pg_authid WHERE rolname = 'the_servers'`,
+  );
+  t.match(role, { rolsuper: false, rolpassword: /^SCRAM/ }, 'tables that are there change nothing');
+});

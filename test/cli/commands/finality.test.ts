@@ -1,0 +1,164 @@
+// What users see of final blocks: a transfer that waits for one, and a proof that is checked without a chain.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { systemRandom } from '../../../src/adapters/system.ts';
+import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
+import { evidenceToJson } from '../../../src/finality/evidence-json.ts';
+import { mayVote } from '../../../src/finality/links.ts';
+import { decodeNote } from '../../../src/finality/note-file.ts';
+import { type SignedVote, voteBytes } from '../../../src/finality/vote.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
+import { family } from '../../family.ts';
+import { type DevNode, startDevNode } from '../../system/e2e/dev-node.ts';
+import { run } from '../run.ts';
+
+/** The network votes for the feature, and it is active from height 8 on. */
+const FUNCTIONALITY = 'NODE_BLOCKCHAIN_CUSTOM_FUNCTIONALITY';
+const env = {
+  NODE_FEATURES_SUPPORTED: `[${feature.finality}]`,
+  [`${FUNCTIONALITY}_FEATURE_CHECK_BLOCKS_PERIOD`]: '4',
+  [`${FUNCTIONALITY}_BLOCKS_FOR_FEATURE_ACTIVATION`]: '3',
+};
+
+interface State {
+  readonly finalHeight: number;
+  readonly finalRuleHash: string;
+}
+
+/** Whether answers say that a block, or a transaction in it, is final. */
+async function shows(t: Test, { rest }: DevNode, { final, txId }: { final: number; txId: string }) {
+  const get = async (path: string) => (await rest.get(path)).body as Record<string, unknown>;
+  const { height } = await get('/blocks/height');
+  const places = ['/blocks/at', '/blocks/headers/at'];
+  for (const place of places) t.match(await get(`${place}/${final}`), { final: true });
+  t.match(await get(`/transactions/info/${txId}`), { final: true });
+  t.match(await get(`/blocks/headers/seq/${final}/${final}`), [{ final: true }]);
+  t.match(await get(`/blocks/seq/${final}/${final}`), [{ final: true }]);
+  const { final: isLastFinal, finalHeight } = await get('/blocks/last');
+  t.equal(isLastFinal, false, 'nobody has voted on a child of the last block');
+  t.ok(Number(finalHeight) >= final && Number(finalHeight) < Number(height) + 10);
+  t.match(await get('/blocks/headers/last'), { final: false });
+}
+
+/** The command says from where on a key may vote whose note is lost. */
+async function resumes(t: Test, { dir, chainId }: DevNode, config: string) {
+  const scheme = createChainScheme(family, chainId.charCodeAt(0));
+  const file = join(dir, 'finality-note');
+  const resume = (after: number) =>
+    run(['finality', 'resume', config, '--after', String(after)], { env });
+  const kept = await resume(1_000_000);
+  t.equal(kept.code, 1);
+  t.match(kept.stderr, /nothing is lost/);
+  const before = readFileSync(file);
+  const [genesis, voter] = [before.subarray(1, 33), before.subarray(33, 33 + scheme.publicKeySize)];
+  writeFileSync(file, '');
+  const low = await resume(2);
+  t.equal(low.code, 1, 'the key may have voted for each block of the chain');
+  t.match(low.stderr, /name that height, or more/);
+  const resumed = await resume(1_000_000);
+  t.equal(resumed.code, 0, resumed.stderr);
+  const { link, vote } = decodeNote(readFileSync(file), { genesis, voter }, scheme);
+  t.strictSame({ link, vote }, { link: { source: 1_000_000, target: 1_000_000 }, vote: undefined });
+  t.notOk(mayVote(link, { source: 999_999, target: 1_000_001 }), 'no vote surrounds a lost one');
+  t.ok(mayVote(link, { source: 1_000_000, target: 1_000_001 }));
+  writeFileSync(file, before);
+}
+
+async function showsLies(t: Test, { dir, chainId }: DevNode, config: string) {
+  const scheme = createChainScheme(family, chainId.charCodeAt(0));
+  const genesis = readFileSync(join(dir, 'finality-note')).subarray(1, 33);
+  const { publicKey: voter, privateKey } = family.keyPairFromSeed(new Uint8Array(32).fill(7));
+  const voteFor = (target: number, fill: number): SignedVote => {
+    const vote = {
+      genesis,
+      ruleHash: new Uint8Array(32),
+      source: { height: 1, id: genesis },
+      target: { height: target, id: new Uint8Array(32).fill(fill) },
+    };
+    const signature = family.sign(privateKey, voteBytes(vote, scheme), systemRandom);
+    return { ...vote, voter, signature };
+  };
+  const file = join(dir, 'evidence.json');
+  const verify = (first: SignedVote, second: SignedVote) => {
+    writeFileSync(file, JSON.stringify(evidenceToJson([first, second], scheme)));
+    return run(['finality', 'verify-evidence', config, file], { env });
+  };
+  const lie = await verify(voteFor(5, 1), voteFor(5, 2));
+  t.equal(lie.code, 0, lie.stderr);
+  const address = scheme.addressToText(scheme.addressOf(voter));
+  const second = { targetHeight: 5, sourceHeight: 1 };
+  t.match(JSON.parse(lie.stdout), { isEvidence: true, address, kind: /one-height/, second });
+  t.equal((await verify(voteFor(5, 1), voteFor(6, 2))).code, 1, 'two votes that fit');
+  const forged = { ...voteFor(5, 2), signature: voteFor(6, 2).signature };
+  t.match((await verify(voteFor(5, 1), forged)).stderr, /no evidence/);
+  const other = { ...voteFor(5, 1), genesis: new Uint8Array(32) };
+  t.match((await verify(other, voteFor(5, 2))).stderr, /another network/);
+  writeFileSync(file, '{"first":1}');
+  t.match((await run(['finality', 'verify-evidence', config, file])).stderr, /no two votes/);
+}
+
+t.test('a node of a network that votes', async (t) => {
+  const node = await startDevNode(t, { round: '200ms', env });
+  const state = async () => (await node.rest.get('/finality')).body as unknown as State;
+  const finalAbove = async (height: number): Promise<State> => {
+    for (;;) {
+      const now = await state();
+      if (now.finalHeight > height) return now;
+      await sleep(100);
+    }
+  };
+  const { finalHeight: from, finalRuleHash } = await finalAbove(8);
+  const cli = { env: { PLATFORM_NODE_URL: node.rest.url, PLATFORM_NODE_API_KEY: node.apiKey } };
+  const [owner, other] = [node.accounts[0]!.address, node.accounts[1]!.address];
+  const sent = await run(
+    [
+      ...['tx', 'send', 'transfer', '--sender', owner, '--recipient', other, '--amount', '1'],
+      ...['--wait-final', '60'],
+    ],
+    cli,
+  );
+  t.equal(sent.code, 0, sent.stderr);
+  const { height } = JSON.parse(sent.stdout) as { height: number };
+  t.ok(height <= (await state()).finalHeight, 'its block is final when the command ends');
+  await finalAbove(from + 3);
+  const { id } = JSON.parse(sent.stdout) as { id: string };
+  await shows(t, node, { final: from, txId: id });
+  const { body: header } = await node.rest.get(`/blocks/headers/at/${from + 2}`);
+  const { signature } = header as { signature: string };
+  const { status, body: proof } = await node.rest.get(`/blocks/${signature}/proof?from=${from}`);
+  t.equal(status, 200);
+  const file = join(node.dir, 'proof.json');
+  writeFileSync(file, JSON.stringify(proof));
+  await node.stop();
+
+  const config = join(node.dir, 'node.conf');
+  await resumes(t, node, config);
+  await showsLies(t, node, config);
+  const checkpoint = [
+    ...['--set', `finality.checkpoint-height=${from}`],
+    ...['--set', `finality.checkpoint-rule-hash=${finalRuleHash}`],
+  ];
+  const verify = (...args: readonly string[]) => run(['block', 'verify-proof', config, ...args]);
+  const proved = await verify(file, ...checkpoint, '--id', signature);
+  t.equal(proved.code, 0, proved.stderr);
+  const answer = JSON.parse(proved.stdout);
+  t.match(answer, { isFinal: true, height: from + 2, id: signature });
+  t.match(answer.checkpoint, { height: answer.finalHeight, ruleHash: finalRuleHash });
+  const wrong = await verify(file, ...checkpoint, '--id', signature.slice(1));
+  t.equal(wrong.code, 1);
+  t.match(wrong.stderr, /of another block/);
+  const nobody = await verify(file);
+  t.equal(nobody.code, 1);
+  t.match(nobody.stderr, /checkpoint-height/);
+  const text = readFileSync(file, 'utf8');
+  const { headers } = JSON.parse(text);
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(text), headers: headers.slice(1) }));
+  const short = await verify(file, ...checkpoint, '--id', signature);
+  t.equal(short.code, 1);
+  writeFileSync(file, text.replace('"steps":[', '"steps":['.concat('{},')));
+  const damaged = await verify(file, ...checkpoint);
+  t.equal(damaged.code, 1);
+  t.match(damaged.stderr, /no proof/);
+});

@@ -1,0 +1,161 @@
+// A backup of a node at work: complete, checked, and a node goes on from it.
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { jsonLines, run } from '../../cli/run.ts';
+import { startNode, temporaryFolder } from './dev-node.ts';
+import { API_KEY, networkFolder, OWNER } from './network-folder.ts';
+import { eventually } from './process.ts';
+
+const transfer = { type: 4, version: 2, sender: OWNER.address, recipient: OWNER.address };
+const hashOf = async (...args: string[]) =>
+  jsonLines((await run(['chain', 'hash', ...args])).stdout)[0];
+
+t.test('of a node at work, and a node that goes on from it', async (t) => {
+  const { dir, config } = await networkFolder(t);
+  const node = await startNode(t, config, { apiKey: API_KEY });
+  let isSending = true;
+  let sent = 0;
+  const sending = (async () => {
+    while (isSending) {
+      await node.rest.broadcast(
+        await node.rest.sign({ ...transfer, amount: 1, fee: 1_000_000 + sent }),
+      );
+      sent += 1;
+    }
+  })();
+  await eventually('some blocks', async () =>
+    (await node.rest.height()) > 5 && sent > 20 ? true : undefined,
+  );
+  const backup = join(dir, 'backup');
+  const made = await run(['backup', 'create', config, backup, '--with-keystore']);
+  t.equal(made.code, 0, made.stderr);
+  const [facts] = jsonLines(made.stdout);
+  const height = Number(facts?.['height']);
+  const copy = join(dir, 'copy.bin');
+  const exported = await run(['chain', 'export', config, copy, '--running']);
+  t.match(jsonLines(exported.stdout)[0], { to: Number }, exported.stderr);
+  t.match(await hashOf(config, String(height), '--running'), {
+    height,
+    stateHash: facts?.['stateHash'],
+  });
+  t.strictSame(
+    readdirSync(join(dir, 'data')).filter((name) => name.startsWith('copy-')),
+    [],
+  );
+  t.equal((await run(['chain', 'hash', config])).code, 75, 'only on a copy');
+  isSending = false;
+  await sending;
+  t.ok((await node.rest.height()) >= height, 'the node goes on');
+
+  const names = ['chain', 'keystore', 'manifest.json', 'node.conf'];
+  t.strictSame(readdirSync(backup), names);
+  t.strictSame(readdirSync(join(backup, 'chain')), ['data.mdb']);
+  for (const name of ['.', 'manifest.json', 'node.conf', 'keystore/keystore.dat']) {
+    t.equal(statSync(join(backup, name)).mode & 0o077, 0, `${name} is for its owner alone`);
+  }
+  t.match(jsonLines((await run(['backup', 'verify', backup])).stdout)[0], {
+    ...facts,
+    files: 3,
+    bytes: undefined,
+  });
+  t.match((await run(['backup', 'create', config, backup])).stderr, /exists already/);
+
+  const other = temporaryFolder(t);
+  const path = join(other, 'node.conf');
+  writeFileSync(path, readFileSync(config, 'utf8').replaceAll(dir, other));
+  const restored = await run(['backup', 'restore', backup, path]);
+  t.match(
+    jsonLines(restored.stdout)[0],
+    { height, keystore: 'restored', stateHash: facts?.['stateHash'] },
+    restored.stderr,
+  );
+  t.match(await hashOf(path), { height, stateHash: facts?.['stateHash'] });
+  t.match((await run(['backup', 'restore', backup, path])).stderr, /has a chain: stop the node/);
+  const second = await startNode(t, path, { apiKey: API_KEY });
+  await eventually('another block', async () =>
+    (await second.rest.height()) > height ? true : undefined,
+  );
+});
+
+t.test('what is no good backup changes nothing', async (t) => {
+  const { dir, config } = await networkFolder(t);
+  await (await startNode(t, config, { apiKey: API_KEY })).stop();
+  const backup = join(dir, 'backup');
+  t.equal((await run(['backup', 'create', config, backup])).code, 0, 'of a stopped node');
+  t.notOk(existsSync(join(backup, 'keystore')), 'keys only where they are asked for');
+  const data = join(dir, 'data');
+  const chain = join(data, 'chain');
+  rmSync(chain, { recursive: true });
+  const refused = async (why: RegExp): Promise<void> => {
+    const { code, stderr, stdout } = await run(['backup', 'restore', backup, config]);
+    t.match([code, stdout], [1, '']);
+    t.match(stderr, why);
+    t.notOk(existsSync(chain));
+  };
+  const manifest = join(backup, 'manifest.json');
+  const text = readFileSync(manifest, 'utf8');
+  const ofAnother = /damaged, or of another release/;
+  const broken: readonly (readonly [from: RegExp, to: string, why: RegExp])[] = [
+    [/chain\/data\.mdb/, '../data.mdb', ofAnother],
+    [/node\.conf/, 'keystore/../../x', ofAnother],
+    [/chain\/data\.mdb/, 'keystore/data.mdb', ofAnother],
+    [/"height": \d+/, '"height": "5"', ofAnother],
+    [/"version": 1/, '"version": 2', ofAnother],
+    [/"genesisId": "\w+"/, '"genesisId": "x"', /of another network/],
+    [/"sha256": "\w+"/, `"sha256": "${'0'.repeat(64)}"`, /is not what was backed up/],
+  ];
+  for (const [from, to, why] of broken) {
+    t.match(text, from);
+    writeFileSync(manifest, text.replace(from, to));
+    await refused(why);
+  }
+  writeFileSync(manifest, '{');
+  await refused(/damaged/);
+  writeFileSync(manifest, text);
+  const file = join(backup, 'chain/data.mdb');
+  const bytes = readFileSync(file);
+  appendFileSync(file, 'x');
+  await refused(/is not what was backed up/);
+  rmSync(file);
+  await refused(/is missing/);
+  writeFileSync(file, bytes);
+  writeFileSync(join(dir, 'finality-note'), 'of a key that has voted');
+  await refused(/note of a voter/);
+  rmSync(join(dir, 'finality-note'));
+  const done = await run(['backup', 'restore', backup, config]);
+  t.match(jsonLines(done.stdout)[0], { keystore: 'not in the backup' }, done.stderr);
+  rmSync(manifest);
+  t.match((await run(['backup', 'verify', backup])).stderr, /is no backup/);
+});
+
+t.test('a backup that cannot be made leaves nothing', async (t) => {
+  const { dir, config } = await networkFolder(t);
+  const backup = join(dir, 'backup');
+  const none = await run(['backup', 'create', config, backup]);
+  t.match([none.code, none.stderr], [1, /no store in/]);
+  await (await startNode(t, config, { apiKey: API_KEY })).stop();
+  const file = join(dir, 'data/chain/data.mdb');
+  const bytes = readFileSync(file);
+  for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0x5a, at + 64, at + 80);
+  writeFileSync(file, bytes);
+  const damaged = await run(['backup', 'create', config, backup]);
+  t.match([damaged.code, damaged.stderr], [1, /damaged/]);
+  t.match((await run(['chain', 'hash', config, '--running'])).stderr, /damaged/);
+  t.notOk(readdirSync(join(dir, 'data')).some((name) => name.startsWith('copy-')));
+  t.strictSame(
+    readdirSync(dir).filter((name) => name.startsWith('backup')),
+    [],
+  );
+  mkdirSync(join(dir, 'there'));
+  t.match((await run(['backup', 'create', config, join(dir, 'there')])).stderr, /exists already/);
+});

@@ -1,0 +1,68 @@
+/** The REST interface of a running node, for the tests. */
+import { isObject, type JsonObject, parse, stringify } from '../../../src/base/json.ts';
+import { eventually } from './process.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** A REST interface, asked with the API key where one is given. */
+export interface Rest {
+  readonly url: string;
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  height(): Promise<number>;
+  /** Signs with a key of the node's keystore. */
+  sign(tx: object): Promise<JsonObject>;
+  /** Resolves with the accepted transaction; rejects with what the node says against it. */
+  broadcast(tx: object): Promise<JsonObject>;
+  /** The transaction once a block has it. */
+  mined(id: unknown): Promise<JsonObject>;
+}
+
+export function restOf(url: string, apiKey?: string): Rest {
+  const key = apiKey === undefined ? {} : { 'X-API-Key': apiKey };
+  async function call(path: string, init: RequestInit): Promise<Answer> {
+    const response = await fetch(url + path, init);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return { status: response.status, body: isJson ? parse(text) : text };
+  }
+  /** The node may end an idle connection just when it is used again: a client asks once more. */
+  const get: Rest['get'] = (path) =>
+    call(path, { headers: key }).catch((error: unknown) => {
+      if (!isReset(error)) throw error;
+      return call(path, { headers: key });
+    });
+  const post: Rest['post'] = (path, body, headers = {}) =>
+    call(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...key, ...headers },
+      ...(body === undefined ? {} : { body: stringify(body) }),
+    });
+  return {
+    url,
+    get,
+    post,
+    async height() {
+      const { body } = await get('/blocks/height');
+      return (body as { height: number }).height;
+    },
+    sign: async (tx) => accepted(await post('/transactions/sign', tx)),
+    broadcast: async (tx) => accepted(await post('/transactions/broadcast', tx)),
+    mined: (id) =>
+      eventually(`transaction ${String(id)} in a block`, async () => {
+        const answer = await get(`/transactions/info/${String(id)}`);
+        return answer.status === 200 ? (answer.body as JsonObject) : undefined;
+      }),
+  };
+}
+
+const isReset = (error: unknown): boolean =>
+  error instanceof TypeError && (error.cause as NodeJS.ErrnoException).code === 'ECONNRESET';
+
+function accepted({ status, body }: Answer): JsonObject {
+  if (status !== 200 || !isObject(body)) throw new Error(`${status} ${stringify(body)}`);
+  return body;
+}

@@ -1,0 +1,97 @@
+/**
+ * Row R12 of the goals: four times as many transfers as the node can process. The excess is refused
+ * at once with an error for overload, acknowledged transfers get into blocks, reads are answered,
+ * and every round has its block. The long form prints the figures; OVERLOAD_SECONDS sets the
+ * duration.
+ */
+import t from 'tap';
+import { startHttpLoad } from '../../../bench/load/http.ts';
+import { batch, get } from '../../../bench/load/requests.ts';
+import { runFirst } from './client-priority.ts';
+import { loadedNode, minedPerSecond, roundsMissed, verdict } from './loaded-node.ts';
+import { answersWith, countOf, type TransfersResult } from './transfers.ts';
+
+const SECONDS = Number(process.env['OVERLOAD_SECONDS'] ?? 5);
+const MAXIMUM_SECONDS = Math.min(20, Math.max(4, SECONDS / 3));
+const TIMES = 4;
+/** More than the node has under way at a time. */
+const CONNECTIONS = 1024;
+/** Refusals are timed by a client of its own, since the load itself is late with most things. */
+const PROBE_CONNECTIONS = 16;
+const PROBES_PER_SECOND = 200;
+const READERS = 8;
+const READ_PAUSE_MS = 20;
+const REFUSAL_MS = 10;
+const READ_MS = 100;
+const GOODPUT = 0.8;
+
+t.setTimeout(180_000 + SECONDS * 5_000);
+
+t.test(`four times the maximum for ${SECONDS} s`, async (t) => {
+  const at = await loadedNode(t);
+  const { node } = at;
+  const maximum = await at.maximum(MAXIMUM_SECONDS * 1000);
+  t.comment(`${Math.round(maximum)} transfers a second get into blocks at most`);
+  const descriptors = at.descriptors();
+
+  const reader = startHttpLoad();
+  t.teardown(() => reader.stop());
+  runFirst(reader.pid);
+  // What is accepted, what waits to be sent again, and what is under way.
+  await at.sign(Math.ceil(maximum * (SECONDS + 1)) + 2 * CONNECTIONS);
+  const from = await at.height();
+  await at.loopDelayMs();
+  const ms = SECONDS * 1000;
+  const [result, probes, reads] = await Promise.all([
+    at.post({ connections: CONNECTIONS, perSecond: TIMES * maximum, ms }),
+    at.postBeside({ connections: PROBE_CONNECTIONS, perSecond: PROBES_PER_SECOND, ms }),
+    reader.run({
+      ports: [node.port],
+      connections: READERS,
+      durationMs: ms,
+      once: false,
+      pauseMs: READ_PAUSE_MS,
+      requests: batch(at.paths.map(get)),
+    }),
+  ]);
+  const to = await at.height();
+  const waiting = await at.poolSize();
+  const loopMs = await at.loopDelayMs();
+  await at.drained();
+
+  const blocks = await at.headers(from + 1, to);
+  const goodput = minedPerSecond(blocks) / maximum;
+  const missed = roundsMissed(blocks);
+  const accepted = countOf(result, 200) + countOf(probes, 200);
+  const refused = answersWith(probes, 503);
+  const answered = [...named('load', result), ...named('probe', probes)];
+  for (const { of, status, count, p50Ms, p99Ms, maxMs } of answered) {
+    const slow = `p50 ${p50Ms}, p99 ${p99Ms}, longest ${Math.round(maxMs)} ms`;
+    t.comment(`${of}: ${count} × ${status}, ${slow}`);
+  }
+  t.comment(`${result.late} not sent in time by the load, ${waiting} waited at the end`);
+  const own = `${result.ownDelayMs.toFixed(1)} ms, of the probe ${probes.ownDelayMs.toFixed(1)} ms`;
+  t.comment(`timers late, p99: of the node ${loopMs.toFixed(1)} ms, of the load ${own}`);
+  t.comment(
+    `excess refused, p99 ${refused?.p99Ms} ms: ${verdict((refused?.p99Ms ?? 0) <= REFUSAL_MS)}`,
+  );
+  t.comment(`goodput ${goodput.toFixed(2)} of the maximum: ${verdict(goodput >= GOODPUT)}`);
+  t.comment(`GET p99 ${reads.p99Ms.toFixed(1)} ms: ${verdict(reads.p99Ms <= READ_MS)}`);
+  t.comment(`${missed} of ${blocks.length} rounds without a block: ${verdict(missed === 0)}`);
+
+  t.ok(accepted > 0, 'some were accepted');
+  t.equal(result.lost + probes.lost, 0, 'every request has an answer');
+  for (const { status, sample } of answered) {
+    if (status !== 200) t.match(sample, OVERLOAD, `a documented refusal: ${status}`);
+  }
+  t.equal(reads.refused + reads.lost, 0, 'no read was refused');
+  const mined = await at.headers(from + 1, await at.height());
+  const count = mined.reduce((sum, { transactionCount }) => sum + transactionCount, 0);
+  t.equal(count, accepted, 'all that was accepted is in blocks');
+  t.ok(at.descriptors() <= descriptors + READERS, 'connections that ended leave nothing behind');
+});
+
+const named = (of: string, { answers }: TransfersResult) => answers.map((one) => ({ ...one, of }));
+
+/** Both say when to come back. */
+const OVERLOAD = /^HTTP\/1.1 503[\s\S]*retry-after: 1[\s\S]*"error":503/i;
