@@ -4,29 +4,35 @@ import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts';
 
 export class AuditFile implements AuditLog {
   private readonly file: RotatingFile;
+  /** Those for want of a right, which anybody can cause: they push out none of what keys have done. */
+  private readonly refusals: RotatingFile;
   /** Entries for which there was no room since the last one. */
   private dropped = 0;
 
   constructor(options: RotatingFileOptions, log: Log) {
-    this.file = new RotatingFile(options, (why) => {
+    const onTrouble = (why: Error | undefined): void => {
       if (why === undefined) log.info('audit.write-works');
       else log.error('audit.write-failed', { why: why.message });
-    });
+    };
+    this.file = new RotatingFile(options, onTrouble);
+    this.refusals = new RotatingFile({ ...options, path: `${options.path}.refusals` }, onTrouble);
   }
 
-  /** Throws where the file cannot be opened. */
+  /** Throws where a file cannot be opened. */
   start(): void {
     this.file.start();
+    this.refusals.start();
   }
 
   record(entry: AuditEntry): void {
     const missing = this.dropped === 0 ? {} : { dropped: this.dropped };
     const line = { time: new Date().toISOString(), ...entry, ...missing };
-    if (this.file.write(`${JSON.stringify(line)}\n`)) this.dropped = 0;
+    const file = entry.why === undefined ? this.file : this.refusals;
+    if (file.write(`${JSON.stringify(line)}\n`)) this.dropped = 0;
     else this.dropped += 1;
   }
 
-  stop(): Promise<void> {
-    return this.file.stop();
+  async stop(): Promise<void> {
+    await Promise.all([this.file.stop(), this.refusals.stop()]);
   }
 }

@@ -97,11 +97,8 @@ export class RotatingFile {
 
   private async append(text: string): Promise<void> {
     this.file ??= await this.open();
-    if (this.bytes >= this.options.bytesMax) {
-      await this.rotate(this.file);
-      this.file = await this.open();
-    }
-    await this.file.appendFile(text);
+    if (this.bytes >= this.options.bytesMax) await this.rotate(this.file);
+    await this.file!.appendFile(text);
     this.bytes += Buffer.byteLength(text);
     this.syncing ??= setTimeout(() => this.sync(), SYNC_MS).unref();
   }
@@ -118,11 +115,20 @@ export class RotatingFile {
   }
 
   private async rotate(full: FileHandle): Promise<void> {
-    const { path, filesMax } = this.options;
-    const nameOf = (age: number): string => (age === 0 ? path : `${path}.${age}`);
     await full.datasync();
     this.file = undefined;
     await full.close();
+    const why = await this.makeRoom().catch((cause: Error) => cause);
+    this.file = await this.open();
+    if (why === undefined) return;
+    // It goes on with the same file, and tries again once that has grown as much again.
+    this.bytes = 0;
+    this.tell(why);
+  }
+
+  private async makeRoom(): Promise<undefined> {
+    const { path, filesMax } = this.options;
+    const nameOf = (age: number): string => (age === 0 ? path : `${path}.${age}`);
     if (filesMax === 1) await rm(path, { force: true });
     for (let age = filesMax - 2; age >= 0; age--) {
       if (existsSync(nameOf(age))) await rename(nameOf(age), nameOf(age + 1));

@@ -69,7 +69,7 @@ export interface AuditEntry {
   readonly status: number;
   /** The reason of a refusal for want of a right. */
   readonly why?: string;
-  /** Such refusals before this one that were too many to be recorded. */
+  /** Refusals since the last entry that were too many to be recorded. */
   readonly unrecorded?: number;
 }
 

@@ -66,11 +66,19 @@ export async function runNode(config: Config, options: RunOptions = {}): Promise
   started.add('growth of the heap', limitHeapGrowth());
   const starting = start(config, genesis, { log, started, stops, audit });
   try {
-    const running = await Promise.race([starting, stoppedEarly(stops)]);
     if (!stopSignals.includes('SIGHUP')) {
       const inUse = new TakenOver(config, readAgain, log);
-      process.on('SIGHUP', () => void inUse.reload(running));
+      // One that comes while the node starts is for the node that has started.
+      process.on(
+        'SIGHUP',
+        () =>
+          void starting.then(
+            (node) => inUse.reload(node),
+            () => undefined,
+          ),
+      );
     }
+    const running = await Promise.race([starting, stoppedEarly(stops)]);
     const ended = stops.requested.then((cause) => end(cause, { log, started, stops }));
     // A caller that waits for it later still gets the cause.
     ended.catch(() => undefined);

@@ -4,6 +4,7 @@
  * old one stays and the log says why.
  */
 import type { Log } from '../base/ports.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 import { keySettings } from '../node/api-settings.ts';
 import { changedSettings } from '../node/config/document.ts';
 import type { Config } from '../node/config/settings.ts';
@@ -22,6 +23,7 @@ export class TakenOver {
   private config: Config;
   private readonly read: () => Promise<Config>;
   private readonly log: Log;
+  private readonly turn = new Mutex();
 
   constructor(config: Config, read: () => Promise<Config>, log: Log) {
     this.config = config;
@@ -29,7 +31,12 @@ export class TakenOver {
     this.log = log;
   }
 
-  async reload({ services, rest }: Pick<Node, 'services' | 'rest'>): Promise<void> {
+  /** One after the other, so that what was read last is what stays. */
+  reload(node: Pick<Node, 'services' | 'rest'>): Promise<void> {
+    return this.turn.run(() => this.takeOver(node));
+  }
+
+  private async takeOver({ services, rest }: Pick<Node, 'services' | 'rest'>): Promise<void> {
     const config = await this.read().catch((cause: Error) => {
       this.log.error('settings.reload-failed', { why: cause.message });
     });

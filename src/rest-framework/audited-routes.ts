@@ -4,13 +4,15 @@
  */
 import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
 import { parse } from '../base/json.ts';
-import type { AuditLog, Clock } from '../base/ports.ts';
+import type { AuditEntry, AuditLog, Clock } from '../base/ports.ts';
+import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TokenBucket } from '../concurrency/token-bucket.ts';
 
 const PATH_CHARS_MAX = 256;
-/** Refusals that are recorded in a second, and at once: they must not push out what keys have done. */
+/** Refusals for one reason that are recorded in a second, and at once. */
 const REFUSALS_PER_SECOND = 10;
 const REFUSALS_AT_ONCE = 100;
+const REASONS_MAX = 256;
 
 /** `holderOf`: the name of the key of a request. */
 export function auditedRoutes(
@@ -19,18 +21,25 @@ export function auditedRoutes(
   holderOf: (request: HttpRequest) => string | undefined,
   clock: Pick<Clock, 'monotonic'>,
 ): HttpRoute[] {
-  const refusals = new TokenBucket(REFUSALS_AT_ONCE, REFUSALS_PER_SECOND, clock);
+  // By reason: who has no key must not hide the tries of a key that has a name.
+  const buckets = new BoundedCache<string, TokenBucket>(REASONS_MAX);
   let unrecorded = 0;
 
-  const recordRefusal = (route: HttpRoute, reply: HttpReply, address: string): void => {
-    if (!refusals.tryTake()) {
-      unrecorded += 1;
-      return;
-    }
-    const more = unrecorded === 0 ? {} : { unrecorded };
+  const record = (entry: AuditEntry): void => {
+    log.record(unrecorded === 0 ? entry : { ...entry, unrecorded });
     unrecorded = 0;
+  };
+  const mayRecord = (why: string): boolean => {
+    const known = buckets.get(why);
+    const bucket = known ?? new TokenBucket(REFUSALS_AT_ONCE, REFUSALS_PER_SECOND, clock);
+    if (known === undefined) buckets.set(why, bucket);
+    return bucket.tryTake();
+  };
+  const recordRefusal = (route: HttpRoute, reply: HttpReply, address: string): void => {
+    const why = whyOf(reply);
     const { method, pattern } = route;
-    log.record({ address, method, path: pattern, status: reply.status, ...whyOf(reply), ...more });
+    if (mayRecord(why)) record({ address, method, path: pattern, status: reply.status, why });
+    else unrecorded += 1;
   };
 
   const audited = (route: HttpRoute): HttpRoute => ({
@@ -51,7 +60,7 @@ export function auditedRoutes(
       const path = request.path.slice(0, PATH_CHARS_MAX);
       const who = { key: holderOf(request), address: request.remoteAddress(), method, path };
       const finish = (reply: HttpReply): HttpReply => {
-        log.record({ ...who, status: reply.status });
+        record({ ...who, status: reply.status });
         return reply;
       };
       const reply = route.handle(request, body);
@@ -62,7 +71,6 @@ export function auditedRoutes(
 }
 
 /** The message of a refusal by a guard, which names the key where it has a name. */
-function whyOf({ body }: HttpReply): { readonly why: string } {
-  const { message } = parse(String(body)) as { readonly message: string };
-  return { why: message };
+function whyOf({ body }: HttpReply): string {
+  return (parse(String(body)) as { readonly message: string }).message;
 }

@@ -104,3 +104,15 @@ t.test('a flush leaves nothing waiting', async (t) => {
   await file.stop();
   t.strictSame(linesOf(path).sort(), ['a', 'b', 'c']);
 });
+
+t.test('a place to which nothing can be renamed', async (t) => {
+  const path = join(temporaryFolder(t), 'lines');
+  writeFileSync(path, `${'x'.repeat(200)}\n`);
+  // Root may write everywhere, but no file takes the place of a folder.
+  mkdirSync(`${path}.1`);
+  const { file, troubles } = opened(path, 100, 2);
+  for (const line of ['a', 'b']) file.write(`${line}\n`);
+  await file.stop();
+  t.strictSame(linesOf(path).slice(1), ['a', 'b'], 'it goes on with the same file');
+  t.match(troubles, [/EISDIR|ENOTEMPTY|EEXIST/, undefined]);
+});

@@ -56,14 +56,27 @@ t.test('a request that its guard refuses, here and in a thread', async (t) => {
 });
 
 t.test('refusals without end do not push out what keys have done', async (t) => {
-  const { route, entries, pass } = audited({ admit: () => refusal });
+  let why = 'for the first reason';
+  const { route, entries, pass } = audited({
+    admit: () => answer(403, { error: 2, message: why }),
+  });
   for (let i = 0; i < 1000; i++) route.admit?.(request('/things/7'));
   t.equal(entries.length, 100);
   route.handle(request('/things/7'), undefined);
-  t.equal(entries.length, 101);
+  t.match(
+    entries[100],
+    { key: 'billing', status: 200, unrecorded: 900 },
+    'the next one counts them',
+  );
+  why = 'for another reason';
+  route.admit?.(request('/things/7'));
+  t.match(entries[101], { status: 403, why }, 'nobody hides the tries of another key');
+  why = 'for the first reason';
+  route.admit?.(request('/things/7'));
+  t.equal(entries.length, 102);
   pass(100);
   route.admit?.(request('/things/7'));
-  t.match(entries[101], { status: 403, unrecorded: 900 });
+  t.match(entries[102], { status: 403, why, unrecorded: 1 });
 });
 
 t.test('a route that needs no key', async (t) => {

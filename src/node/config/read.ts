@@ -245,7 +245,9 @@ function typeAll(
       problems.push({
         source: given?.source ?? input.file,
         key: spelling,
-        ...(setting.secret === true || inner === undefined ? {} : { value: shown }),
+        ...(setting.secret === true || setting.unrepeated === true || inner === undefined
+          ? {}
+          : { value: shown }),
         expected: `expected ${expected}`,
         ...(fix === undefined ? {} : { fix }),
       });

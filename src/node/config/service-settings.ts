@@ -27,6 +27,7 @@ const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
 const time = duration();
 const IGNORED = { ignored: true } as const;
 const SECRET = { secret: true } as const;
+const UNREPEATED = { unrepeated: true } as const;
 
 export const restApi = {
   enable: setting(bool, 'yes', 'Serve the REST interface.', { aliases: ['api.rest.enable'] }),
@@ -48,18 +49,22 @@ export const restApi = {
   'api-key-hash': optional(
     keyHash,
     'Base58 of the secure hash of the API key; without it protected methods answer 403.',
-    { aliases: ['api.auth.api-key-hash', 'api.rest.api-key-hash'] },
+    { aliases: ['api.auth.api-key-hash', 'api.rest.api-key-hash'], ...UNREPEATED },
   ),
   'privacy-api-key-hash': optional(
     keyHash,
     'The same for the privacy methods; should differ from api-key-hash.',
-    { aliases: ['api.auth.privacy-api-key-hash', 'api.rest.privacy-api-key-hash'] },
+    {
+      aliases: ['api.auth.privacy-api-key-hash', 'api.rest.privacy-api-key-hash'],
+      ...UNREPEATED,
+    },
   ),
   'api-keys': setting(
     namedKeys,
     [],
     'Keys that may do a part of what the API key may: a list of {name, hash, scopes, expires}. Scopes ' +
       'are read, sign, sign:<address>, privacy, peers and admin; expires is a date, and may be absent.',
+    UNREPEATED,
   ),
   'audit-log': {
     path: optional(

@@ -16,6 +16,8 @@ export interface Extras {
   readonly aliases?: readonly (string | Alias)[];
   /** Never printed; `<key>-file` may name a file with the value. */
   readonly secret?: boolean;
+  /** A wrong value is not repeated: it may be the secret of which the hash is wanted. */
+  readonly unrepeated?: boolean;
   /** Must be equal on all nodes, as part of the hash that the handshake compares [H-4]. */
   readonly network?: boolean;
   /**

@@ -3,6 +3,7 @@ import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
 import { utf8 } from '../../../src/base/bytes.ts';
 import { misconduct } from '../../../src/base/misconduct.ts';
+import { AccessKeys } from '../../../src/rest/access-keys.ts';
 import { cluster, PORT } from '../../network/cluster.ts';
 import { exchangeJson } from '../fixtures/exchange-json.ts';
 import { serveApi } from '../fixtures/memory-node.ts';
@@ -17,8 +18,9 @@ t.test('two nodes that know each other', async (t) => {
   await network.rounds(2);
   const { services } = a.node;
   const apiKeyHash = base58.encode(services.family.secureHash(utf8(API_KEY)));
-  const settings = { ...services.settings, apiKeyHash };
-  const url = await serveApi(t, { ...services, settings });
+  const settings = { apiKeyHash, privacyApiKeyHash: undefined, apiKeys: [] };
+  const keys = new AccessKeys(settings, services.family, () => a.clock.now());
+  const url = await serveApi(t, { ...services, keys });
   const get = (path: string) => exchangeJson('GET', url + path);
   const place = `/${b.host}:${PORT}`;
 
