@@ -8,8 +8,7 @@ import type { Tx } from '../tx/transaction.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import type { GroupCall } from './group-calls.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
-import type { GroupTurns } from './group-turns.ts';
-import type { GroupWaste } from './group-waste.ts';
+import type { GroupTurns, GroupWaste } from './group-turns.ts';
 import type { ImageChecks } from './image-checks.ts';
 
 export const isUpdate = ({ tx }: GroupCall): boolean => tx.type === updateContract.type;

@@ -26,8 +26,7 @@ import type { WorkOptions, WorkPorts } from './contract-work.ts';
 import { callsOf, type GroupCall } from './group-calls.ts';
 import { areGood, isUpdate } from './group-images.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
-import type { GroupTurns } from './group-turns.ts';
-import { GroupWaste } from './group-waste.ts';
+import { type GroupTurns, GroupWaste } from './group-turns.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
 import { runContract, timedOut } from './run-contract.ts';
 

@@ -5,8 +5,12 @@ import {
   DEBT_STEP_MS,
   GROUPS_OF_ONE_SHARE,
 } from '../../src/contracts/group-phase.ts';
-import { createGroupTurns, HALF_LIFE } from '../../src/contracts/group-turns.ts';
-import { GroupWaste, QUICK_MS } from '../../src/contracts/group-waste.ts';
+import {
+  createGroupTurns,
+  GroupWaste,
+  HALF_LIFE,
+  QUICK_MS,
+} from '../../src/contracts/group-turns.ts';
 import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 
