@@ -134,6 +134,7 @@ export class ChainWriter {
   /** Signs the block and commits it. Throws ApiError where its turn was used or has ended. */
   async finish({ draft, header, key, parent, filled }: OwnDraft): Promise<Block> {
     filled?.();
+    assert(parent === this.tip(), 'a draft is finished on the block on which it was begun');
     const block = await sealInTurn(header, draft, key, this.#options.consensus, this.#deps.clock);
     await this.commit([await this.#applier.finish(draft, parent, block)]);
     const { height } = this.tip();

@@ -239,12 +239,14 @@ class Feed implements ChainFeed {
     let { height } = from;
     while (height < this.height && !slice.isOver()) {
       height++;
-      const { row } = this.blockAt(height)!;
+      // What nobody wants takes no place among the blocks that all readers share.
+      const row = this.known.get(height)?.row ?? headerRowAt(this.view, height)!;
       if (!kinds.has('block') && (row.transactionCount === 0 || !needsTxs)) continue;
       const end = this.endAt(height, from.arrival);
-      const block =
-        needsTxs && row.transactionCount > 0 ? await blocks.load(height, end.id) : undefined;
-      if (this.removed !== before) return nothing(from);
+      const isWanted = needsTxs && row.transactionCount > 0;
+      const block = isWanted ? await blocks.load(height, end.id) : undefined;
+      // Another reader may have asked for it before it left the chain and came back.
+      if (this.removed !== before || (isWanted && block === undefined)) return nothing(from);
       return { events: eventsIn({ end, row, block }, -1, filter), place: end };
     }
     return nothing(height === from.height ? from : this.endAt(height, from.arrival));

@@ -40,7 +40,7 @@ export const beforeAll = (arrival: number): Place => ({
   arrival,
 });
 
-/** How far the named blocks are below the place. */
+/** How far the named blocks are below the place; the first block ends them, which all chains have. */
 const DISTANCES = [0, 1, 4, 16, 64, 256, 1024, 4096];
 /** The first bytes of a block id. */
 const MARK_BYTES = 6;
@@ -71,8 +71,9 @@ export function endOf(view: LedgerView, height: number, arrival: number): Place 
 function marksAt(view: LedgerView, height: number): string {
   let marks = '';
   for (const distance of DISTANCES) {
-    if (distance >= height) break;
-    marks += markOf(idAt(view, height - distance)!);
+    const named = Math.max(1, height - distance);
+    marks += markOf(idAt(view, named)!);
+    if (named === 1) break;
   }
   return marks;
 }
@@ -113,7 +114,7 @@ export function placeIn(view: LedgerView, named: NamedPlace): Place | undefined 
   for (const [i, distance] of DISTANCES.entries()) {
     const mark = marks.slice(i * MARK_CHARS, (i + 1) * MARK_CHARS);
     if (mark === '') return undefined;
-    const end = height > distance ? endOf(view, height - distance, arrival) : undefined;
+    const end = endOf(view, Math.max(1, height - distance), arrival);
     if (end !== undefined && markOf(end.id) === mark) return i === 0 ? { ...end, step } : end;
   }
   return undefined;

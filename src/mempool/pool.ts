@@ -15,10 +15,10 @@ import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import {
+  Admission,
   type AdmissionOptions,
   type ArrivedBytes,
   type Arriving,
-  createAdmission,
 } from './admission/admission.ts';
 import { type CleanupOptions, startCleanup } from './admission/cleanup.ts';
 import { createEntryTrial } from './admission/entry-trial.ts';
@@ -112,10 +112,10 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const inOrder = (): readonly PoolEntry[] => ordered(entries, candidates);
 
   return {
-    submit: admission.submit,
-    submitBytes: admission.submitBytes,
-    submitAll: admission.submitAll,
-    check: admission.check,
+    submit: (tx) => admission.submit(tx),
+    submitBytes: (bytes, arriving) => admission.submitBytes(bytes, arriving),
+    submitAll: (list, isDoubted) => admission.submitAll(list, isDoubted),
+    check: (tx) => admission.check(tx),
     get(id) {
       const key = latin1(id);
       const entry = entries.get(key);
@@ -191,8 +191,7 @@ function connected(options: PoolOptions, ports: PoolPorts) {
   const evictions = new Evictions(entries, candidates, log);
   const revalidator = new Revalidator({ clock, log, entries, candidates, trial, evictions });
   const recovering = (key: string, sender: string) => recovery.older(key, sender);
-  const admission = createAdmission(options, { ...ports, entries, senders, recovering });
-  const { acceptAgain } = admission;
+  const admission: Admission = new Admission(options, { ...ports, entries, senders, recovering });
   const otherProofs = new OtherProofs();
   const returning = { entries, candidates, otherProofs, decode: trial.decode };
   const shorten = () => size.rewrite();
@@ -200,7 +199,7 @@ function connected(options: PoolOptions, ports: PoolPorts) {
   const beside = { older: () => recovery.unjudged(), underWay: () => readmission.underWay() };
   const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = async () => void (await size.rewrite());
-  const recovery = new Recovery({ ...ports, entries, senders, candidates, acceptAgain, rewrite });
+  const recovery = new Recovery({ ...ports, entries, senders, candidates, admission, rewrite });
   const cleanup = { clock, log, entries, candidates, trial, evictions, afterwards: size.trim };
   const stopCleanup = startCleanup(options, cleanup);
   return {

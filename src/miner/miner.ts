@@ -16,7 +16,6 @@ import {
   missingOnNode,
   missingOthers,
 } from './mining-preconditions.ts';
-import type { UnfinishedBlock } from './unfinished-block.ts';
 
 export interface MinerOptions {
   readonly enabled: boolean;
@@ -39,7 +38,7 @@ export interface MinerPorts {
      */
     readonly produceBlock: (timestamp: number, deadline: number) => Promise<void>;
     /** A block that was sealed before and is the next one of this chain (unfinished-block.ts). */
-    readonly unfinished: Pick<UnfinishedBlock, 'waits' | 'finish'>;
+    readonly unfinished: { waits(): boolean; finish(): Promise<void> };
     readonly onHead: (listener: () => void) => () => void;
     /** A block of another miner that would take the place of the head; absent: there is none. */
     readonly coming?: () => Coming | undefined;

@@ -61,12 +61,12 @@ export class UnfinishedBlock {
     return this.#next() !== undefined;
   }
 
-  /** Commits it. Throws where a block may come later. */
-  async finish(): Promise<void> {
+  /** True where it is committed. Throws where a block may come later. */
+  async finish(): Promise<boolean> {
     const { slots, blockchain, log } = this.#deps;
     const sealed = this.#next();
     const block = sealed && this.#blockOf(sealed);
-    if (sealed === undefined || block === undefined) return;
+    if (sealed === undefined || block === undefined) return false;
     await slots.claim(sealed.turn, sealed.bytes);
     try {
       await blockchain.append(block);
@@ -74,11 +74,12 @@ export class UnfinishedBlock {
       // The block may be valid: this node failed, or its clock is behind.
       if (!(error instanceof Refusal) || error.entry === 'BlockFromFuture') throw error;
       // Where the head has moved meanwhile, the block is no longer the next one.
-      if (this.#next()?.bytes !== sealed.bytes) return;
-      return this.#refuse(sealed, error);
+      if (this.#next()?.bytes === sealed.bytes) await this.#refuse(sealed, error);
+      return false;
     }
     const { height } = blockchain.tip();
     log.warn('miner.block-finished', { turn: sealed.turn, height });
+    return true;
   }
 
   #next(): SealedBlock | undefined {

@@ -80,8 +80,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
         unfinished: {
           waits: () => !peering.isFarBehind() && unfinished.waits(),
           finish: async () => {
-            await unfinished.finish();
-            ports.contracts?.packer.committed();
+            if (await unfinished.finish()) ports.contracts?.packer.committed();
           },
         },
         onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),

@@ -5,7 +5,7 @@ import type { Disposal } from '../base/disposal.ts';
 import { apiError } from '../base/errors.ts';
 import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
-import { createTrial } from '../mempool/admission/trial.ts';
+import { Trial } from '../mempool/admission/trial.ts';
 import { createPool, type Pool } from '../mempool/pool.ts';
 import { waitingOf } from '../mempool/reorg/readmission.ts';
 import { calculateFee, type Fee } from '../tx/rules/fees.ts';
@@ -43,7 +43,7 @@ const SENDER_ENTRIES_MAX = 10_000;
 export function openPool(config: Config, ports: PoolPortsOfNode): OpenedPool {
   const { blockchain, rules, clock, metrics, started } = ports;
   const { journal, problem } = watchJournal(ports.journal);
-  const trial = createTrial(blockchain, rules, clock);
+  const trial = new Trial(blockchain, rules, clock);
   const unmeasured = createPool(
     {
       bytesMax: config.utx.memoryLimit,

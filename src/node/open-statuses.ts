@@ -2,7 +2,7 @@
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { mayExecute } from '../contracts/may-execute.ts';
-import { createStatuses, type Statuses } from '../contracts/statuses/statuses.ts';
+import { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
@@ -34,7 +34,7 @@ export function openStatuses(config: Config, ports: StatusesPortsOfNode): Status
   const { blockchain, sessions, owner } = ports;
   const cache = dockerEngine.contractExecutionMessagesCache;
   const isWatcher = network.mode === 'watcher';
-  return createStatuses(
+  return new Statuses(
     {
       recordsMax: cache.maxSize,
       keepMs: cache.expireAfter.ms,

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { createChainFeed } from '../../src/events/chain-feed.ts';
 import { createEventStreams } from '../../src/events/event-streams.ts';
-import { BLOCK_STEP, beforeAll, placeText, readPlace } from '../../src/events/place.ts';
-import { newChain } from '../chain/chain-harness.ts';
+import { BLOCK_STEP, beforeAll, placeIn, placeText, readPlace } from '../../src/events/place.ts';
+import { mine, newChain } from '../chain/chain-harness.ts';
 
 t.test('a height that no block can have', (t) => {
   t.match(readPlace('4294967295.b.0.AAAAAAAA'), { height: 0xffff_ffff });
@@ -19,6 +19,19 @@ t.test('a step behind the end of every block', (t) => {
   t.equal(readPlace(`1.${BLOCK_STEP + 1}.0.AAAAAAAA`), undefined);
   t.equal(readPlace('1.9999999999.0.AAAAAAAA'), undefined);
   t.end();
+});
+
+t.test('a reorganisation of all blocks but the first', async (t) => {
+  const chain = await newChain();
+  const { blockchain, clock } = chain;
+  const feed = createChainFeed({ chain: blockchain, clock });
+  for (let i = 0; i < 5; i++) await mine(chain, []);
+  const named = readPlace(placeText(feed.end()))!;
+  t.equal(named.height, 6);
+  await blockchain.rollback(1);
+  // Another node, or this one after a restart, has never seen those blocks.
+  t.match(placeIn(blockchain.view, named), { height: 1, step: BLOCK_STEP });
+  t.equal(placeIn(blockchain.view, { ...named, marks: named.marks.slice(0, 8) }), undefined);
 });
 
 t.test('a request that fails keeps no place', async (t) => {

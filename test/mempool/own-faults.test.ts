@@ -2,10 +2,10 @@
 // told that the node could not do its part.
 import t from 'tap';
 import { OwnFailure } from '../../src/base/errors.ts';
-import { createTrial } from '../../src/mempool/admission/trial.ts';
+import { Trial } from '../../src/mempool/admission/trial.ts';
 import { pack } from '../../src/mempool/packer.ts';
 import type { PoolChain } from '../../src/mempool/pool-chain.ts';
-import { mine, newChain, payment, quiet, rules, users } from '../chain/chain-harness.ts';
+import { mine, newChain, payment, quiet, replaced, rules, users } from '../chain/chain-harness.ts';
 import { createTestPool, memoryJournal } from './pool-harness.ts';
 
 const [alice, bob] = users;
@@ -20,9 +20,8 @@ const unreadable = (): never => {
 async function setUp() {
   const at = await newChain();
   const state = { fails: false };
-  const trial = createTrial(at.blockchain, rules, at.clock);
-  const chain: PoolChain = {
-    ...trial,
+  const trial = new Trial(at.blockchain, rules, at.clock);
+  const chain = replaced<PoolChain>(trial, {
     tryApply: (...args) => (state.fails ? unreadable() : trial.tryApply(...args)),
     together() {
       const all = trial.together();
@@ -31,7 +30,7 @@ async function setUp() {
         tryApply: (...args) => (state.fails ? unreadable() : all.tryApply(...args)),
       };
     },
-  };
+  });
   let round: () => void = () => undefined;
   at.clock.after = (ms, action) => {
     if (ms === CLEANUP_MS) round = action;

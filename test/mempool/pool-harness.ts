@@ -1,6 +1,6 @@
 /** A pool on a test chain, with a journal in memory. */
 import type { Journal } from '../../src/base/ports.ts';
-import { createTrial } from '../../src/mempool/admission/trial.ts';
+import { Trial } from '../../src/mempool/admission/trial.ts';
 import { createPool, type Pool, type PoolOptions, type PoolPorts } from '../../src/mempool/pool.ts';
 import { quiet, rules, scheme, type TestChain, verifier } from '../chain/chain-harness.ts';
 
@@ -50,7 +50,7 @@ export function createTestPool(
     },
     {
       scheme,
-      state: createTrial(blockchain, rules, clock),
+      state: new Trial(blockchain, rules, clock),
       verifier,
       journal: memoryJournal(),
       clock,

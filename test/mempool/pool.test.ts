@@ -4,7 +4,7 @@ import { apiError } from '../../src/base/errors.ts';
 import type { Journal } from '../../src/base/ports.ts';
 import { createScriptTime } from '../../src/chain/apply/script-time.ts';
 import { CodecError } from '../../src/codec/codec.ts';
-import { createTrial } from '../../src/mempool/admission/trial.ts';
+import { Trial } from '../../src/mempool/admission/trial.ts';
 import { idOf } from '../../src/mempool/entries/entry.ts';
 import { pack } from '../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../src/mempool/pool.ts';
@@ -205,7 +205,7 @@ t.test(
     const { blockchain, clock } = at;
     const draft = {
       add: (tx: typeof pooled) =>
-        void createTrial(blockchain, rules, clock).tryApply(
+        void new Trial(blockchain, rules, clock).tryApply(
           tx,
           unchecked(tx),
           createScriptTime(clock),

@@ -1,7 +1,7 @@
 // Scripts at the doors of the pool: what comes before they run, and how long they may take there.
 import t from 'tap';
 import type { Verifier } from '../../src/base/ports.ts';
-import { createTrial } from '../../src/mempool/admission/trial.ts';
+import { Trial } from '../../src/mempool/admission/trial.ts';
 import type { PoolChain, TrialScripts } from '../../src/mempool/pool-chain.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -16,6 +16,7 @@ import {
   newChain,
   nextTurn,
   payment,
+  replaced,
   rules,
   scheme,
   signed,
@@ -76,9 +77,8 @@ function poolOn(at: TestChain, journal = memoryJournal()) {
         script();
       }),
   });
-  const trial = createTrial(at.blockchain, rules, at.clock);
-  const state: PoolChain = {
-    ...trial,
+  const trial = new Trial(at.blockchain, rules, at.clock);
+  const state = replaced<PoolChain>(trial, {
     tryApply: (tx, verdicts, scripts) => trial.tryApply(tx, verdicts, counted(scripts)),
     together() {
       const { isCurrent, tryApply } = trial.together();
@@ -87,7 +87,7 @@ function poolOn(at: TestChain, journal = memoryJournal()) {
         tryApply: (tx, verdicts, scripts) => tryApply(tx, verdicts, counted(scripts)),
       };
     },
-  };
+  });
   const pool = createTestPool(at, { state, journal });
   hearBlocks(at, () => pool);
   return { pool, runs };

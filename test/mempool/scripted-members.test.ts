@@ -9,7 +9,7 @@ import { verifyBlock } from '../../src/chain/apply/verify-block.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
 import { scripts as scriptTable } from '../../src/ledger/tables.ts';
-import { createTrial } from '../../src/mempool/admission/trial.ts';
+import { Trial } from '../../src/mempool/admission/trial.ts';
 import { feature } from '../../src/tx/rules/features.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';
@@ -102,7 +102,7 @@ async function read() {
   const pool = (records?: readonly Uint8Array[]) =>
     createTestPool(at, {
       ...{ scheme: reading, journal: memoryJournal(records) },
-      state: createTrial(at.blockchain, WITH_ATOMIC, clock),
+      state: new Trial(at.blockchain, WITH_ATOMIC, clock),
     });
   return { ...at, noted, pool };
 }

@@ -2,7 +2,7 @@
 
 import type { Verifier } from '../../src/base/ports.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
-import { createTrial } from '../../src/mempool/admission/trial.ts';
+import { Trial } from '../../src/mempool/admission/trial.ts';
 import { createPool, type Pool } from '../../src/mempool/pool.ts';
 import type { PoolChain } from '../../src/mempool/pool-chain.ts';
 import {
@@ -79,7 +79,7 @@ export interface Parts {
 export async function bench(parts: Parts = {}): Promise<Bench> {
   const at = await newChain(createMemoryStore());
   const records: Uint8Array[] = [];
-  const trial = createTrial(at.blockchain, rules, at.clock);
+  const trial = new Trial(at.blockchain, rules, at.clock);
   const pool = createPool(
     {
       bytesMax: 1_000_000,

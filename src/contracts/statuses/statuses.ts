@@ -68,20 +68,6 @@ export interface StatusesPorts {
   };
 }
 
-export interface Statuses {
-  readonly report: ReportStatus;
-  /** By timestamp; empty where no outcome is known. */
-  of(txId: Uint8Array): readonly StatusRecord[];
-  /** Of transactions of a contract that did not succeed, the newest first. */
-  failuresOf(contractId: Uint8Array, most: number): readonly StatusRecord[];
-  /** Records kept. */
-  size(): number;
-  /** Reads the records of earlier runs; the network starts afterwards. */
-  start(): Promise<void>;
-  /** Resolves when everything is on the disk. */
-  stop(): Promise<void>;
-}
-
 /** Records of all senders. */
 const BYTES_MAX = statusLimits.bytes.value;
 /** The clock of the sender may be ahead of this node's. */
@@ -89,33 +75,100 @@ const AHEAD_MS_MAX = statusLimits.ahead.value;
 /** Reports that wait for their signatures. */
 const REPORTS_MAX = 20_000;
 
-/** Registers its protocol here, so the network must start after it. */
-export function createStatuses(options: StatusesOptions, ports: StatusesPorts): Statuses {
-  const { view, clock, log, peers, pool, miner } = ports;
-  const { scheme } = view;
-  const { recordsMax, keepMs, isWatcher } = options;
-  const store = new StatusStore({ recordsMax, bytesMax: BYTES_MAX, keepMs }, ports);
-  const { index } = store;
-  const outgoing = new OutgoingStatuses(options, {
-    scheme,
-    clock,
-    peers: () => peers?.all() ?? [],
-  });
-  const incoming = new IncomingStatuses({ ...ports, scheme, judge, accept });
-  const ownKey = latin1(miner.publicKey);
-  const reports: StatusReport[] = [];
-  let signing = Promise.resolve();
-  let stopErrors = (): void => {};
-  let stopRepeating = (): void => {};
+export class Statuses {
+  private readonly options: StatusesOptions;
+  private readonly ports: StatusesPorts;
+  private readonly store: StatusStore;
+  private readonly outgoing: OutgoingStatuses;
+  private readonly incoming: IncomingStatuses;
+  private readonly ownKey: string;
+  private readonly reports: StatusReport[] = [];
+  private signing = Promise.resolve();
+  private stopErrors = (): void => {};
+  private stopRepeating = (): void => {};
 
-  peers?.handleNotices(STATUS_NOTICES, {
-    ...limitsOf(statusBudget),
-    take: (peer, message) => incoming.take(peer, decodeStatuses(message, scheme)),
-  });
-  peers?.onClose((peer) => incoming.leave(peer));
+  constructor(options: StatusesOptions, ports: StatusesPorts) {
+    const { view, clock, peers, miner } = ports;
+    const { scheme } = view;
+    this.options = options;
+    this.ports = ports;
+    this.store = new StatusStore({ ...options, bytesMax: BYTES_MAX }, ports);
+    this.outgoing = new OutgoingStatuses(options, {
+      scheme,
+      clock,
+      peers: () => peers?.all() ?? [],
+    });
+    this.incoming = new IncomingStatuses({
+      ...ports,
+      scheme,
+      judge: (sent) => this.judge(sent),
+      accept: (sent, from) => this.accept(sent, from),
+    });
+    this.ownKey = latin1(miner.publicKey);
+  }
 
-  const isMiner = (publicKey: Uint8Array): boolean => {
-    const address = scheme.addressOf(publicKey);
+  /** Registers the protocol and reads the records of earlier runs; the network starts afterwards. */
+  async start(): Promise<void> {
+    const { options, ports, store, incoming, ownKey } = this;
+    const { clock, peers, view } = ports;
+    peers?.handleNotices(STATUS_NOTICES, {
+      ...limitsOf(statusBudget),
+      take: (peer, message) => incoming.take(peer, decodeStatuses(message, view.scheme)),
+    });
+    peers?.onClose((peer) => incoming.leave(peer));
+    await store.start();
+    const { errorQuorum: quorum, cleanupMs: everyMs, poolBytesMax } = options;
+    const { index } = store;
+    const isMiner = (publicKey: Uint8Array): boolean => this.isMiner(publicKey);
+    this.stopErrors = watchErrors({ quorum, everyMs, poolBytesMax }, { ...ports, index, isMiner });
+    const isOpen = (txId: Uint8Array): boolean => this.isRefused(txId);
+    const repeat = (mark: StatusMark): void => this.repeat(mark);
+    this.stopRepeating = repeatRefusals({ index, clock, ownKey, isOpen, repeat });
+  }
+
+  /** Resolves when everything is on the disk. */
+  async stop(): Promise<void> {
+    this.stopErrors();
+    this.stopRepeating();
+    this.incoming.stop();
+    await this.signing;
+    this.outgoing.stop();
+    await this.store.stop();
+  }
+
+  readonly report: ReportStatus = (report) => {
+    const { clock, log } = this.ports;
+    if (this.reports.length >= REPORTS_MAX) return;
+    const { txId, contractId, status } = report;
+    const isFailure = status !== 'Success';
+    // Later the transaction may have left the pool.
+    const about = contractId ?? (isFailure ? this.contractWaiting(txId) : undefined);
+    this.reports.push({ ...report, contractId: about });
+    if (this.reports.length > 1) return;
+    this.signing = this.signing
+      .then(() => clock.turn())
+      .then(() => this.signReports())
+      .catch(unlessOurs((why) => log.error('contracts.report-failed', { why: String(why) })));
+  };
+
+  /** By timestamp; empty where no outcome is known. */
+  of(txId: Uint8Array): readonly StatusRecord[] {
+    return this.store.of(txId);
+  }
+
+  /** Of transactions of a contract that did not succeed, the newest first. */
+  failuresOf(contractId: Uint8Array, most: number): readonly StatusRecord[] {
+    return this.store.failuresOf(contractId, most);
+  }
+
+  /** Records kept. */
+  size(): number {
+    return this.store.index.size;
+  }
+
+  private isMiner(publicKey: Uint8Array): boolean {
+    const { view, clock, peers, miner } = this.ports;
+    const address = view.scheme.addressOf(publicKey);
     if (!hasRole(view, address, MINER, clock.now())) return false;
     // The blocks of a node may be made by another account than that which is registered.
     return (
@@ -123,60 +176,71 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
       equal(publicKey, miner.publicKey) ||
       peers?.all().some((peer) => equal(peer.miner, address)) === true
     );
-  };
-
-  const isKnown = (txId: Uint8Array): boolean =>
-    isWatcher ||
-    index.hasTransaction(latin1(txId)) ||
-    pool.entry(txId) !== undefined ||
-    executedBy(view, txId) !== undefined ||
-    pool.dropped(txId) !== undefined;
-
-  function judge(sent: SentStatus): Judgement {
-    const { txId, senderPublicKey, status, timestamp } = sent.record;
-    const age = clock.now() - timestamp;
-    if (age > keepMs || age < -AHEAD_MS_MAX) return 'useless';
-    if (store.has(sent)) return 'useless';
-    if (index.isRepeated(latin1(txId), latin1(senderPublicKey), status)) return 'useless';
-    if (!isMiner(senderPublicKey)) return 'useless';
-    return isKnown(txId) ? 'good' : 'unknown-transaction';
   }
 
-  function accept(sent: SentStatus, from: Peer | undefined, contractId?: Uint8Array): void {
+  private isKnown(txId: Uint8Array): boolean {
+    const { pool, view } = this.ports;
+    return (
+      this.options.isWatcher ||
+      this.store.index.hasTransaction(latin1(txId)) ||
+      pool.entry(txId) !== undefined ||
+      executedBy(view, txId) !== undefined ||
+      pool.dropped(txId) !== undefined
+    );
+  }
+
+  private judge(sent: SentStatus): Judgement {
+    const { store } = this;
+    const { txId, senderPublicKey, status, timestamp } = sent.record;
+    const age = this.ports.clock.now() - timestamp;
+    if (age > this.options.keepMs || age < -AHEAD_MS_MAX) return 'useless';
+    if (store.has(sent)) return 'useless';
+    if (store.index.isRepeated(latin1(txId), latin1(senderPublicKey), status)) return 'useless';
+    if (!this.isMiner(senderPublicKey)) return 'useless';
+    return this.isKnown(txId) ? 'good' : 'unknown-transaction';
+  }
+
+  private accept(sent: SentStatus, from: Peer | undefined, contractId?: Uint8Array): void {
     const { txId, status } = sent.record;
-    const about = status === 'Success' ? undefined : (contractId ?? contractWaiting(txId));
-    if (store.add(sent, about) && !isWatcher) outgoing.add(sent.bytes, from);
+    const about = status === 'Success' ? undefined : (contractId ?? this.contractWaiting(txId));
+    if (this.store.add(sent, about) && !this.options.isWatcher) this.outgoing.add(sent.bytes, from);
   }
 
   /** The contract of a transaction in the pool. */
-  function contractWaiting(txId: Uint8Array): Uint8Array | undefined {
+  private contractWaiting(txId: Uint8Array): Uint8Array | undefined {
+    const { pool } = this.ports;
     const entry = pool.entry(txId);
     const tx = entry && memberUnder(pool.decode(entry), txId);
     return tx?.def.contract?.(tx);
   }
 
   /** A failure that this node has reported before is no news. */
-  const isSaid = ({ txId, status, code }: StatusReport): boolean =>
-    status !== 'Success' &&
-    index
-      .of(latin1(txId))
-      .some(
-        (mark) =>
-          mark.sender === ownKey &&
-          mark.status === status &&
-          mark.isRefusal === isRefusal(status, code),
-      );
+  private isSaid({ txId, status, code }: StatusReport): boolean {
+    return (
+      status !== 'Success' &&
+      this.store.index
+        .of(latin1(txId))
+        .some(
+          (mark) =>
+            mark.sender === this.ownKey &&
+            mark.status === status &&
+            mark.isRefusal === isRefusal(status, code),
+        )
+    );
+  }
 
   /** Signs what waits, and lets everything else run in between. */
-  async function signReports(): Promise<void> {
-    const slice = new TimeSlice(clock);
+  private async signReports(): Promise<void> {
+    const { reports } = this;
+    const slice = new TimeSlice(this.ports.clock);
     for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
       if (slice.isOver()) await slice.yield();
-      if (!isSaid(report)) say(report);
+      if (!this.isSaid(report)) this.say(report);
     }
   }
 
-  function say({ txId, contractId, status, code, message }: StatusReport): void {
+  private say({ txId, contractId, status, code, message }: StatusReport): void {
+    const { miner, clock, view } = this.ports;
     const unsigned = {
       senderPublicKey: miner.publicKey,
       txId,
@@ -185,59 +249,34 @@ export function createStatuses(options: StatusesOptions, ports: StatusesPorts): 
       message: cutMessage(message),
       timestamp: clock.now(),
     };
-    const signed = signedPart(unsigned, scheme);
+    const signed = signedPart(unsigned, view.scheme);
     const signature = miner.sign(signed);
     const bytes = concat(signed, signature);
-    accept({ record: { ...unsigned, signature }, bytes, signed }, undefined, contractId);
+    this.accept({ record: { ...unsigned, signature }, bytes, signed }, undefined, contractId);
   }
 
   /** True where others may still have the transaction, and this node would not take it. */
-  const isRefused = (txId: Uint8Array): boolean =>
-    pool.entry(txId) === undefined &&
-    executedBy(view, txId) === undefined &&
-    isMiner(miner.publicKey);
+  private isRefused(txId: Uint8Array): boolean {
+    const { pool, view, miner } = this.ports;
+    return (
+      pool.entry(txId) === undefined &&
+      executedBy(view, txId) === undefined &&
+      this.isMiner(miner.publicKey)
+    );
+  }
 
-  function repeat({ txId, contractId }: StatusMark): void {
-    const last = store
+  private repeat({ txId, contractId }: StatusMark): void {
+    const { miner } = this.ports;
+    const last = this.store
       .of(fromLatin1(txId))
       .findLast(
         ({ senderPublicKey, status, code }) =>
           equal(senderPublicKey, miner.publicKey) && isRefusal(status, code),
       );
     if (last === undefined) return;
-    say({ ...last, contractId: contractId === undefined ? undefined : fromLatin1(contractId) });
+    this.say({
+      ...last,
+      contractId: contractId === undefined ? undefined : fromLatin1(contractId),
+    });
   }
-
-  return {
-    report(report) {
-      if (reports.length >= REPORTS_MAX) return;
-      const { txId, contractId, status } = report;
-      const isFailure = status !== 'Success';
-      // Later the transaction may have left the pool.
-      const about = contractId ?? (isFailure ? contractWaiting(txId) : undefined);
-      reports.push({ ...report, contractId: about });
-      if (reports.length > 1) return;
-      signing = signing
-        .then(() => clock.turn())
-        .then(signReports)
-        .catch(unlessOurs((why) => log.error('contracts.report-failed', { why: String(why) })));
-    },
-    of: (txId) => store.of(txId),
-    failuresOf: (contractId, most) => store.failuresOf(contractId, most),
-    size: () => index.size,
-    async start() {
-      await store.start();
-      const { errorQuorum: quorum, cleanupMs: everyMs, poolBytesMax } = options;
-      stopErrors = watchErrors({ quorum, everyMs, poolBytesMax }, { ...ports, index, isMiner });
-      stopRepeating = repeatRefusals({ index, clock, ownKey, isOpen: isRefused, repeat });
-    },
-    async stop() {
-      stopErrors();
-      stopRepeating();
-      incoming.stop();
-      await signing;
-      outgoing.stop();
-      await store.stop();
-    },
-  };
 }

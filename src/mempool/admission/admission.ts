@@ -72,61 +72,127 @@ export interface ArrivedBytes extends Pick<Arriving, 'bytesHash'> {
 
 const NOTHING_KNOWN: Arriving = {};
 
-export interface Admission {
+export class Admission {
+  private readonly options: AdmissionOptions;
+  private readonly ports: AdmissionPorts;
+  private readonly copied = createEntryBytes();
+  private readonly scripts: ScriptPace;
+  /** Those of the journal come one by one, so they never fill the line of the others. */
+  private readonly scriptsAgain: ScriptPace;
+  private readonly arriving = new Map<string, Arrival>();
+  /** Entries that are on their way to the disk. */
+  private readonly landing = new Map<PoolEntry, Promise<void>>();
+
+  constructor(options: AdmissionOptions, ports: AdmissionPorts) {
+    this.options = options;
+    this.ports = ports;
+    this.scripts = new ScriptPace(ports.clock);
+    this.scriptsAgain = new ScriptPace(ports.clock);
+  }
+
   /** Throws ApiError. */
-  submit(tx: Tx): Promise<Tx>;
+  submit(tx: Tx): Promise<Tx> {
+    return this.once(tx, this.ownCopy, NOTHING_KNOWN);
+  }
+
   /** The same for a transaction as bytes, which are copied. Throws CodecError too. */
-  submitBytes(bytes: Uint8Array, arriving?: Arriving): Promise<Tx>;
+  submitBytes(bytes: Uint8Array, found = NOTHING_KNOWN): Promise<Tx> {
+    return found.isDoubted === true
+      ? this.submitDoubted(bytes, found)
+      : this.submitOwn(bytes, found);
+  }
+
   /**
    * The same for several that arrived together. Resolves to what `submitBytes` would throw, in
    * their order; undefined for those that are in the pool.
    */
-  submitAll(list: readonly ArrivedBytes[], isDoubted: boolean): Promise<readonly unknown[]>;
+  async submitAll(list: readonly ArrivedBytes[], isDoubted: boolean): Promise<readonly unknown[]> {
+    const slice = new TimeSlice(this.ports.clock);
+    const errors: Promise<unknown>[] = [];
+    for (let from = 0; from < list.length; from += GROUP_MAX) {
+      const group = createVerdictGroup(this.ports.verifier);
+      for (const one of list.slice(from, from + GROUP_MAX)) {
+        const submitted = isDoubted
+          ? this.submitDoubted(one.bytes, one)
+          : this.submitOwn(one.bytes, one, group.ask);
+        errors.push(errorOf(submitted));
+        // Reading the script of a type 13 takes milliseconds.
+        if (slice.isOver()) await slice.yield();
+      }
+      group.send();
+    }
+    return Promise.all(errors);
+  }
+
   /** Throws ApiError where `submit` would refuse it, wrong signatures aside. */
-  check(tx: Tx): Promise<void>;
+  async check(tx: Tx): Promise<void> {
+    this.requireSpace();
+    const sender = latin1(tx.sender);
+    // It reads the scripts in pieces, and they run in one.
+    const planning = this.planOf(tx, sender);
+    if (planning instanceof Promise) await planning;
+    await this.scripts.pass(sender, (run) => this.requirePlace(tx, this.placeOf(tx, sender, run)));
+  }
+
   /**
    * Accepts a transaction that is on disk already; the pool keeps its bytes. It waits for its turn
    * where scripts rest. Throws ApiError.
    */
-  acceptAgain(tx: Tx, texts: EntryTexts, verdicts: ProofVerdicts): PoolEntry | Promise<PoolEntry>;
-}
+  acceptAgain(tx: Tx, texts: EntryTexts, verdicts: ProofVerdicts): PoolEntry | Promise<PoolEntry> {
+    return this.scriptsAgain.pass(texts.sender, (run) =>
+      this.insert(tx, texts, verdicts, this.placeAgain(tx, texts.sender, run)),
+    );
+  }
 
-export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts): Admission {
-  const { scheme, state, verifier, clock, journal, log, entries, senders, recovering } = ports;
-  const copied = createEntryBytes();
-  const askAlone: AskVerdicts = (tx, plan) => checkProofs(tx, plan, verifier);
-  const scripts = new ScriptPace(clock);
-  /** Those of the journal come one by one, so they never fill the line of the others. */
-  const scriptsAgain = new ScriptPace(clock);
-  const arriving = new Map<string, Arrival>();
-  /** Entries that are on their way to the disk. */
-  const landing = new Map<PoolEntry, Promise<void>>();
+  private submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {
+    try {
+      return this.once(this.decode(bytes, found), itself, found, ask);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  private async submitDoubted(bytes: Uint8Array, found: Arriving): Promise<Tx> {
+    const tx = this.decode(bytes, found);
+    await this.check(tx);
+    return this.once(tx, itself, found);
+  }
+
+  private decode(bytes: Uint8Array, { id }: Arriving): Tx {
+    return decodeTx(this.copied(bytes), this.ports.scheme, id);
+  }
+
+  /** A function for each transaction would be garbage, so this one and the next serve all. */
+  private readonly ownCopy = (tx: Tx): Tx => ownCopy(tx, this.copied(tx.bytes), this.ports.scheme);
+
+  private readonly askAlone: AskVerdicts = (tx, plan) => checkProofs(tx, plan, this.ports.verifier);
 
   /**
    * While a transaction is on its way to the disk it is among the entries already, so those that
    * arrive are asked first. Bytes decide, so that a copy with a wrong proof does not decide about
    * the good one (H-18: proofs are not part of the id).
    */
-  function once(tx: Tx, own: (tx: Tx) => Tx, found: Arriving, ask = askAlone): Promise<Tx> {
+  private once(tx: Tx, own: (tx: Tx) => Tx, found: Arriving, ask = this.askAlone): Promise<Tx> {
     const { id, bytes } = tx;
     const key = latin1(id);
-    const rival = arriving.get(key);
+    const rival = this.arriving.get(key);
     if (rival !== undefined && equal(rival.bytes, bytes)) return outcomeOf(rival);
     // Almost never: two with one id at the same time. Ids and bytes differ in length.
     const name = rival === undefined ? key : latin1(bytes);
-    const same = rival === undefined ? undefined : arriving.get(name);
+    const same = rival === undefined ? undefined : this.arriving.get(name);
     if (same !== undefined) return outcomeOf(same);
     const arrival: Arrival = { bytes, outcome: undefined };
-    arriving.set(name, arrival);
-    arrival.outcome = admit(tx, key, name, own, found, ask);
+    this.arriving.set(name, arrival);
+    arrival.outcome = this.admit(tx, key, name, own, found, ask);
     return arrival.outcome;
   }
 
   /**
    * `own` gives the transaction in memory of the pool; `name` is that of the arrival. One function
-   * that waits, since each one more makes half a kilobyte of garbage.
+   * that waits, since each one more makes half a kilobyte of garbage, and each of its variables
+   * eight bytes.
    */
-  async function admit(
+  private async admit(
     tx: Tx,
     key: string,
     name: string,
@@ -137,72 +203,74 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
     try {
       if (tx.def.internal) throw apiError('BadTransactionType', tx.type, tx.version);
       const sender = latin1(tx.sender);
-      const older = recovering(key, sender);
+      const older = this.ports.recovering(key, sender);
       if (older !== undefined) await older;
-      const known = entries.get(key);
-      if (known !== undefined) return await earlier(known, sender);
-      requireSpace();
-      senders.requireRoom(tx.bytes.length, sender);
+      const known = this.ports.entries.get(key);
+      if (known !== undefined) return await this.earlier(known, sender);
+      this.requireSpace();
+      this.ports.senders.requireRoom(tx.bytes.length, sender);
       const copy = own(tx);
-      if (options.acceptsScripted === false && state.isScripted(tx.sender)) {
+      if (this.options.acceptsScripted === false && this.ports.state.isScripted(tx.sender)) {
         throw refused('transactions from scripted accounts are denied from UTX pool');
       }
-      const planning = planOf(copy, sender);
-      const plan = planning instanceof Promise ? await planning : planning;
+      let plan = this.planOf(copy, sender);
+      if (plan instanceof Promise) plan = await plan;
       const verdicts = (plan === undefined ? found.verdicts : undefined) ?? (await ask(copy, plan));
-      // One with other proofs may have come in meanwhile: the first one stays.
       const texts = { key, sender, bytesHash: found.bytesHash };
-      const passed = scripts.pass(
-        sender,
-        // Others may have filled the pool while the signature was being checked.
-        (run) => entries.get(key) ?? insert(copy, texts, verdicts, placeOf(copy, sender, run)),
+      // Others may have filled the pool while the signature was being checked.
+      let entry = this.scripts.pass(sender, (run) =>
+        this.insert(copy, texts, verdicts, this.placeOf(copy, texts.sender, run)),
       );
-      const entry = passed instanceof Promise ? await passed : passed;
-      if (!entry.holds(copy.bytes)) return await earlier(entry, sender);
-      const landed = journal.append(copy.bytes);
-      landing.set(entry, landed);
+      if (entry instanceof Promise) entry = await entry;
+      if (!entry.holds(copy.bytes)) return await this.earlier(entry, sender);
+      const landed = this.ports.journal.append(copy.bytes);
+      this.landing.set(entry, landed);
       try {
         await landed;
       } catch (cause) {
-        throw notWritten(entry, cause);
+        throw this.notWritten(entry, cause);
       } finally {
-        landing.delete(entry);
+        this.landing.delete(entry);
       }
-      if (!entry.removed) entries.announce(entry);
+      if (!entry.removed) this.ports.entries.announce(entry);
       return tx;
     } finally {
-      arriving.delete(name);
+      this.arriving.delete(name);
     }
   }
 
   /** Throws OwnFailure. */
-  function requireSpace(): void {
-    if (ports.isDiskLow?.() === true) throw apiError('DiskLow');
+  private requireSpace(): void {
+    if (this.ports.isDiskLow?.() === true) throw apiError('DiskLow');
   }
 
-  function notWritten(entry: PoolEntry, cause: unknown): ApiError {
-    entries.remove(entry);
-    log.error('pool.journal-failed', { why: String(cause) });
+  private notWritten(entry: PoolEntry, cause: unknown): ApiError {
+    this.ports.entries.remove(entry);
+    this.ports.log.error('pool.journal-failed', { why: String(cause) });
     return apiError('StatusCheckFailed', 'the pool cannot be written to disk');
   }
 
   /** The entry with the same id, once it is on disk. The id of an alias does not name the sender. */
-  async function earlier(known: PoolEntry, sender: string): Promise<Tx> {
+  private async earlier(known: PoolEntry, sender: string): Promise<Tx> {
     if (known.sender !== sender) throw refused('Alias already claimed');
     try {
-      await landing.get(known);
+      await this.landing.get(known);
     } catch (cause) {
-      throw notWritten(known, cause);
+      throw this.notWritten(known, cause);
     }
-    return decodeStoredTx(known.bytes, scheme);
+    return decodeStoredTx(known.bytes, this.ports.scheme);
   }
 
-  function insert(
+  /** One with other proofs may have come in meanwhile: the first one stays. */
+  private insert(
     tx: Tx,
     texts: EntryTexts,
     verdicts: ProofVerdicts,
     place: TrialScripts,
   ): PoolEntry {
+    const { entries, state } = this.ports;
+    const known = entries.get(texts.key);
+    if (known !== undefined) return known;
     const spending = state.tryApply(tx, verdicts, place);
     // Few transactions have a script that this came before.
     place.begin(spending);
@@ -212,91 +280,36 @@ export function createAdmission(options: AdmissionOptions, ports: AdmissionPorts
   }
 
   /** Throws ApiError where the pool has no place for it; no script runs before. */
-  const placeOf = (tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts => ({
-    run,
-    begin(spending) {
-      requireFree(tx, entries);
-      senders.requireRoom(tx.bytes.length, sender);
-      senders.requireFunds(tx, sender, spending);
-    },
-  });
+  private placeOf(tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts {
+    return {
+      run,
+      begin: (spending) => {
+        const { entries, senders } = this.ports;
+        requireFree(tx, entries);
+        senders.requireRoom(tx.bytes.length, sender);
+        senders.requireFunds(tx, sender, spending);
+      },
+    };
+  }
 
   /** What the journal held stays in the pool in any case, so it needs no room. */
-  const placeAgain = (tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts => ({
-    run,
-    begin: (spending) => senders.requireFunds(tx, sender, spending),
-  });
+  private placeAgain(tx: Tx, sender: string, run: ScriptTime['run']): TrialScripts {
+    const { senders } = this.ports;
+    return { run, begin: (spending) => senders.requireFunds(tx, sender, spending) };
+  }
 
   /** Wrong signatures aside. Throws ApiError. */
-  function requirePlace(tx: Tx, place: TrialScripts): void {
-    place.begin(state.tryUnjudged(tx, place));
+  private requirePlace(tx: Tx, place: TrialScripts): void {
+    place.begin(this.ports.state.tryUnjudged(tx, place));
   }
 
   /** Throws ApiError where a rule refuses it that needs no script. */
-  function planOf(tx: Tx, sender: string): ReturnType<PoolChain['planChecks']> {
+  private planOf(tx: Tx, sender: string): ReturnType<PoolChain['planChecks']> {
+    const { state } = this.ports;
     if (!state.hasScripts(tx)) return undefined;
-    requirePlace(tx, placeOf(tx, sender, noScripts));
+    this.requirePlace(tx, this.placeOf(tx, sender, noScripts));
     return state.planChecks(tx);
   }
-
-  /** Wrong signatures aside. */
-  const checkUnjudged = async (tx: Tx): Promise<void> => {
-    requireSpace();
-    const sender = latin1(tx.sender);
-    // It reads the scripts in pieces, and they run in one.
-    const planning = planOf(tx, sender);
-    if (planning instanceof Promise) await planning;
-    await scripts.pass(sender, (run) => requirePlace(tx, placeOf(tx, sender, run)));
-  };
-
-  function submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {
-    try {
-      return once(decodeTx(copied(bytes), scheme, found.id), itself, found, ask);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  async function submitDoubted(bytes: Uint8Array, found: Arriving): Promise<Tx> {
-    const tx = decodeTx(copied(bytes), scheme, found.id);
-    await checkUnjudged(tx);
-    return once(tx, itself, found);
-  }
-
-  async function submitAll(
-    list: readonly ArrivedBytes[],
-    isDoubted: boolean,
-  ): Promise<readonly unknown[]> {
-    const slice = new TimeSlice(clock);
-    const errors: Promise<unknown>[] = [];
-    for (let from = 0; from < list.length; from += GROUP_MAX) {
-      const group = createVerdictGroup(verifier);
-      for (const one of list.slice(from, from + GROUP_MAX)) {
-        const submitted = isDoubted
-          ? submitDoubted(one.bytes, one)
-          : submitOwn(one.bytes, one, group.ask);
-        errors.push(errorOf(submitted));
-        // Reading the script of a type 13 takes milliseconds.
-        if (slice.isOver()) await slice.yield();
-      }
-      group.send();
-    }
-    return Promise.all(errors);
-  }
-
-  return {
-    submit: (tx) => once(tx, (one) => ownCopy(one, copied(one.bytes), scheme), NOTHING_KNOWN),
-    submitBytes: (bytes, found = NOTHING_KNOWN) =>
-      found.isDoubted === true ? submitDoubted(bytes, found) : submitOwn(bytes, found),
-    submitAll,
-    check: checkUnjudged,
-    acceptAgain: (tx, texts, verdicts) =>
-      scriptsAgain.pass(
-        texts.sender,
-        (run) =>
-          entries.get(texts.key) ?? insert(tx, texts, verdicts, placeAgain(tx, texts.sender, run)),
-      ),
-  };
 }
 
 /** The pool keeps the bytes alone, so they must decode to the same transaction. Throws ApiError. */

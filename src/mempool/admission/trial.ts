@@ -11,6 +11,7 @@ import { candidateUnder, confirmedHeight } from '../../chain/store/stored-blocks
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
 import { assetBalance } from '../../ledger/assets.ts';
+import type { KeyedView } from '../../ledger/committed-view.ts';
 import { executedBy } from '../../ledger/contracts.ts';
 import { createOverlay, type KeyedOverlay } from '../../ledger/overlay.ts';
 import { scripts } from '../../ledger/tables.ts';
@@ -21,96 +22,130 @@ import {
   blockContext,
   type Knowledge,
 } from '../../tx/pipeline.ts';
+import type { ProofVerdicts } from '../../tx/proof-verdicts.ts';
 import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import { CheckPlanner, hasScripts } from '../../tx/scripts/plan-checks.ts';
 import type { ScriptOwner, ScriptRuns } from '../../tx/scripts/script-runs.ts';
 import type { BlockContext, Tx } from '../../tx/transaction.ts';
 import { type Spending, spendingOfAll } from '../entries/spending.ts';
-import type { PoolChain, TrialScripts } from '../pool-chain.ts';
+import type { PoolChain, TogetherOnHead, TrialScripts } from '../pool-chain.ts';
 
-export function createTrial(
-  blockchain: Blockchain,
-  rules: ChainRules,
-  clock: Clock,
-): PoolChain & { context(): BlockContext } {
-  const { view } = blockchain;
-  let head: Uint8Array = new Uint8Array(0);
-  let overlay: KeyedOverlay = createOverlay(view);
-  let context: BlockContext | undefined;
+export class Trial implements PoolChain {
+  private readonly blockchain: Blockchain;
+  private readonly view: KeyedView;
+  private readonly rules: ChainRules;
+  private readonly clock: Clock;
+  private head: Uint8Array = new Uint8Array(0);
+  private overlay: KeyedOverlay;
+  private present: BlockContext | undefined;
+
+  constructor(blockchain: Blockchain, rules: ChainRules, clock: Clock) {
+    this.blockchain = blockchain;
+    this.view = blockchain.view;
+    this.rules = rules;
+    this.clock = clock;
+    this.overlay = createOverlay(this.view);
+  }
 
   /** The context of the next block; its features are read once for each head. */
-  function present(): BlockContext {
-    const tip = blockchain.tip();
+  context(): BlockContext {
+    const tip = this.blockchain.tip();
     // Compared by id and not by height: a reorganisation may put another block at the same height.
-    if (context === undefined || !equal(tip.id, head)) {
-      head = tip.id;
-      overlay = createOverlay(view);
-      context = blockContext(view, rules, {
+    if (this.present === undefined || !equal(tip.id, this.head)) {
+      this.head = tip.id;
+      this.overlay = createOverlay(this.view);
+      this.present = blockContext(this.view, this.rules, {
         height: tip.height + 1,
-        timestamp: clock.now(),
+        timestamp: this.clock.now(),
         parentTimestamp: tip.header.timestamp,
       });
     }
-    const now = clock.now();
-    if (context.timestamp !== now) context = { ...context, timestamp: now };
-    return context;
+    const now = this.clock.now();
+    if (this.present.timestamp !== now) this.present = { ...this.present, timestamp: now };
+    return this.present;
   }
 
-  const heightOf = (id: Uint8Array): number | undefined => confirmedHeight(view, id);
+  tryApply(tx: Tx, verdicts: ProofVerdicts, scripts: TrialScripts): Spending {
+    return this.tryAlone(tx, scripts, (block, known) =>
+      applyTransaction(tx, verdicts, this.overlay, block, known),
+    );
+  }
+
+  tryUnjudged(tx: Tx, scripts: TrialScripts): Spending {
+    return this.tryAlone(tx, scripts, (block, known) =>
+      applyUnjudged(tx, this.overlay, block, known),
+    );
+  }
+
+  together(): TogetherOnHead {
+    const block = this.context();
+    const at = this.head;
+    const own = createOverlay(this.view);
+    return {
+      isCurrent: () => equal(this.blockchain.tip().id, at),
+      tryApply: (tx, verdicts, scripts) =>
+        this.tryOn(own, tx, scripts, (known) => applyTransaction(tx, verdicts, own, block, known)),
+    };
+  }
+
+  hasScripts(tx: Tx): boolean {
+    return hasScripts(tx, this.view);
+  }
+
+  planChecks(tx: Tx): ReturnType<PoolChain['planChecks']> {
+    return new CheckPlanner(this.view, new TimeSlice(this.clock), SCRIPT_RUNS_MAX).plan(tx);
+  }
+
+  isScripted(address: Uint8Array): boolean {
+    return this.view.get(scripts, address) !== undefined;
+  }
+
+  isMined(id: Uint8Array): boolean {
+    return this.heightOf(id) !== undefined || executedBy(this.view, id) !== undefined;
+  }
+
+  availableBalance(address: Uint8Array): bigint {
+    return available(accountOf(this.view, address));
+  }
+
+  assetBalance(address: Uint8Array, assetId: Uint8Array): bigint {
+    return assetBalance(this.view, address, assetId);
+  }
+
+  private readonly heightOf = (id: Uint8Array): number | undefined =>
+    confirmedHeight(this.view, id);
+
+  private readonly find: Knowledge['find'] = (id) => candidateUnder(this.view, id);
+
+  private tryAlone(
+    tx: Tx,
+    scripts: TrialScripts,
+    apply: (block: BlockContext, known: Knowledge) => unknown,
+  ): Spending {
+    const block = this.context();
+    const { overlay } = this;
+    const mark = overlay.mark();
+    const spending = this.tryOn(overlay, tx, scripts, (known) => apply(block, known));
+    overlay.revert(mark);
+    return spending;
+  }
 
   /** Leaves the effects of `apply` on `ledger`. Throws what it throws. */
-  function tryOn(
+  private tryOn(
     ledger: KeyedOverlay,
     tx: Tx,
     scripts: TrialScripts,
     apply: (known: Knowledge) => unknown,
   ): Spending {
-    const trial = new Trial(ledger, tx, scripts);
-    apply({ heightOf, find: (id) => candidateUnder(view, id), scripts: trial });
-    return trial.spending();
+    const { heightOf, find } = this;
+    const tried = new TriedTransaction(ledger, tx, scripts);
+    apply({ heightOf, find, scripts: tried });
+    return tried.spending();
   }
-
-  function tryAlone(
-    tx: Tx,
-    scripts: TrialScripts,
-    apply: (block: BlockContext, known: Knowledge) => unknown,
-  ): Spending {
-    const block = present();
-    const mark = overlay.mark();
-    const spending = tryOn(overlay, tx, scripts, (known) => apply(block, known));
-    overlay.revert(mark);
-    return spending;
-  }
-
-  return {
-    context: present,
-    tryApply: (tx, verdicts, scripts) =>
-      tryAlone(tx, scripts, (block, known) =>
-        applyTransaction(tx, verdicts, overlay, block, known),
-      ),
-    tryUnjudged: (tx, scripts) =>
-      tryAlone(tx, scripts, (block, known) => applyUnjudged(tx, overlay, block, known)),
-    together() {
-      const block = present();
-      const at = head;
-      const own = createOverlay(view);
-      return {
-        isCurrent: () => equal(blockchain.tip().id, at),
-        tryApply: (tx, verdicts, scripts) =>
-          tryOn(own, tx, scripts, (known) => applyTransaction(tx, verdicts, own, block, known)),
-      };
-    },
-    hasScripts: (tx) => hasScripts(tx, view),
-    planChecks: (tx) => new CheckPlanner(view, new TimeSlice(clock), SCRIPT_RUNS_MAX).plan(tx),
-    isScripted: (address) => view.get(scripts, address) !== undefined,
-    isMined: (id) => confirmedHeight(view, id) !== undefined || executedBy(view, id) !== undefined,
-    availableBalance: (address) => available(accountOf(view, address)),
-    assetBalance: (address, assetId) => assetBalance(view, address, assetId),
-  };
 }
 
 /** One transaction that is tried. */
-class Trial implements ScriptRuns {
+class TriedTransaction implements ScriptRuns {
   private readonly ledger: KeyedOverlay;
   private readonly tx: Tx;
   private readonly scripts: TrialScripts;

@@ -37,7 +37,7 @@ export interface RecoveryPorts {
   readonly entries: Entries;
   readonly senders: Pick<Senders, 'reserve'>;
   readonly candidates: ReorgCandidates;
-  readonly acceptAgain: Admission['acceptAgain'];
+  readonly admission: Pick<Admission, 'acceptAgain'>;
   /** Leaves only those records in the journal that the pool needs. */
   readonly rewrite: () => Promise<void>;
 }
@@ -278,7 +278,7 @@ export class Recovery {
   }
 
   private async join(checked: Checked): Promise<void> {
-    const { state, entries, senders, acceptAgain } = this.ports;
+    const { state, entries, senders, admission } = this.ports;
     const { tx, verdicts } = checked;
     const key = latin1(tx.id);
     senders.reserve(-tx.bytes.length);
@@ -290,7 +290,7 @@ export class Recovery {
     }
     try {
       const texts = { ...textsOf(tx), bytesHash: this.waiting.get(key)?.bytesHash };
-      const entry = await acceptAgain(tx, texts, verdicts);
+      const entry = await admission.acceptAgain(tx, texts, verdicts);
       this.settle(key);
       // While it waited for other scripts, a reorganisation may have been faster.
       if (!entry.holds(tx.bytes)) return;

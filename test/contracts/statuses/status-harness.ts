@@ -9,8 +9,7 @@ import { decodeStatuses, encodeStatuses } from '../../../src/contracts/statuses/
 import type { Peer, Peers } from '../../../src/contracts/statuses/status-peers.ts';
 import { signedPart, type UnsignedStatus } from '../../../src/contracts/statuses/status-record.ts';
 import {
-  createStatuses,
-  type Statuses,
+  Statuses,
   type StatusesOptions,
   type StatusesPorts,
 } from '../../../src/contracts/statuses/statuses.ts';
@@ -107,7 +106,7 @@ export async function opened(
   };
   let checks = 0;
   const verifier = inlineVerifier(on.family);
-  const statuses = createStatuses(
+  const statuses = new Statuses(
     {
       recordsMax: 100_000,
       keepMs: 3_600_000,

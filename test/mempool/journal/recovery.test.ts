@@ -6,7 +6,7 @@ import { VerifyQueueFullError } from '../../../src/adapters/verify/signature-que
 import { equal, latin1 } from '../../../src/base/bytes.ts';
 import { apiError } from '../../../src/base/errors.ts';
 import type { Verifier } from '../../../src/base/ports.ts';
-import { createTrial } from '../../../src/mempool/admission/trial.ts';
+import { Trial } from '../../../src/mempool/admission/trial.ts';
 import { createBytesIndex } from '../../../src/mempool/entries/bytes-index.ts';
 import { pack } from '../../../src/mempool/packer.ts';
 import type { Pool, PoolOptions } from '../../../src/mempool/pool.ts';
@@ -21,6 +21,7 @@ import {
   nextTurn,
   payment,
   quiet,
+  replaced,
   rules,
   scheme,
   signed,
@@ -217,14 +218,12 @@ t.test('what cannot be read stays in the journal until the next start', async (t
   const at = await newChain();
   const records = [alice, carol].map((from) => payment(from, bob, 1n, at.clock.time).bytes);
   const journal = memoryJournal(records);
-  const state = createTrial(at.blockchain, rules, at.clock);
-  const ill = {
-    ...state,
+  const state = replaced(new Trial(at.blockchain, rules, at.clock), {
     isMined(): boolean {
       throw new Error('the store does not answer');
     },
-  };
-  const pool = createTestPool(at, { journal, state: ill }, ROOM);
+  });
+  const pool = createTestPool(at, { journal, state }, ROOM);
   hearBlocks(at, () => pool);
   await pool.recover();
   t.equal(inBlocks(pool), 0);
