@@ -57,7 +57,7 @@ export async function areGood(
       waste.took(call, ports.clock.monotonic() - began);
       if (found === undefined) continue;
       if (found === 'late') outcomes.heldUp(entry, tx, LATE, call);
-      else if (found === 'stopped') waste.isNone = true;
+      else if (found === 'stopped') waste.isOwed = false;
       else outcomes.failed(entry, tx, call, found);
       return false;
     }

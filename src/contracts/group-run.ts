@@ -75,7 +75,7 @@ export async function runGroup(entry: PoolEntry, place: GroupPlace): Promise<voi
   const began = clock.monotonic();
   const waste = new GroupWaste();
   await runWhole(entry, waste, place);
-  if (!waste.isNone) turns.wasted(entry.sender, clock.monotonic() - began, waste.byCreator);
+  if (waste.isOwed) turns.wasted(entry.sender, clock.monotonic() - began, waste.byCreator);
 }
 
 /** What can be told without decoding it. */
@@ -100,6 +100,7 @@ async function runWhole(entry: PoolEntry, waste: GroupWaste, place: GroupPlace):
     if (!mayBegin(entry, tx, calls, place)) return;
     if (place.leftMs() < neededMs(calls, place)) return;
   }
+  waste.isOwed = true;
   try {
     block.draft.check(tx, entry.verdicts);
   } catch (cause) {
@@ -129,7 +130,7 @@ function addWhole(
     notAdded(entry, tx, cause, outcomes);
     return;
   }
-  waste.isNone = true;
+  waste.isOwed = false;
   outcomes.added(entry, calls);
   for (const { tx: made, key } of calls) {
     if (made.type === createContract.type) ports.createVersions.add(key, made.version);
@@ -207,7 +208,7 @@ async function execute(
       const outcome = isUpdate(call) ? UPDATED : await called(entry, call, results, began, place);
       waste.took(call, ports.clock.monotonic() - callBegan);
       if (outcome === 'stopped') {
-        waste.isNone = true;
+        waste.isOwed = false;
         return undefined;
       }
       if (outcome === 'cut') {

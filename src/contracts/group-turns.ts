@@ -79,8 +79,8 @@ export const QUICK_MS = 100;
 
 /** What the run of one atomic transaction has cost, if nothing of it gets into the block. */
 export class GroupWaste {
-  /** True where it is in the block, or the node stops. */
-  isNone = false;
+  /** False where it only waits, is in the block, or the node stops. */
+  isOwed = false;
   /** Milliseconds that creators owe, by creator. */
   readonly byCreator = new Map<string, number>();
 

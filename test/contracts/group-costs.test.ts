@@ -267,6 +267,25 @@ t.test('nobody makes others pay for calls that their contract refuses', async (t
   t.equal(inPool(node, honest), false);
 });
 
+t.test('what gets into the block owes nothing', async (t) => {
+  const { node, counter, contract, fresh, submit } = await badCreator(t, async (_, wait) => {
+    await wait(SLOW_MS / 10);
+    return success();
+  });
+  const [slow, quick] = [fresh[0]!, fresh[1]!];
+  for (const [of, by] of [
+    [contract, slow],
+    [counter, quick],
+  ] as const) {
+    await submit(of, by, [1, 2]);
+    t.strictSame(types(await mined(node)), [120]);
+  }
+  const groups = [await submit(counter, quick, [3, 4], 9), await submit(contract, slow, [3, 4])];
+  const block = await mined(node);
+  const ids = (txs: readonly Tx[]): readonly string[] => txs.map(({ id }) => latin1(id));
+  t.strictSame(ids(block), ids(groups.reverse()), 'the one whose turn is longer ago comes first');
+});
+
 t.test('no group is decoded to find out which one comes first', async (t) => {
   const { node, counter, contract, fresh, submit } = await badCreator(t, hanging);
   const { pool } = node.at.node;
