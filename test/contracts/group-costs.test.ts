@@ -20,6 +20,18 @@ import {
 } from './atomic-groups.ts';
 import { add, type ContractNode, contractNode, START_MS, sum } from './contract-node.ts';
 
+/** The keys of the atomic transactions that are decoded from now on. */
+function decodedGroups({ at }: ContractNode): readonly string[] {
+  const { pool } = at.node;
+  const { decode } = pool;
+  const decoded: string[] = [];
+  pool.decode = (entry) => {
+    if (entry.memberTypes !== undefined) decoded.push(entry.key);
+    return decode.call(pool, entry);
+  };
+  return decoded;
+}
+
 const DEVELOPER = 'contract_developer';
 
 /** What a program that the test sets does with calls, and how many there were. */
@@ -288,17 +300,11 @@ t.test('what gets into the block owes nothing', async (t) => {
 
 t.test('no group is decoded to find out which one comes first', async (t) => {
   const { node, counter, contract, fresh, submit } = await badCreator(t, hanging);
-  const { pool } = node.at.node;
   await submit(contract, fresh[0]!, [1, 2]);
   await mined(node);
-  const decoded: string[] = [];
-  const { decode } = pool;
   for (const account of fresh.slice(1)) await submit(contract, account, [1, 2], 10_000);
   const honest = await submit(counter, node.owner, [1, 2]);
-  pool.decode = (entry) => {
-    if (entry.memberTypes !== undefined) decoded.push(entry.key);
-    return decode.call(pool, entry);
-  };
+  const decoded = decodedGroups(node);
   await mined(node);
   t.equal(decoded[0], latin1(honest.id));
 });
@@ -314,8 +320,10 @@ t.test('a call of a group that is thrown away is no success', async (t) => {
     const calls = [1, 2].map((value) => callOf(node, contract, { ...add(value), timestamp }));
     await node.at.node.pool.submit(groupOf(node, calls, { timestamp }));
   }
+  const decoded = decodedGroups(node);
   await node.at.mine();
   t.equal(program.runs, 2 * FAILURES_MAX, 'then the sender rests');
+  t.equal(decoded.length, FAILURES_MAX, 'and the others are not even decoded');
 });
 
 t.test('a group that takes the right to sign from the miner', async (t) => {
