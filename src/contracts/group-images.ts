@@ -8,7 +8,7 @@ import type { Tx } from '../tx/transaction.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import type { GroupCall } from './group-calls.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
-import type { GroupTurns } from './group-turns.ts';
+import type { GroupTurns, GroupWaste } from './group-turns.ts';
 import type { ImageChecks } from './image-checks.ts';
 
 export const isUpdate = ({ tx }: GroupCall): boolean => tx.type === updateContract.type;
@@ -17,13 +17,14 @@ interface Checked {
   readonly entry: PoolEntry;
   readonly tx: Tx;
   readonly calls: readonly GroupCall[];
+  readonly waste: GroupWaste;
 }
 
 interface CheckPlace {
   readonly ports: {
     readonly checks: ImageChecks;
     readonly turns: GroupTurns;
-    readonly clock: Pick<Clock, 'after'>;
+    readonly clock: Pick<Clock, 'after' | 'monotonic'>;
   };
   readonly outcomes: GroupOutcomes;
   readonly ended: Promise<boolean>;
@@ -31,7 +32,7 @@ interface CheckPlace {
 
 /** False where it has to wait, or has been judged. `ms`: the time for all its checks. */
 export async function areGood(
-  { entry, tx, calls }: Checked,
+  { entry, tx, calls, waste }: Checked,
   ms: number,
   { ports, outcomes, ended }: CheckPlace,
 ): Promise<boolean> {
@@ -51,10 +52,13 @@ export async function areGood(
       if (check === 'busy' && !hasWaited) return false;
       ports.turns.began(entry.sender);
       hasWaited = true;
+      const began = ports.clock.monotonic();
       const found = check === 'busy' ? 'late' : await Promise.race([check, late, over]);
+      waste.took(call, ports.clock.monotonic() - began);
       if (found === undefined) continue;
       if (found === 'late') outcomes.heldUp(entry, tx, LATE, call);
-      else if (found !== 'stopped') outcomes.failed(entry, tx, call, found);
+      else if (found === 'stopped') waste.isOwed = false;
+      else outcomes.failed(entry, tx, call, found);
       return false;
     }
   } finally {

@@ -13,7 +13,6 @@ import type { Tx } from '../tx/transaction.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import { type ConcludePorts, isOutage, lastAttempt, outageOf } from './conclude.ts';
 import type { GroupCall } from './group-calls.ts';
-import type { GroupTurns } from './group-turns.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
 
 export interface GroupOutcomes {
@@ -64,20 +63,17 @@ function* recordsOf(
   }
 }
 
-export type GroupOutcomePorts = ConcludePorts & { readonly turns: GroupTurns };
-
-export const createGroupOutcomes = (ports: GroupOutcomePorts): GroupOutcomes => new Outcomes(ports);
+export const createGroupOutcomes = (ports: ConcludePorts): GroupOutcomes => new Outcomes(ports);
 
 /** Failures count for the sender of the group, who has put it together. */
 class Outcomes implements GroupOutcomes {
-  private readonly ports: GroupOutcomePorts;
+  private readonly ports: ConcludePorts;
 
-  constructor(ports: GroupOutcomePorts) {
+  constructor(ports: ConcludePorts) {
     this.ports = ports;
   }
 
   refused(entry: PoolEntry, tx: Tx, cause: unknown): void {
-    this.ports.turns.failed(entry.sender, undefined);
     this.judged(entry, tx, judgeRefusal(refusalFrom(cause).message));
   }
 
@@ -98,8 +94,7 @@ class Outcomes implements GroupOutcomes {
     outcome: Exclude<ContractOutcome, { readonly kind: 'success' }>,
   ): void {
     const { sender } = entry;
-    const { turns, breakers } = this.ports;
-    turns.failed(sender, call.owner);
+    const { breakers } = this.ports;
     if (outcome.kind === 'failure') {
       breakers.failed(call.key, { sender, outage: outageOf(call, call.image, outcome) });
       this.broken(entry, tx, call, outcome);
@@ -112,8 +107,7 @@ class Outcomes implements GroupOutcomes {
   }
 
   heldUp(entry: PoolEntry, tx: Tx, message: string, call?: GroupCall): void {
-    const { turns, repetitions } = this.ports;
-    turns.failed(entry.sender, call?.owner);
+    const { repetitions } = this.ports;
     const found = judgeFailure({ kind: 'failure', message, recoverable: true, system: true });
     this.conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
   }
@@ -123,11 +117,7 @@ class Outcomes implements GroupOutcomes {
   }
 
   added({ sender }: PoolEntry, calls: readonly GroupCall[]): void {
-    const { turns, breakers } = this.ports;
-    turns.succeeded(
-      sender,
-      calls.map(({ owner }) => owner),
-    );
+    const { breakers } = this.ports;
     for (const { tx, key } of calls) {
       if (tx.type !== updateContract.type) breakers.succeeded(key, sender);
     }

@@ -1,14 +1,16 @@
 /** Begins the part of a round for atomic transactions with contracts. */
+import { fromLatin1, latin1 } from '../base/bytes.ts';
 import { roundLimits } from '../base/round-limits.ts';
+import { contractOf } from '../ledger/contracts.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
-import { membersOf } from '../tx/members.ts';
 import type { BlockInWork } from './block-in-work.ts';
 import { isExecutableGroup } from './contract-queue.ts';
 import type { WorkOptions } from './contract-work.ts';
-import { callsOf } from './group-calls.ts';
 import { createGroupOutcomes } from './group-outcomes.ts';
 import { createGroupPhase, type GroupPhase } from './group-phase.ts';
 import { type GroupPorts, runGroup } from './group-run.ts';
+import type { GroupTurns } from './group-turns.ts';
 
 const GROUPS_SHARE = roundLimits.groups.value;
 /** A group that has run for this share of the part counts as one that takes too long. */
@@ -24,7 +26,8 @@ export function beginGroups(
   work: WorkOptions,
   ports: GroupPorts,
 ): GroupPhase {
-  const { clock, pool, repetitions, failed, turns, createVersions, maySign } = ports;
+  const { clock, repetitions, failed, turns, maySign } = ports;
+  turns.roundBegan();
   const now = clock.now();
   const left = deadline - now;
   const partMs = Math.max(0, Math.min(left / GROUPS_SHARE, left * (1 - SLACK) - work.limitMs));
@@ -32,25 +35,34 @@ export function beginGroups(
   const outcomes = createGroupOutcomes(ports);
   const options = { ...work, groupMs: partMs * LIMIT_SHARE };
   const place = { block, ports, outcomes, options, leftMs: () => end - clock.now() };
-  const creators = new Map<PoolEntry, readonly string[]>();
-  /** Of the contracts of a transaction. */
-  const creatorsOf = (entry: PoolEntry): readonly string[] => {
-    const known = creators.get(entry);
-    if (known !== undefined) return known;
-    const members = membersOf(pool.decode(entry));
-    const calls = callsOf(members, block.draft.overlay, createVersions) ?? [];
-    const found = calls.map(({ owner }) => owner);
-    creators.set(entry, found);
-    return found;
-  };
   return createGroupPhase(entries.filter(isExecutableGroup), end, {
     clock,
     runGroup: (entry, ended) => runGroup(entry, { ...place, ended }),
     maySign,
     isDue: ({ key }) => repetitions.isDue(key) && !failed.has(key),
     hasFailed: ({ key }) => repetitions.has(key),
-    yields: (entry) =>
-      repetitions.has(entry.key) || turns.isFailing(entry.sender, () => creatorsOf(entry)),
+    debtOf: debtsWith(turns, block.draft.overlay),
     lastTurnOf: turns.lastOf,
   });
+}
+
+/** No transaction is decoded for it: thousands may wait, and each may take milliseconds. */
+function debtsWith(turns: GroupTurns, view: LedgerView): (entry: PoolEntry) => number {
+  const creators = new Map<string, string>();
+  const creatorOf = (contract: string): string | undefined => {
+    const known = creators.get(contract);
+    if (known !== undefined) return known;
+    const found = contractOf(view, fromLatin1(contract));
+    if (found === undefined) return undefined;
+    const creator = latin1(view.scheme.addressOf(found.creator));
+    creators.set(contract, creator);
+    return creator;
+  };
+  return ({ sender, memberContracts = [] }) => {
+    let debt = turns.debtOf(sender);
+    for (const { key, creator = creatorOf(key) } of memberContracts) {
+      if (creator !== undefined) debt = Math.max(debt, turns.debtOfCreator(creator));
+    }
+    return debt;
+  };
 }

@@ -23,14 +23,16 @@ export interface GroupPhasePorts {
   readonly maySign: () => boolean;
   /** False for what must not be executed in this block. */
   readonly isDue: (entry: PoolEntry) => boolean;
-  /** True for what has failed before: the others of its sender come first. */
+  /** True for what has failed before: what owes as little, and has not, comes first. */
   readonly hasFailed: (entry: PoolEntry) => boolean;
-  /** True for what gives way to all others. */
-  readonly yields: (entry: PoolEntry) => boolean;
+  /** Milliseconds for which its sender, or the creator of one of its contracts, answers. */
+  readonly debtOf: (entry: PoolEntry) => number;
   /** The sender with the lowest comes first. */
   readonly lastTurnOf: (sender: string) => number;
 }
 
+/** Debts that differ by less are equal, so that trifles do not decide. */
+export const DEBT_STEP_MS = 50;
 export const GROUPS_OF_ONE_SHARE = roundLimits.groupsOfOne.value;
 
 /** `deadline`: the time of day at which it ends, whatever still runs. */
@@ -39,7 +41,7 @@ export function createGroupPhase(
   deadline: number,
   ports: GroupPhasePorts,
 ): GroupPhase {
-  const { clock, runGroup, maySign, isDue, yields } = ports;
+  const { clock, runGroup, maySign, isDue, hasFailed, debtOf } = ports;
   const shareMs = (deadline - clock.now()) / GROUPS_OF_ONE_SHARE;
   const usedMs = new Map<string, number>();
   const used = (sender: string): number => usedMs.get(sender) ?? 0;
@@ -54,13 +56,11 @@ export function createGroupPhase(
   };
 
   const hasShare = ({ sender }: PoolEntry): boolean => used(sender) < shareMs;
-  /** All for which the first is true come before the others, and so on. */
-  const ranks: readonly ((entry: PoolEntry) => boolean)[] = [
-    (entry) => !yields(entry) && hasShare(entry),
-    (entry) => !yields(entry),
-    hasShare,
-    () => true,
-  ];
+  /** The lowest comes first; during the part it only rises. */
+  const rankOf = (entry: PoolEntry): number =>
+    4 * Math.floor(debtOf(entry) / DEBT_STEP_MS) +
+    (hasFailed(entry) ? 2 : 0) +
+    (hasShare(entry) ? 0 : 1);
 
   async function runOne(entry: PoolEntry): Promise<void> {
     const began = clock.monotonic();
@@ -70,18 +70,17 @@ export function createGroupPhase(
 
   async function runAll(): Promise<void> {
     const slice = new TimeSlice(clock);
-    let waiting = inTurns(entries.filter(isDue), ports);
-    for (const mayRun of ranks) {
-      const later: PoolEntry[] = [];
-      for (const entry of waiting) {
-        if (isOver || clock.now() >= deadline || !maySign()) return;
-        if (entry.removed) continue;
-        // Asked anew each time, since a sender fails, or uses up its share, while others wait.
-        if (mayRun(entry)) await runOne(entry);
-        else later.push(entry);
-        if (slice.isOver()) await slice.yield();
-      }
-      waiting = later;
+    const waiting = new Ranks();
+    for (const entry of inTurns(entries.filter(isDue), ports)) waiting.add(entry, rankOf(entry));
+    for (let next = waiting.take(); next !== undefined; next = waiting.take()) {
+      if (isOver || clock.now() >= deadline || !maySign()) return;
+      const { entry, rank } = next;
+      if (entry.removed) continue;
+      // Asked anew, since a sender wastes time, or uses up its share, while others wait.
+      const now = rankOf(entry);
+      if (now > rank) waiting.add(entry, now);
+      else await runOne(entry);
+      if (slice.isOver()) await slice.yield();
     }
   }
 
@@ -98,6 +97,27 @@ export function createGroupPhase(
     },
     end,
   };
+}
+
+/** In each rank the order in which they were added. */
+class Ranks {
+  private readonly lists = new Map<number, { readonly entries: PoolEntry[]; at: number }>();
+
+  add(entry: PoolEntry, rank: number): void {
+    const list = this.lists.get(rank);
+    if (list === undefined) this.lists.set(rank, { entries: [entry], at: 0 });
+    else list.entries.push(entry);
+  }
+
+  take(): { readonly entry: PoolEntry; readonly rank: number } | undefined {
+    let rank = Number.POSITIVE_INFINITY;
+    for (const one of this.lists.keys()) rank = Math.min(rank, one);
+    const list = this.lists.get(rank);
+    if (list === undefined) return undefined;
+    const entry = list.entries[list.at++]!;
+    if (list.at === list.entries.length) this.lists.delete(rank);
+    return { entry, rank };
+  }
 }
 
 /** Each sender has one, then each a second, and so on; who has waited longest for a turn comes first. */

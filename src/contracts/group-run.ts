@@ -26,7 +26,7 @@ import type { WorkOptions, WorkPorts } from './contract-work.ts';
 import { callsOf, type GroupCall } from './group-calls.ts';
 import { areGood, isUpdate } from './group-images.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
-import type { GroupTurns } from './group-turns.ts';
+import { type GroupTurns, GroupWaste } from './group-turns.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
 import { runContract, timedOut } from './run-contract.ts';
 
@@ -58,6 +58,7 @@ interface Attempt {
   readonly entry: PoolEntry;
   readonly tx: Tx;
   readonly calls: readonly GroupCall[];
+  readonly waste: GroupWaste;
 }
 
 /** What a 105 with few results adds to the transaction in it. */
@@ -69,14 +70,37 @@ const NO_ROOM = 'The block has no room left for it';
 
 /** Never rejects but for a fault of this node. */
 export async function runGroup(entry: PoolEntry, place: GroupPlace): Promise<void> {
+  const { clock, turns } = place.ports;
+  if (mustWait(entry, place)) return;
+  const began = clock.monotonic();
+  const waste = new GroupWaste();
+  await runWhole(entry, waste, place);
+  if (waste.isOwed) turns.wasted(entry.sender, clock.monotonic() - began, waste.byCreator);
+}
+
+/** What can be told without decoding it. */
+function mustWait(
+  { memberContracts = [], sender, size }: PoolEntry,
+  { block, ports }: GroupPlace,
+): boolean {
+  if (!block.room.fits(size + memberContracts.length * RESULT_BYTES)) return true;
+  for (const { key } of memberContracts) {
+    const breaker = ports.breakers.state(key, sender);
+    // One that has rested too often is decoded, and given up.
+    if (breaker !== 'closed') return breaker === 'open';
+  }
+  return false;
+}
+
+async function runWhole(entry: PoolEntry, waste: GroupWaste, place: GroupPlace): Promise<void> {
   const { block, ports, outcomes, options } = place;
   const tx = ports.pool.decode(entry);
   const calls = callsOf(membersOf(tx), block.draft.overlay, ports.createVersions);
   if (calls !== undefined) {
-    if (!block.room.fits(entry.size + calls.length * RESULT_BYTES)) return;
     if (!mayBegin(entry, tx, calls, place)) return;
     if (place.leftMs() < neededMs(calls, place)) return;
   }
+  waste.isOwed = true;
   try {
     block.draft.check(tx, entry.verdicts);
   } catch (cause) {
@@ -84,7 +108,7 @@ export async function runGroup(entry: PoolEntry, place: GroupPlace): Promise<voi
     return;
   }
   assert(calls !== undefined, 'the rules refuse what concerns no contract');
-  const attempt = { entry, tx, calls };
+  const attempt = { entry, tx, calls, waste };
   const checksMs = Math.min(options.checkMs, place.leftMs() - runMs(calls, place));
   if (!(await areGood(attempt, checksMs, place))) return;
   ports.turns.began(entry.sender);
@@ -93,7 +117,7 @@ export async function runGroup(entry: PoolEntry, place: GroupPlace): Promise<voi
 }
 
 function addWhole(
-  { entry, tx, calls }: Attempt,
+  { entry, tx, calls, waste }: Attempt,
   results: ReadonlyMap<Tx, Tx>,
   { block, ports, outcomes }: GroupPlace,
 ): void {
@@ -106,6 +130,7 @@ function addWhole(
     notAdded(entry, tx, cause, outcomes);
     return;
   }
+  waste.isOwed = false;
   outcomes.added(entry, calls);
   for (const { tx: made, key } of calls) {
     if (made.type === createContract.type) ports.createVersions.add(key, made.version);
@@ -163,7 +188,7 @@ function neededMs(calls: readonly GroupCall[], place: GroupPlace): number {
 
 /** The results by member; undefined where there is one that has none. */
 async function execute(
-  { entry, tx, calls }: Attempt,
+  { entry, tx, calls, waste }: Attempt,
   place: GroupPlace,
 ): Promise<ReadonlyMap<Tx, Tx> | undefined> {
   const { block, ports, outcomes } = place;
@@ -179,8 +204,13 @@ async function execute(
         group.add(member);
         continue;
       }
+      const callBegan = ports.clock.monotonic();
       const outcome = isUpdate(call) ? UPDATED : await called(entry, call, results, began, place);
-      if (outcome === 'stopped') return undefined;
+      waste.took(call, ports.clock.monotonic() - callBegan);
+      if (outcome === 'stopped') {
+        waste.isOwed = false;
+        return undefined;
+      }
       if (outcome === 'cut') {
         outcomes.cut(entry, tx, call);
         return undefined;

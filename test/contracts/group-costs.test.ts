@@ -1,11 +1,13 @@
 // What atomic transactions with contracts that get into no block cost a miner and others.
 import t from 'tap';
-import type { ContractFailure } from '../../src/base/containers.ts';
+import { latin1 } from '../../src/base/bytes.ts';
+import type { ContractExecution, ContractFailure } from '../../src/base/containers.ts';
 import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
 import { membersOf } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import type { Account } from '../node/in-process.ts';
 import { hashOfImage, type Program, success } from '../simulated/containers.ts';
+import type { Scope } from '../system/e2e/process.ts';
 import {
   banOf,
   callOf,
@@ -17,6 +19,18 @@ import {
   updateOf,
 } from './atomic-groups.ts';
 import { add, type ContractNode, contractNode, START_MS, sum } from './contract-node.ts';
+
+/** The keys of the atomic transactions that are decoded from now on. */
+function decodedGroups({ at }: ContractNode): readonly string[] {
+  const { pool } = at.node;
+  const { decode } = pool;
+  const decoded: string[] = [];
+  pool.decode = (entry) => {
+    if (entry.memberTypes !== undefined) decoded.push(entry.key);
+    return decode.call(pool, entry);
+  };
+  return decoded;
+}
 
 const DEVELOPER = 'contract_developer';
 
@@ -158,41 +172,141 @@ t.test('a group that the end of its part cuts waits longer each time', async (t)
   t.ok(quick.runs > 1 && quick.runs < rounds, `${quick.runs} runs`);
 });
 
-t.test('a creator with a new account for each round does not starve others', async (t) => {
-  const hangs = counted(() => new Promise(() => {}));
-  const node = await contractNode(t, { sum, hanging: hangs.program }, { timeoutMs: 60_000 });
+/** `other` has made a contract that runs `program`; `fresh` are accounts with money. */
+async function badCreator(t: Scope, program: Program) {
+  const bad = counted(program);
+  const quick: Program = async (execution, wait) => {
+    if (execution.transaction.params[0]?.value === REFUSED) return REFUSAL;
+    if (execution.transaction.data.kind === 'call') await wait(100);
+    return sum(execution, wait);
+  };
+  const node = await contractNode(t, { sum: quick, bad: bad.program }, { timeoutMs: 60_000 });
   const { at } = node;
   const [, other] = at.accounts;
   const counter = await node.created('sum');
   await at.send(node.owner, { type: 102, target: other.text, opType: 'add', role: DEVELOPER });
   await at.mine();
-  const hanging = await at.send(other, {
-    ...{ type: 103, image: 'hanging', imageHash: hashOfImage('hanging') },
-    ...{ contractName: 'hanging', params: [] },
+  const contract = await at.send(other, {
+    ...{ type: 103, image: 'bad', imageHash: hashOfImage('bad'), contractName: 'bad', params: [] },
   });
   for (let i = 0; i < 3; i++) await at.mine();
-  const fresh = Array.from({ length: 5 }, (_, i) => at.newAccount(`one of many ${i}`));
+  const fresh = Array.from({ length: FRESH }, (_, i) => at.newAccount(`one of many ${i}`));
   for (const { text: recipient } of fresh) {
     const pay = { type: 4, version: 2, recipient, amount: 10n ** 9n, attachment: '' };
     await at.send(node.owner, pay);
   }
   await at.mine();
-  const twice = (contract: Tx, by: Account, timestamp: number): Tx => {
-    const calls = [1, 2].map((i) =>
-      callOf(node, contract, { ...add(i), timestamp: timestamp + i }, by),
+  const submit = async (of: Tx, by: Account, values: readonly number[], ago = 0): Promise<Tx> => {
+    const timestamp = at.clock.now() - ago;
+    const calls = values.map((value, i) =>
+      callOf(node, of, { ...add(value), timestamp: timestamp + i }, by),
     );
-    return groupOf(node, calls, { timestamp }, by);
+    const group = groupOf(node, calls, { timestamp }, by);
+    await at.node.pool.submit(group);
+    return group;
   };
-  const outcomes: number[] = [];
-  for (const account of fresh) {
-    const now = at.clock.now();
-    const honest = twice(counter, node.owner, now);
-    await at.node.pool.submit(twice(hanging, account, now - 10_000));
-    await at.node.pool.submit(honest);
+  /** Whether the honest one of each round gets into its block beside one of `others`. */
+  const honestBeside = async (others: readonly Account[]): Promise<readonly boolean[]> => {
+    const isIn: boolean[] = [];
+    for (const account of others) {
+      await submit(contract, account, [1, 2], 10_000);
+      const honest = await submit(counter, node.owner, [1, 2]);
+      await mined(node);
+      isIn.push(!inPool(node, honest));
+    }
+    return isIn;
+  };
+  return { node, counter, contract, fresh, submit, honestBeside };
+}
+
+const FRESH = 6;
+const ALWAYS = Array(FRESH - 1).fill(true);
+const REFUSED = 13n;
+const REFUSAL = { kind: 'error', code: 2, message: 'no' } as const;
+const isSmall = ({ transaction }: ContractExecution): boolean =>
+  (transaction.params[0]!.value as bigint) <= 2n;
+const hanging: Program = () => new Promise(() => {});
+const hangingSometimes: Program = (execution, wait) =>
+  isSmall(execution) ? hanging(execution, wait) : success();
+
+t.test('a creator with a new account for each round does not starve others', async (t) => {
+  const { fresh, honestBeside } = await badCreator(t, hanging);
+  t.strictSame((await honestBeside(fresh)).slice(1), ALWAYS, 'nothing is known of the first');
+});
+
+t.test('nor with accounts that have had a success', async (t) => {
+  const { node, contract, fresh, submit, honestBeside } = await badCreator(t, hangingSometimes);
+  for (const account of fresh) await submit(contract, account, [8, 9]);
+  await mined(node);
+  await submit(contract, node.at.accounts[1], [8, 9]);
+  await mined(node);
+  t.strictSame((await honestBeside(fresh)).slice(1), ALWAYS);
+});
+
+const SLOW_MS = 3_000;
+const twice = { key: 'a', type: 'string', value: 'x' } as const;
+const large = Array.from(
+  { length: 60 },
+  (_, i) => ({ key: `k${i}`, type: 'string', value: 'x'.repeat(30_000) }) as const,
+);
+for (const [what, outcome] of [
+  ['bad results', success(twice, twice)],
+  ['results that are too large', success(...large)],
+  ['slow refusals', REFUSAL],
+] as const) {
+  t.test(`nor with ${what}`, async (t) => {
+    const { fresh, honestBeside } = await badCreator(t, async (_, wait) => {
+      await wait(SLOW_MS);
+      return outcome;
+    });
+    t.strictSame((await honestBeside(fresh)).slice(1), ALWAYS);
+  });
+}
+
+t.test('nobody makes others pay for calls that their contract refuses', async (t) => {
+  const { node, counter, contract, fresh, submit } = await badCreator(t, hangingSometimes);
+  const [one, two, three, refused, newcomer] = fresh;
+  const bad = [one!, two!, three!];
+  for (const account of bad) await submit(contract, account, [8, 9]);
+  await mined(node);
+  await submit(counter, refused!, [Number(REFUSED), 9]);
+  await mined(node);
+  const honest = await submit(counter, newcomer!, [1, 2]);
+  for (const account of bad) {
+    await submit(contract, account, [1, 2]);
     await mined(node);
-    outcomes.push(inPool(node, honest) ? 0 : 1);
   }
-  t.strictSame(outcomes.slice(1), [1, 1, 1, 1], 'nothing is known of the first');
+  t.equal(inPool(node, honest), false);
+});
+
+t.test('what gets into the block owes nothing', async (t) => {
+  const { node, counter, contract, fresh, submit } = await badCreator(t, async (_, wait) => {
+    await wait(SLOW_MS / 10);
+    return success();
+  });
+  const [slow, quick] = [fresh[0]!, fresh[1]!];
+  for (const [of, by] of [
+    [contract, slow],
+    [counter, quick],
+  ] as const) {
+    await submit(of, by, [1, 2]);
+    t.strictSame(types(await mined(node)), [120]);
+  }
+  const groups = [await submit(counter, quick, [3, 4], 9), await submit(contract, slow, [3, 4])];
+  const block = await mined(node);
+  const ids = (txs: readonly Tx[]): readonly string[] => txs.map(({ id }) => latin1(id));
+  t.strictSame(ids(block), ids(groups.reverse()), 'the one whose turn is longer ago comes first');
+});
+
+t.test('no group is decoded to find out which one comes first', async (t) => {
+  const { node, counter, contract, fresh, submit } = await badCreator(t, hanging);
+  await submit(contract, fresh[0]!, [1, 2]);
+  await mined(node);
+  for (const account of fresh.slice(1)) await submit(contract, account, [1, 2], 10_000);
+  const honest = await submit(counter, node.owner, [1, 2]);
+  const decoded = decodedGroups(node);
+  await mined(node);
+  t.equal(decoded[0], latin1(honest.id));
 });
 
 t.test('a call of a group that is thrown away is no success', async (t) => {
@@ -206,8 +320,10 @@ t.test('a call of a group that is thrown away is no success', async (t) => {
     const calls = [1, 2].map((value) => callOf(node, contract, { ...add(value), timestamp }));
     await node.at.node.pool.submit(groupOf(node, calls, { timestamp }));
   }
+  const decoded = decodedGroups(node);
   await node.at.mine();
   t.equal(program.runs, 2 * FAILURES_MAX, 'then the sender rests');
+  t.equal(decoded.length, FAILURES_MAX, 'and the others are not even decoded');
 });
 
 t.test('a group that takes the right to sign from the miner', async (t) => {

@@ -1,7 +1,16 @@
 // Which atomic transaction with contracts is executed next.
 import t from 'tap';
-import { createGroupPhase, GROUPS_OF_ONE_SHARE } from '../../src/contracts/group-phase.ts';
-import { createGroupTurns } from '../../src/contracts/group-turns.ts';
+import {
+  createGroupPhase,
+  DEBT_STEP_MS,
+  GROUPS_OF_ONE_SHARE,
+} from '../../src/contracts/group-phase.ts';
+import {
+  createGroupTurns,
+  GroupWaste,
+  HALF_LIFE,
+  QUICK_MS,
+} from '../../src/contracts/group-turns.ts';
 import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 
@@ -28,21 +37,25 @@ function rounds() {
   return async (entries: readonly PoolEntry[], round: Round = {}): Promise<readonly string[]> => {
     const { ms = 1, failing = () => false, creators = () => [], maySign = () => true } = round;
     const ran: string[] = [];
+    turns.roundBegan();
     const phase = createGroupPhase(entries, clock.now() + PART_MS, {
       clock,
       async runGroup(entry) {
         ran.push(entry.key);
         turns.began(entry.sender);
-        await clock.advance(typeof ms === 'number' ? ms : ms(entry));
-        if (failing(entry)) {
-          failed.add(entry.key);
-          turns.failed(entry.sender, creators(entry)[0]);
-        } else turns.succeeded(entry.sender, creators(entry));
+        const took = typeof ms === 'number' ? ms : ms(entry);
+        await clock.advance(took);
+        if (!failing(entry)) return;
+        failed.add(entry.key);
+        const waste = new GroupWaste();
+        for (const owner of creators(entry)) waste.took({ owner }, took);
+        turns.wasted(entry.sender, took, waste.byCreator);
       },
       maySign: () => maySign(ran),
       isDue: () => true,
       hasFailed: ({ key }) => failed.has(key),
-      yields: (entry) => turns.isFailing(entry.sender, () => creators(entry)),
+      debtOf: (entry) =>
+        Math.max(turns.debtOf(entry.sender), ...creators(entry).map(turns.debtOfCreator)),
       lastTurnOf: turns.lastOf,
     });
     await phase.run();
@@ -64,20 +77,33 @@ t.test('senders take turns, also from round to round', async (t) => {
 });
 
 t.test(
-  'a sender whose last one has failed gives way with new ones, until one succeeds',
+  'a sender that has wasted time gives way with new ones, until it is forgotten',
   async (t) => {
     const run = rounds();
     const failing = ({ sender }: PoolEntry): boolean => sender === 'a';
-    t.strictSame(await run(entriesOf('a1', 'a2', 'b1', 'b2'), { failing }), [
-      'a1',
-      'b1',
-      'b2',
-      'a2',
-    ]);
+    const slow = (entry: PoolEntry): number => (failing(entry) ? 2 * DEBT_STEP_MS : 1);
+    const first = await run(entriesOf('a1', 'a2', 'b1', 'b2'), { failing, ms: slow });
+    t.strictSame(first, ['a1', 'b1', 'b2', 'a2']);
     t.strictSame(await run(entriesOf('a3', 'b3', 'b4')), ['b3', 'b4', 'a3']);
-    t.strictSame(await run(entriesOf('b5', 'a4', 'b6')), ['b5', 'a4', 'b6']);
+    t.strictSame(
+      await run(entriesOf('b5', 'a4', 'b6')),
+      ['b5', 'b6', 'a4'],
+      'in spite of a success',
+    );
+    // Less than a step is left of it.
+    for (let i = 0; i < 3 * HALF_LIFE; i++) await run([]);
+    t.strictSame(await run(entriesOf('b7', 'a5', 'b8')), ['b7', 'a5', 'b8']);
   },
 );
+
+t.test('who owes less comes first, and trifles do not count', async (t) => {
+  const run = rounds();
+  const ms = ({ sender }: PoolEntry): number =>
+    ({ a: 3 * DEBT_STEP_MS, b: 2 * DEBT_STEP_MS, c: DEBT_STEP_MS / 2 })[sender] ?? 1;
+  await run(entriesOf('a1', 'b1', 'c1'), { ms, failing: () => true });
+  await run(entriesOf('d1'));
+  t.strictSame(await run(entriesOf('a2', 'b2', 'd2', 'c2')), ['c2', 'd2', 'b2', 'a2']);
+});
 
 t.test('a sender that has used its share waits for all others', async (t) => {
   const run = rounds();
@@ -101,21 +127,36 @@ t.test('of one sender, what has not failed comes first', async (t) => {
   t.strictSame(await run(entriesOf('a1'), one), ['a1']);
 });
 
-t.test('new accounts with the contracts of a creator whose last one has failed', async (t) => {
+t.test('new and known accounts with slow contracts of a creator', async (t) => {
   const run = rounds();
   const creators = ({ sender }: PoolEntry): readonly string[] => [
     ['h', 'n'].includes(sender) ? 'good' : 'bad',
   ];
   const failing = (entry: PoolEntry): boolean => creators(entry)[0] === 'bad';
   const round = { ms: PART_MS, creators, failing };
-  t.strictSame(await run(entriesOf('h1'), round), ['h1']);
+  const good = { creators };
+  t.strictSame(await run(entriesOf('h1', 'b1', 'c1', 'd1'), good), ['h1', 'b1', 'c1', 'd1']);
   t.strictSame(await run(entriesOf('a1', 'h2'), round), ['a1'], 'nothing is known of it yet');
-  for (const fresh of ['b1', 'c1', 'd1']) {
-    const ran = await run(entriesOf(fresh, `h-${fresh}`), round);
-    t.strictSame(ran, [`h-${fresh}`], 'they do not come first');
+  for (const sender of ['b', 'c', 'x', 'y']) {
+    await run(entriesOf('z1'), good);
+    const ran = await run(entriesOf(`${sender}2`, `h-${sender}`), round);
+    t.strictSame(ran, [`h-${sender}`], 'a success of its contracts clears nothing');
   }
   t.strictSame(await run(entriesOf('e1', 'n1'), round), ['n1'], 'as others without a turn do');
-  const good = { ...round, failing: () => false };
-  t.strictSame(await run(entriesOf('f1'), good), ['f1'], 'until one is in a block');
-  t.strictSame(await run(entriesOf('g1', 'h3'), good), ['g1']);
 });
+
+t.test('a creator answers for no quick calls of others', async (t) => {
+  const run = rounds();
+  const creators = (): readonly string[] => ['good'];
+  const failing = { creators, failing: () => true, ms: QUICK_MS };
+  await run(entriesOf('a1', 'b1', 'c1', 'd1', 'e1'), failing);
+  t.strictSame(await run(entriesOf('n1', 'x1'), { creators: entryCreators }), ['n1', 'x1']);
+  const slow = { ...failing, ms: QUICK_MS + 2 * DEBT_STEP_MS };
+  await run(entriesOf('f1'), slow);
+  t.strictSame(await run(entriesOf('o1', 'y1'), { creators: entryCreators }), ['y1', 'o1']);
+});
+
+/** The contracts of x and y have another creator. */
+const entryCreators = ({ sender }: PoolEntry): readonly string[] => [
+  ['x', 'y'].includes(sender) ? 'other' : 'good',
+];

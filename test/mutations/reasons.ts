@@ -119,10 +119,6 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'no refusal: the node stops, and nothing of the block is used',
   ],
   [
-    'src/contracts/group-turns.ts createGroupTurns.isFailing: if (failingCreators.size === 0) return false;',
-    'a shortcut: without it the creators are looked up, and none of them is found',
-  ],
-  [
     'src/contracts/warm-up.ts createWarmUp.isNews: if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return false;',
     'no refusal: without it each arrival asks for the container',
   ],

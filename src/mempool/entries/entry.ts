@@ -9,9 +9,18 @@ import { fromLatin1, latin1 } from '../../base/bytes.ts';
 import { membersOf } from '../../tx/members.ts';
 import { ProofVerdicts } from '../../tx/proof-verdicts.ts';
 import type { Tx, TxType } from '../../tx/transaction.ts';
+import { createContract } from '../../tx/types/103-create-contract.ts';
 import type { Counted } from './senders.ts';
 import type { Spending } from './spending.ts';
 import type { Ordered } from './time-order.ts';
+
+/** What a miner has to know of a contract transaction inside an atomic one before it decodes that. */
+export interface MemberContract {
+  /** Contract id as Latin-1 text. */
+  readonly key: string;
+  /** The creator of a contract that the member itself makes, as Latin-1 text. */
+  readonly creator: string | undefined;
+}
 
 export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
   readonly key: string;
@@ -26,6 +35,8 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
   readonly members?: readonly string[];
   /** The types of its members; of atomic transactions only. */
   readonly memberTypes?: ReadonlySet<number>;
+  /** The contracts that execute its members, in their order; of atomic transactions only. */
+  readonly memberContracts?: readonly MemberContract[];
   /** True once the listeners of the pool have received it. */
   announced = false;
   /** True for a transaction of a block that was rolled back. */
@@ -54,6 +65,7 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
       const members = membersOf(tx);
       this.members = members.map(({ id }) => latin1(id));
       this.memberTypes = new Set(members.map(({ type }) => type));
+      this.memberContracts = contractsOf(members);
     }
     this.returned = returned;
     this.bytesHash = bytesHash;
@@ -63,6 +75,17 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
   get verdicts(): ProofVerdicts {
     return this;
   }
+}
+
+function contractsOf(members: readonly Tx[]): readonly MemberContract[] {
+  const contracts: MemberContract[] = [];
+  for (const tx of members) {
+    const id = tx.def.executable === true ? tx.def.contract?.(tx) : undefined;
+    if (id === undefined) continue;
+    const creator = tx.type === createContract.type ? latin1(tx.sender) : undefined;
+    contracts.push({ key: latin1(id), creator });
+  }
+  return contracts;
 }
 
 export const idOf = (entry: PoolEntry): Uint8Array => fromLatin1(entry.key);
