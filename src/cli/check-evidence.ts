@@ -2,7 +2,7 @@
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { headerHash } from '../block/header.ts';
-import { CodecError } from '../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { isEvidence } from '../finality/evidence.ts';
 import { evidenceFromJson } from '../finality/evidence-json.ts';
 import type { SignedVote } from '../finality/vote.ts';
@@ -12,12 +12,25 @@ import { genesisBlock } from './genesis-block.ts';
 import { parseJson } from './terminal/documents.ts';
 import { CliError } from './terminal/exit.ts';
 
-/** Who lied, and how. Throws CliError where nobody is shown to. */
+/** Who lied, and how: of a pair, or of each of a list. Throws CliError where one shows no lie. */
 export function checkEvidence(config: Config, text: string) {
   const { scheme } = cryptographyOfConfig(config);
-  const pair = readPair(text, scheme);
-  const [first, second] = pair;
   const genesis = headerHash(genesisBlock(config).header, scheme);
+  const json = parseJson(text);
+  if (!Array.isArray(json)) return checkPair(json, genesis, scheme);
+  if (json.length === 0) throw new CliError('The list has no votes');
+  return json.map((one: unknown, at) => {
+    try {
+      return checkPair(one, genesis, scheme);
+    } catch (cause) {
+      throw cause instanceof CliError ? new CliError(`Pair ${at + 1}: ${cause.message}`) : cause;
+    }
+  });
+}
+
+function checkPair(json: unknown, genesis: Uint8Array, scheme: ChainScheme) {
+  const pair = readPair(json, scheme);
+  const [first, second] = pair;
   if (!equal(first.genesis, genesis)) throw new CliError('The votes are of another network');
   if (!isEvidence(pair, scheme)) {
     throw new CliError(
@@ -34,9 +47,9 @@ export function checkEvidence(config: Config, text: string) {
   };
 }
 
-function readPair(text: string, scheme: Parameters<typeof evidenceFromJson>[1]) {
+function readPair(json: unknown, scheme: ChainScheme) {
   try {
-    return evidenceFromJson(parseJson(text), scheme);
+    return evidenceFromJson(json, scheme);
   } catch (cause) {
     if (!(cause instanceof CodecError)) throw cause;
     throw new CliError(`The file has no two votes: ${cause.message}`);

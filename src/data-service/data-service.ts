@@ -4,6 +4,7 @@
  * start is waited for.
  */
 
+import { assert } from '../base/assert.ts';
 import { type Database, DatabaseError } from '../base/database.ts';
 import { Disposal } from '../base/disposal.ts';
 import {
@@ -98,6 +99,9 @@ export class DataService {
   private readonly started = new Disposal();
   private readonly stopping = new AbortController();
   private readonly firstAnswer = Promise.withResolvers<void>();
+  private isStarted = false;
+  /** Of the connections for queries, which may take longer than the crawler lives. */
+  private opening: Promise<void> = Promise.resolve();
   private reading: Database | undefined;
   private health: Database | undefined;
   private store: Database | undefined;
@@ -119,6 +123,8 @@ export class DataService {
 
   /** Rejects where the address cannot be bound. */
   async start(): Promise<void> {
+    assert(!this.isStarted, 'a data service is started once');
+    this.isStarted = true;
     const { options, deps, started, services, metrics, streams } = this;
     readOnDemand(metrics, {
       crawl: services.crawl,
@@ -141,8 +147,10 @@ export class DataService {
 
   async stop(): Promise<void> {
     this.stopping.abort();
+    await this.started.dispose().catch(() => undefined);
+    await Promise.allSettled([this.ended, this.opening]);
+    // What was being opened is closed as soon as it is open.
     await this.started.dispose();
-    await this.ended.catch(() => undefined);
   }
 
   private nodeReader(): NodeReader {
@@ -195,13 +203,16 @@ export class DataService {
     const meter = crawlMeter(this.metrics);
     const crawler = startCrawler(options, { ...deps, db, node, state, meter });
     started.add('crawler', () => crawler.stop());
-    if (this.reading === undefined && server !== undefined) await this.openReading();
-    deps.log.info('data.opened', { engine: db.engine });
-    return crawler.ended.catch((cause: Error) => {
+    const ended = crawler.ended.catch((cause: Error) => {
       if (server === undefined || state.height === 0) throw cause;
       this.sayStopped(cause);
       return this.wait();
     });
+    if (this.reading === undefined && server !== undefined) this.opening = this.openReading();
+    // A crawler that needs an operator says so, even where the connections for queries are away.
+    await Promise.race([this.opening, ended]);
+    deps.log.info('data.opened', { engine: db.engine });
+    return ended;
   }
 
   private sayStopped(cause: Error): void {

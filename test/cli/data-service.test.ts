@@ -42,7 +42,9 @@ t.test('it listens when it can answer, and its events are its own', async (t) =>
 t.test('a port that is taken ends it with the remedy', async (t) => {
   const port = await takenPort(t);
   const folder = join(t.testdir({}), 'data');
-  const set = settings(`database-url=pglite:${folder}`, `port=${port}`);
+  const taken = [`database-url=pglite:${folder}`, `port=${port}`];
+  // The server of metrics, which runs by then, ends with it.
+  const set = settings(...taken, 'metrics-port=0');
   const service = await run(['data', 'start', ...set]);
   t.equal(service.code, 1);
   t.match(

@@ -77,6 +77,7 @@ class PgliteStore {
   private used = 0;
   private isLocked = false;
   private isClosed = false;
+  private stopped: Promise<void> | undefined;
 
   constructor(folder: string | undefined, options: PgliteOptions) {
     this.folder = folder;
@@ -94,8 +95,12 @@ class PgliteStore {
     }
   }
 
-  async stop(): Promise<void> {
-    if (this.isClosed) return;
+  stop(): Promise<void> {
+    this.stopped ??= this.end();
+    return this.stopped;
+  }
+
+  private async end(): Promise<void> {
     await this.run((own) => own.call({ kind: 'close' })).catch(() => undefined);
     this.isClosed = true;
     await this.thread.end(new DatabaseError('away', 'the store is closed'));

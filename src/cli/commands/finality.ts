@@ -1,9 +1,14 @@
 /** `platform-node finality`: the note of a voter, and evidence (finality.md#notes, #contradictions). */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Note } from '../../finality/note-file.ts';
+import type { Note, NoteOwner } from '../../finality/note-file.ts';
 import { CliError } from '../terminal/exit.ts';
 import { withChain } from './chain/chain.ts';
 import { setOption } from './config.ts';
+
+/** A voter that waits for a block so far above the tip has most likely been given a wrong height. */
+const AHEAD_MAX = 10_000;
+/** With room for as many pairs as a node keeps. */
+const EVIDENCE_BYTES_MAX = 1024 * 1024;
 
 interface Flags {
   readonly set?: string[];
@@ -30,7 +35,8 @@ export function register(command: Command): void {
   command
     .command('verify-evidence <config> <file>')
     .description(
-      "check a pair of votes of GET /finality/evidence without a chain; '-' reads stdin; fails where they show no lie",
+      "check the answer of GET /finality/evidence, or one pair of it, without a chain; '-' reads stdin; fails where a pair " +
+        'shows no lie',
     )
     .addOption(setOption())
     .action(verifyEvidence);
@@ -54,17 +60,38 @@ interface ResumeFlags extends Flags {
 async function resume(path: string, flags: ResumeFlags) {
   const { printJson } = await import('../terminal/output.ts');
   const { after } = flags;
-  await withNote(path, flags, ({ note, files, height, write }) => {
-    if ((files.read(note)?.length ?? 0) > 0) {
-      throw new CliError(`'${note}' has the last vote of this key, so nothing is lost`);
+  await withNote(path, flags, ({ note, height, isVotedOn, read, write }) => {
+    if (height === 1) {
+      throw new CliError('the chain has its first block alone: let the node fetch the chain first');
     }
+    if (!isVotedOn) {
+      throw new CliError(
+        'feature 1004 is not approved in this chain, so nobody votes: ask again once it is',
+      );
+    }
+    requireLost(note, read());
     // This key may have voted for each block of its chain.
     if (after < height)
       throw new CliError(`the chain has ${height} blocks: name that height, or more`);
+    if (after > height + AHEAD_MAX) {
+      throw new CliError(
+        `${after} is more than ${AHEAD_MAX} above the last block, ${height}: name a lower height`,
+      );
+    }
     // Whatever was signed has a lower target, so no vote with this source contradicts it.
     write({ link: { source: after, target: after }, vote: undefined });
     printJson({ note, after });
   });
+}
+
+function requireLost(path: string, note: Note | undefined): void {
+  if (note === undefined) return;
+  const { link, vote } = note;
+  if (vote === undefined && link.source > 0) {
+    throw new CliError(`'${path}' resumes after ${link.source} already`);
+  }
+  const has = vote === undefined ? 'says that this key has never voted' : 'has its last vote';
+  throw new CliError(`'${path}' ${has}, so nothing is lost`);
 }
 
 interface OpenNote {
@@ -73,6 +100,10 @@ interface OpenNote {
   readonly files: typeof import('../../adapters/files.ts')['files'];
   /** Of the last block. */
   readonly height: number;
+  /** The feature is approved in this chain, or its configuration begins with it. */
+  readonly isVotedOn: boolean;
+  /** Undefined where it is lost. Throws StartError where it is damaged. */
+  readonly read: () => Note | undefined;
   readonly write: (note: Note) => void;
 }
 
@@ -81,23 +112,31 @@ async function withNote(path: string, flags: Flags, job: (opened: OpenNote) => v
   const { files } = await import('../../adapters/files.ts');
   const { headerHash } = await import('../../block/header.ts');
   const { headerRowAt } = await import('../../chain/store/stored-blocks.ts');
-  const { encodeNote } = await import('../../finality/note-file.ts');
+  const { encodeNote, readNote } = await import('../../finality/note-file.ts');
   const { participantOf } = await import('../../ledger/participants.ts');
-  const { notePath } = await import('../../node/voter-note.ts');
-  await withChain(path, flags, async (blockchain, { config }) => {
+  const { notePath, noteDisk } = await import('../../node/voter-note.ts');
+  const { activationHeight, feature } = await import('../../tx/rules/features.ts');
+  await withChain(path, flags, async (blockchain, { config, rules }) => {
     const { view } = blockchain;
     const { scheme } = view;
     const note = notePath(config);
-    const write = (content: Note): void => {
+    const noteOwner = (): NoteOwner => {
       const owner = participantOf(view, scheme.addressFromText(config.ownerAddress));
       if (owner === undefined) {
         throw new CliError('the owner is no participant of this chain, so its key is not known');
       }
       const genesis = headerHash(headerRowAt(view, 1)!.header, scheme);
-      const bytes = encodeNote(content, { genesis, voter: owner.publicKey }, scheme);
-      files.replace(note, bytes, { secret: true });
+      return { genesis, voter: owner.publicKey };
     };
-    job({ note, files, height: blockchain.tip().height, write });
+    job({
+      note,
+      files,
+      height: blockchain.tip().height,
+      isVotedOn: activationHeight(view, feature.finality, rules) !== undefined,
+      read: () => readNote(noteDisk(files, note), note, noteOwner(), scheme),
+      write: (content) =>
+        files.replace(note, encodeNote(content, noteOwner(), scheme), { secret: true }),
+    });
   });
 }
 
@@ -107,7 +146,7 @@ async function verifyEvidence(path: string, file: string, flags: Flags): Promise
   const { readAll } = await import('../terminal/lines.ts');
   const { printJson } = await import('../terminal/output.ts');
   const { config } = await loadConfig(path, flags);
-  printJson(checkEvidence(config, await readAll(file)));
+  printJson(checkEvidence(config, await readAll(file, EVIDENCE_BYTES_MAX)));
 }
 
 function heightFrom(text: string): number {

@@ -23,16 +23,26 @@ export async function* readLines(source: string): AsyncGenerator<string> {
   if (failure !== undefined) throw new CliError(`Cannot read '${source}': ${failure.message}`);
 }
 
-/** The whole input, for a single document. */
-export const readAll = async (source: string): Promise<string> =>
-  (await readBytes(source)).toString('utf8');
+/** The whole input, for a single document. Throws CliError where it has more bytes. */
+export const readAll = async (source: string, bytesMax?: number): Promise<string> =>
+  (await readBytes(source, bytesMax)).toString('utf8');
 
-export async function readBytes(source: string): Promise<Buffer> {
+export async function readBytes(
+  source: string,
+  bytesMax = Number.POSITIVE_INFINITY,
+): Promise<Buffer> {
+  let length = 0;
   const chunks: Buffer[] = [];
   const input = source === '-' ? process.stdin : createReadStream(source);
   try {
-    for await (const chunk of input) chunks.push(Buffer.from(chunk as Uint8Array));
+    for await (const chunk of input) {
+      const bytes = Buffer.from(chunk as Uint8Array);
+      length += bytes.length;
+      if (length > bytesMax) throw new CliError(`'${source}' has more than ${bytesMax} bytes`);
+      chunks.push(bytes);
+    }
   } catch (cause) {
+    if (cause instanceof CliError) throw cause;
     throw new CliError(`Cannot read '${source}': ${(cause as Error).message}`);
   }
   return Buffer.concat(chunks);

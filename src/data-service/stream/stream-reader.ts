@@ -144,6 +144,7 @@ class ChainReader implements StreamReader<StreamRound> {
     if (signal.aborted) return 'waits';
     this.isChecked ||= place.seq < this.place.seq;
     this.place = place;
+    this.toldFinal = Math.min(this.toldFinal, height);
     this.send(rollbackEvent(height, placeText(place)));
     return 'more';
   }

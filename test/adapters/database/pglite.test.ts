@@ -47,6 +47,14 @@ t.test('the time of a query', async (t) => {
   t.strictSame(await again.query('SELECT n FROM one ORDER BY n'), [{ n: 1 }, { n: 2 }]);
 });
 
+t.test('a close that is asked for twice', async (t) => {
+  const folder = t.testdir();
+  const db = await pgliteDatabase(folder);
+  await Promise.all([db.close(), db.close()]);
+  const again = await pgliteDatabase(folder);
+  await again.close();
+});
+
 t.test('a store that cannot be opened again', async (t) => {
   const folder = t.testdir();
   let now = 0;

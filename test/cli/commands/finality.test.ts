@@ -48,7 +48,7 @@ async function resumes(t: Test, { dir, chainId }: DevNode, config: string) {
   const file = join(dir, 'finality-note');
   const resume = (after: number) =>
     run(['finality', 'resume', config, '--after', String(after)], { env });
-  const kept = await resume(1_000_000);
+  const kept = await resume(9000);
   t.equal(kept.code, 1);
   t.match(kept.stderr, /nothing is lost/);
   const before = readFileSync(file);
@@ -57,12 +57,17 @@ async function resumes(t: Test, { dir, chainId }: DevNode, config: string) {
   const low = await resume(2);
   t.equal(low.code, 1, 'the key may have voted for each block of the chain');
   t.match(low.stderr, /name that height, or more/);
-  const resumed = await resume(1_000_000);
+  t.match(await resume(1_000_000), { code: 1, stderr: /name a lower height/ });
+  const empty = ['--set', `node.data-directory=${join(dir, 'elsewhere')}`];
+  const bare = await run(['finality', 'resume', config, '--after', '9000', ...empty], { env });
+  t.match(bare, { code: 1, stderr: /let the node fetch the chain first/ });
+  const resumed = await resume(9000);
   t.equal(resumed.code, 0, resumed.stderr);
   const { link, vote } = decodeNote(readFileSync(file), { genesis, voter }, scheme);
-  t.strictSame({ link, vote }, { link: { source: 1_000_000, target: 1_000_000 }, vote: undefined });
-  t.notOk(mayVote(link, { source: 999_999, target: 1_000_001 }), 'no vote surrounds a lost one');
-  t.ok(mayVote(link, { source: 1_000_000, target: 1_000_001 }));
+  t.strictSame({ link, vote }, { link: { source: 9000, target: 9000 }, vote: undefined });
+  t.notOk(mayVote(link, { source: 8999, target: 9001 }), 'no vote surrounds a lost one');
+  t.ok(mayVote(link, { source: 9000, target: 9001 }));
+  t.match(await resume(9001), { code: 1, stderr: /resumes after 9000 already/ });
   writeFileSync(file, before);
 }
 
@@ -95,6 +100,18 @@ async function showsLies(t: Test, { dir, chainId }: DevNode, config: string) {
   t.match((await verify(voteFor(5, 1), forged)).stderr, /no evidence/);
   const other = { ...voteFor(5, 1), genesis: new Uint8Array(32) };
   t.match((await verify(other, voteFor(5, 2))).stderr, /another network/);
+  const pairs = async (...all: readonly (readonly [SignedVote, SignedVote])[]) => {
+    const input = JSON.stringify(all.map((pair) => evidenceToJson(pair, scheme)));
+    return run(['finality', 'verify-evidence', config, '-'], { env, input });
+  };
+  const lies = await pairs([voteFor(5, 1), voteFor(5, 2)], [voteFor(6, 1), voteFor(6, 2)]);
+  t.match(JSON.parse(lies.stdout), [{ second }, { second: { targetHeight: 6 } }]);
+  const one = await pairs([voteFor(5, 1), voteFor(5, 2)], [voteFor(5, 1), voteFor(6, 2)]);
+  t.match(one, { code: 1, stderr: /Pair 2: The votes are no evidence/ });
+  t.match(await pairs(), { code: 1, stderr: /no votes/ });
+  writeFileSync(file, ' '.repeat(1024 * 1024 + 1));
+  const long = await run(['finality', 'verify-evidence', config, file], { env });
+  t.match(long, { code: 1, stderr: /more than 1048576 bytes/ });
   writeFileSync(file, '{"first":1}');
   t.match((await run(['finality', 'verify-evidence', config, file])).stderr, /no two votes/);
 }
@@ -161,4 +178,13 @@ t.test('a node of a network that votes', async (t) => {
   const damaged = await verify(file, ...checkpoint);
   t.equal(damaged.code, 1);
   t.match(damaged.stderr, /no proof/);
+});
+
+t.test('a key of a chain without the feature', async (t) => {
+  const node = await startDevNode(t, { round: '200ms' });
+  const height = async () => (await node.rest.get('/blocks/height')).body as { height: number };
+  while ((await height()).height < 2) await sleep(100);
+  await node.stop();
+  const resume = ['finality', 'resume', join(node.dir, 'node.conf'), '--after', '900'];
+  t.match(await run(resume), { code: 1, stderr: /feature 1004 is not approved/ });
 });

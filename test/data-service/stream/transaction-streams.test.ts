@@ -102,6 +102,12 @@ t.test('what becomes final', async (t) => {
   t.match(await get('/transactions?heightTo=20&limit=1&extended=true'), [{ final: true }]);
   const again = await service.get('/blocks?limit=1', { 'if-none-match': headers.get('etag')! });
   t.equal(again.status, 200, 'the answer is another one, though there is no block');
+  finalHeight = 5;
+  chain.reorganise(10);
+  await client.until((events) => events.some(({ type }) => type === 'rollback'));
+  finalHeight = 15;
+  await client.until((events) => finals(events).length === 3);
+  t.strictSame(finals(client.events).at(-1), { type: 'final', data: { height: 15 } });
 });
 
 /** STREAM_ROUNDS=400: about 1,000 blocks with 50 reorganisations. */

@@ -62,6 +62,7 @@ interface Opened {
   readonly consensus: import('../../../consensus/consensus.ts').Consensus;
   readonly log: import('../../../base/ports.ts').Log;
   readonly verifier: import('../../../base/ports.ts').Verifier;
+  readonly rules: import('../../../tx/rules/chain-rules.ts').ChainRules;
 }
 
 /** Opens the chain of a configuration, passes it on, and closes it in any case. */
@@ -88,8 +89,8 @@ export async function withChain<T>(
   const verifier = createVerifyThreads(family, { log });
   try {
     const ports = { scheme, store, verifier, clock: systemClock(), log };
-    const { blockchain, consensus } = await openBlockchain(config, genesis, ports);
-    return await job(blockchain, { config, consensus, log, verifier });
+    const { blockchain, consensus, rules } = await openBlockchain(config, genesis, ports);
+    return await job(blockchain, { config, consensus, log, verifier, rules });
   } finally {
     await verifier.close();
     await (copy ?? store).close();

@@ -42,12 +42,12 @@ export async function runDataService(
   { dataService: config, platformCrypto }: DataConfig,
   parts: Parts,
 ): Promise<RunningDataService> {
+  const telemetry = await openMetrics(config);
   const log = stderrLog('info', process.stderr.isTTY === true);
   const stops = stopRequests(log, { service: 'data' });
   const client = undiciClient();
   const forwarding = undiciClient();
   const clock = systemClock(undefined);
-  const telemetry = await openMetrics(config);
   const service = new DataService(optionsOf(config, parts), {
     openDatabase: (purpose) => openDataStore(config, purpose),
     http: httpListener,
@@ -60,7 +60,22 @@ export async function runDataService(
     pages: readDataPages(),
     hashes: configuredFamily(platformCrypto),
   });
-  await service.start();
+  // What stays open would keep the process.
+  const close = async (exitCode: number): Promise<void> => {
+    stops.expectEnd(exitCode);
+    try {
+      await service.stop();
+    } finally {
+      await Promise.all([client.close(), forwarding.close(), telemetry?.close()]);
+      stops.release();
+    }
+  };
+  try {
+    await service.start();
+  } catch (cause) {
+    await close(EXIT.failure);
+    throw cause;
+  }
   const scheme = config.tls.cert === undefined ? 'http' : 'https';
   const url =
     service.server && `${scheme}://${hostInUrl(config.bindAddress)}:${service.server.port}`;
@@ -78,13 +93,8 @@ export async function runDataService(
         (failed: Error) => failed,
       ),
     ]);
-    stops.expectEnd(cause === undefined ? EXIT.ok : EXIT.failure);
     hideProgress();
-    await service.stop();
-    await client.close();
-    await forwarding.close();
-    await telemetry?.close();
-    stops.release();
+    await close(cause === undefined ? EXIT.ok : EXIT.failure);
     if (cause !== undefined) throw failureOf(cause, log);
   })();
   return { answering: service.answering, url, finished };
