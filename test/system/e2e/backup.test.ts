@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { files } from '../../../src/adapters/files.ts';
 import { lockFolder } from '../../../src/adapters/folder-lock.ts';
 import { jsonLines, run } from '../../cli/run.ts';
 import { startNode, temporaryFolder } from './dev-node.ts';
@@ -64,7 +65,8 @@ t.test('of a node at work, and a node that goes on from it', async (t) => {
   const names = ['chain', 'keystore', 'manifest.json', 'node.conf'];
   t.strictSame(readdirSync(backup), names);
   t.strictSame(readdirSync(join(backup, 'chain')), ['data.mdb']);
-  for (const name of ['.', 'manifest.json', 'node.conf', 'keystore/keystore.dat']) {
+  const [key] = readdirSync(join(backup, 'keystore'));
+  for (const name of ['.', 'manifest.json', 'node.conf', `keystore/${key}`]) {
     t.equal(statSync(join(backup, name)).mode & 0o077, 0, `${name} is for its owner alone`);
   }
   t.match(jsonLines((await run(['backup', 'verify', backup])).stdout)[0], {
@@ -174,11 +176,29 @@ t.test('files that others have stay, and a link to the folder of the chain', asy
   lock.release();
   t.match([locked.code, locked.stderr], [75, /another process uses the folder/]);
   t.strictSame(readdirSync(volume), []);
-  const keys = readFileSync(odd);
-  writeFileSync(odd, '');
+  const keys = join(dir, 'keys');
+  renameSync(odd, keys);
+  const contentOf = (path: string) =>
+    files.isDirectory(path)
+      ? files.list(path).map((name) => [name, readFileSync(join(path, name))])
+      : readFileSync(path);
+  if (files.isDirectory(keys)) {
+    mkdirSync(odd);
+    writeFileSync(join(odd, 'note'), '');
+    const refused = await run(['backup', 'restore', backup, config]);
+    t.match([refused.code, refused.stderr], [1, /has other files than keys/]);
+    t.strictSame(readdirSync(volume), []);
+    rmSync(join(odd, 'note'));
+  } else {
+    writeFileSync(odd, '');
+  }
   const done = await run(['backup', 'restore', backup, config]);
   t.match(jsonLines(done.stdout)[0], { keystore: 'restored' }, done.stderr);
-  t.strictSame(readFileSync(odd), keys);
+  t.strictSame(contentOf(odd), contentOf(keys));
+  t.strictSame(
+    readdirSync(dir).filter((name) => name.includes('.part-')),
+    [],
+  );
   t.ok(lstatSync(chain).isSymbolicLink());
   t.strictSame(readdirSync(volume), ['data.mdb']);
 });
