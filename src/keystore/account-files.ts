@@ -1,6 +1,7 @@
 /** Reads and writes the accounts of a keystore. */
 
 import { base58 } from '../base/base58.ts';
+import { equal } from '../base/bytes.ts';
 import type { Files, Random } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
@@ -108,8 +109,9 @@ export class AccountFiles {
   }
 
   /**
-   * Encrypts all accounts anew for `next`. Nothing is written unless every key could be opened; of a
-   * folder a run that was cut off is completed by the next one. Rejects with KeystoreError, and with
+   * Encrypts all accounts anew for `next`. Nothing is written unless every key could be opened, nor
+   * where another process wrote while `keyOf` asked. Of a folder a run that was cut off is completed
+   * by the next one. Rejects with KeystoreError, and with
    * what `keyOf` throws.
    */
   async reseal(next: Wallets, keyOf: (account: HeldAccount) => Promise<NewKey>): Promise<void> {
@@ -131,6 +133,9 @@ export class AccountFiles {
       }
       const { cost, salt, key } = wallet;
       resealed.push({ name, bytes: printKeyFile({ cost, salt, entries }, key) });
+    }
+    if (!isSame(found, readKeyFiles(files, path, layout))) {
+      throw new KeystoreError(`'${path}' was changed meanwhile, nothing is written: run it again`);
     }
     for (const { name, bytes } of resealed) files.replace(name, bytes, { secret: true });
   }
@@ -200,6 +205,13 @@ function readKeyFiles(files: KeystoreFiles, path: string, layout: Layout): Named
     return bytes === undefined || bytes.length === 0 ? [] : [{ name, bytes }];
   });
 }
+
+const isSame = (one: readonly NamedBytes[], other: readonly NamedBytes[]): boolean =>
+  one.length === other.length &&
+  one.every(({ name, bytes }, i) => {
+    const now = other[i]!;
+    return name === now.name && equal(bytes, now.bytes);
+  });
 
 /** Splits the accounts into files: all in one, or one file each, named by public key. */
 function splitByLayout(

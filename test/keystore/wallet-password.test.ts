@@ -18,12 +18,17 @@ async function made(layout: Layout) {
   return files;
 }
 
-const change = (files: KeystoreFiles, layout: Layout, own = 'b', password = OLD) =>
+const change = (
+  files: KeystoreFiles,
+  layout: Layout,
+  own: string | (() => Promise<string>) = 'b',
+  password = OLD,
+) =>
   changeWalletPassword(
     { path: 'wallet', layout, password, cost: CHEAP },
     { files, random, family, scheme },
     NEW,
-    async () => own,
+    async () => (typeof own === 'string' ? own : own()),
   );
 
 for (const layout of ['file', 'directory'] as const) {
@@ -46,6 +51,22 @@ for (const layout of ['file', 'directory'] as const) {
     await t.rejects(change(files, layout, 'b', 'wrong'), /Wrong password of the wallet/);
     t.strictSame(files.content, before);
     await t.rejects(change(memoryFiles(), layout), /missing or empty/);
+  });
+
+  t.test(`keys that came while it asked stay: ${layout}`, async (t) => {
+    const files = await made(layout);
+    const carol = family.keyPairFromPhrase('carol');
+    const meanwhile = async (): Promise<string> => {
+      await (await open(files, { layout })).add([{ privateKey: carol.privateKey }]);
+      return 'b';
+    };
+    await t.rejects(change(files, layout, meanwhile), {
+      name: 'KeystoreError',
+      message: /was changed meanwhile, nothing is written: run it again/,
+    });
+    t.ok(await (await open(files, { layout })).privateKey(address(carol)));
+    await change(files, layout);
+    t.equal((await open(files, { layout, password: NEW })).accounts().length, 3);
   });
 }
 

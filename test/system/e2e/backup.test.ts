@@ -2,15 +2,20 @@
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { files } from '../../../src/adapters/files.ts';
+import { lockFolder } from '../../../src/adapters/folder-lock.ts';
 import { jsonLines, run } from '../../cli/run.ts';
 import { startNode, temporaryFolder } from './dev-node.ts';
 import { API_KEY, networkFolder, OWNER } from './network-folder.ts';
@@ -60,7 +65,8 @@ t.test('of a node at work, and a node that goes on from it', async (t) => {
   const names = ['chain', 'keystore', 'manifest.json', 'node.conf'];
   t.strictSame(readdirSync(backup), names);
   t.strictSame(readdirSync(join(backup, 'chain')), ['data.mdb']);
-  for (const name of ['.', 'manifest.json', 'node.conf', 'keystore/keystore.dat']) {
+  const [key] = readdirSync(join(backup, 'keystore'));
+  for (const name of ['.', 'manifest.json', 'node.conf', `keystore/${key}`]) {
     t.equal(statSync(join(backup, name)).mode & 0o077, 0, `${name} is for its owner alone`);
   }
   t.match(jsonLines((await run(['backup', 'verify', backup])).stdout)[0], {
@@ -105,12 +111,17 @@ t.test('what is no good backup changes nothing', async (t) => {
   const manifest = join(backup, 'manifest.json');
   const text = readFileSync(manifest, 'utf8');
   const ofAnother = /damaged, or of another release/;
+  const different = /has (height|blockId|stateHash) \w+, but the manifest says/;
   const broken: readonly (readonly [from: RegExp, to: string, why: RegExp])[] = [
     [/chain\/data\.mdb/, '../data.mdb', ofAnother],
     [/node\.conf/, 'keystore/../../x', ofAnother],
     [/chain\/data\.mdb/, 'keystore/data.mdb', ofAnother],
     [/"height": \d+/, '"height": "5"', ofAnother],
     [/"version": 1/, '"version": 2', ofAnother],
+    [/node\.conf/, 'keystore/..', ofAnother],
+    [/"height": \d+/, '"height": 1000000', different],
+    [/"blockId": "\w+"/, '"blockId": "x"', different],
+    [/"stateHash": "\w+"/, '"stateHash": "x"', different],
     [/"genesisId": "\w+"/, '"genesisId": "x"', /of another network/],
     [/"sha256": "\w+"/, `"sha256": "${'0'.repeat(64)}"`, /is not what was backed up/],
   ];
@@ -136,6 +147,60 @@ t.test('what is no good backup changes nothing', async (t) => {
   t.match(jsonLines(done.stdout)[0], { keystore: 'not in the backup' }, done.stderr);
   rmSync(manifest);
   t.match((await run(['backup', 'verify', backup])).stderr, /is no backup/);
+});
+
+t.test('files that others have stay, and a link to the folder of the chain', async (t) => {
+  const { dir, config, edit } = await networkFolder(t);
+  await (await startNode(t, config, { apiKey: API_KEY })).stop();
+  const path = join(dir, 'keystore.dat');
+  const odd = join(dir, 'the keys (old) of öne.dat');
+  renameSync(path, odd);
+  edit(path, odd);
+  const backup = join(dir, 'backup');
+  mkdirSync(`${backup}.part`);
+  const both = await Promise.all(
+    [1, 2].map(() => run(['backup', 'create', config, backup, '--with-keystore'])),
+  );
+  t.strictSame(both.map(({ code }) => code).sort(), [0, 1], both.map((one) => one.stderr).join());
+  t.match(both.find(({ code }) => code === 1)?.stderr, /exists already/);
+  const left = readdirSync(dir).filter((name) => name.startsWith('backup'));
+  t.strictSame(left, ['backup', 'backup.part']);
+
+  const chain = join(dir, 'data/chain');
+  rmSync(chain, { recursive: true });
+  const volume = join(dir, 'volume');
+  mkdirSync(volume);
+  symlinkSync(volume, chain);
+  const lock = await lockFolder(volume);
+  const locked = await run(['backup', 'restore', backup, config]);
+  lock.release();
+  t.match([locked.code, locked.stderr], [75, /another process uses the folder/]);
+  t.strictSame(readdirSync(volume), []);
+  const keys = join(dir, 'keys');
+  renameSync(odd, keys);
+  const contentOf = (path: string) =>
+    files.isDirectory(path)
+      ? files.list(path).map((name) => [name, readFileSync(join(path, name))])
+      : readFileSync(path);
+  if (files.isDirectory(keys)) {
+    mkdirSync(odd);
+    writeFileSync(join(odd, 'note'), '');
+    const refused = await run(['backup', 'restore', backup, config]);
+    t.match([refused.code, refused.stderr], [1, /has other files than keys/]);
+    t.strictSame(readdirSync(volume), []);
+    rmSync(join(odd, 'note'));
+  } else {
+    writeFileSync(odd, '');
+  }
+  const done = await run(['backup', 'restore', backup, config]);
+  t.match(jsonLines(done.stdout)[0], { keystore: 'restored' }, done.stderr);
+  t.strictSame(contentOf(odd), contentOf(keys));
+  t.strictSame(
+    readdirSync(dir).filter((name) => name.includes('.part-')),
+    [],
+  );
+  t.ok(lstatSync(chain).isSymbolicLink());
+  t.strictSame(readdirSync(volume), ['data.mdb']);
 });
 
 t.test('a backup that cannot be made leaves nothing', async (t) => {

@@ -1,30 +1,24 @@
 /** Makes a backup of a node that may be running. */
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { files } from '../../../adapters/files.ts';
 import { makeFolder, syncFolder } from '../../../adapters/folders.ts';
-import { base58 } from '../../../base/base58.ts';
-import { encodeHex } from '../../../base/hex.ts';
-import { headerRowAt } from '../../../chain/store/stored-blocks.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import { CliError } from '../../terminal/exit.ts';
+import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 import { withChain } from '../chain/chain.ts';
 import { version } from '../version.ts';
+import { chainFacts } from './chain-facts.ts';
+import { synced } from './durable-copy.ts';
 import {
   type BackupChain,
   CHAIN_FILE,
   CONFIG_FILE,
   KEYSTORE,
+  KEYSTORE_FILE,
   type Manifest,
+  NAMES,
   writeManifest,
 } from './manifest.ts';
 
@@ -41,19 +35,22 @@ export async function createBackup(
 ): Promise<Manifest> {
   if (existsSync(to)) throw new CliError(`'${to}' exists already`);
   const target = resolve(to);
-  const part = `${target}.part`;
-  rmSync(part, { recursive: true, force: true });
-  makeFolder(part, 0o700);
+  makeFolder(dirname(target), 0o700);
+  const part = temporaryFolder(`${target}.part-`);
   try {
-    const chain = await copyChain(config, part, flags);
-    const names = [CHAIN_FILE, ...copyConfig(config, part), ...chain.keystore];
-    const manifest = await writeManifest(part, names, { release: version, ...chain.facts });
-    renameSync(part, target);
+    const chain = await copyChain(config, part.path, flags);
+    const names = [CHAIN_FILE, ...copyConfig(config, part.path), ...chain.keystore];
+    const manifest = await writeManifest(part.path, names, { release: version, ...chain.facts });
+    try {
+      renameSync(part.path, target);
+    } catch (cause) {
+      // Another command was faster.
+      throw existsSync(target) ? new CliError(`'${to}' exists already`) : cause;
+    }
     syncFolder(dirname(target));
     return manifest;
-  } catch (cause) {
-    rmSync(part, { recursive: true, force: true });
-    throw cause;
+  } finally {
+    part.remove();
   }
 }
 
@@ -65,16 +62,8 @@ async function copyChain(
   const folder = join(part, dirname(CHAIN_FILE));
   const flags = { copyTo: folder, ...(set === undefined ? {} : { set }) };
   const copied = await withChain(path, flags, async (blockchain, { config }) => {
-    const { height, id } = blockchain.tip();
-    const stateHash = encodeHex(blockchain.stateHash(height) ?? new Uint8Array(0));
-    const genesis = headerRowAt(blockchain.view, 1)!.header.signature;
-    const facts = {
-      genesisId: base58.encode(genesis),
-      height,
-      blockId: base58.encode(id),
-      stateHash,
-    };
-    return { facts, keystore: withKeystore === true ? copyKeystore(config, part) : [] };
+    const keystore = withKeystore === true ? copyKeystore(config, part) : [];
+    return { facts: chainFacts(blockchain), keystore };
   });
   // Of the folder only the file belongs to the backup.
   for (const name of readdirSync(folder)) {
@@ -93,7 +82,8 @@ function copyConfig(path: string, part: string): string[] {
 
 function copyKeystore({ wallet }: Config, part: string): string[] {
   const { file } = wallet;
-  const found = files.isDirectory(file)
+  const isFolder = files.isDirectory(file);
+  const found = isFolder
     ? files
         .list(file)
         .filter((name) => name.endsWith('.key'))
@@ -102,21 +92,15 @@ function copyKeystore({ wallet }: Config, part: string): string[] {
   return found.map((path) => {
     const bytes = files.read(path);
     if (bytes === undefined) throw new CliError(`wallet.file '${path}' does not exist`);
-    const name = `${KEYSTORE}/${basename(path)}`;
+    const name = isFolder ? nameOf(path, bytes) : KEYSTORE_FILE;
     files.replace(join(part, name), bytes, { secret: true });
     return name;
   });
 }
 
-/** Copies a file of any size and waits until it is on disk. */
-export function copyDurably(from: string, to: string): void {
-  copyFileSync(from, to);
-  synced(to);
-  syncFolder(dirname(to));
-}
-
-function synced(path: string): void {
-  const file = openSync(path, 'r+');
-  fsyncSync(file);
-  closeSync(file);
+/** A name that a manifest accepts. */
+function nameOf(path: string, bytes: Uint8Array): string {
+  const name = `${KEYSTORE}/${basename(path)}`;
+  if (NAMES.test(name)) return name;
+  return `${KEYSTORE}/${createHash('sha256').update(bytes).digest('hex')}.key`;
 }

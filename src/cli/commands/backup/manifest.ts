@@ -12,11 +12,13 @@ export const CHAIN_FILE = 'chain/data.mdb';
 export const CONFIG_FILE = 'node.conf';
 /** The folder of the keystore: a file of this name, or one for each account. */
 export const KEYSTORE = 'keystore';
+/** A keystore that is one file, whatever its name. */
+export const KEYSTORE_FILE = `${KEYSTORE}/keystore.dat`;
 
 const VERSION = 1;
 const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
 /** Nothing that leads out of the folder. */
-const NAMES = /^(chain\/data\.mdb|node\.conf|keystore\/[A-Za-z0-9._-]{1,100})$/;
+export const NAMES = /^(chain\/data\.mdb|node\.conf|keystore\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})$/;
 
 export interface BackupFile {
   readonly name: string;

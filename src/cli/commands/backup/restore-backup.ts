@@ -1,17 +1,21 @@
 /** Puts the chain of a backup, and the keystore where it has one, in the place of a configuration. */
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { files } from '../../../adapters/files.ts';
-import { makeFolder, syncFolder } from '../../../adapters/folders.ts';
+import { existsSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
+import { syncFolder } from '../../../adapters/folders.ts';
 import { base58 } from '../../../base/base58.ts';
+import { StoreCorruptError } from '../../../base/store-damage.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import { loadConfig } from '../../config-file.ts';
 import { genesisBlock } from '../../genesis-block.ts';
-import { CliError } from '../../terminal/exit.ts';
-import { requireNoNote } from '../chain/chain.ts';
+import { CliError, lockedBy } from '../../terminal/exit.ts';
+import { temporaryFolder } from '../../terminal/temporary-folder.ts';
+import { requireNoNote, withChain } from '../chain/chain.ts';
 import { chainFolder } from '../chain/chain-store.ts';
-import { copyDurably } from './create-backup.ts';
-import { CHAIN_FILE, KEYSTORE, type Manifest, verifiedManifest } from './manifest.ts';
+import { chainFacts } from './chain-facts.ts';
+import { copyDurably, synced } from './durable-copy.ts';
+import { CHAIN_FILE, type Manifest, verifiedManifest } from './manifest.ts';
+import { type StagedKeystore, stageKeystore } from './restore-keystore.ts';
 
 export interface RestoreFlags {
   readonly set?: string[];
@@ -20,7 +24,7 @@ export interface RestoreFlags {
 
 export interface Restored {
   readonly manifest: Manifest;
-  readonly keystore: 'restored' | 'kept' | 'not in the backup';
+  readonly keystore: StagedKeystore['state'];
 }
 
 /** Throws CliError; then nothing has changed. */
@@ -37,35 +41,91 @@ export async function restoreBackup(
       `the backup is of another network: its genesis block is ${manifest.genesisId}, that of '${path}' is ${genesis}`,
     );
   }
-  const folder = chainFolder(config);
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new CliError(`'${folder}' has a chain: stop the node and move that folder away`);
-  }
   if (flags.keepNote !== true) await requireNoNote(config);
-  const keystore = restoreKeystore(manifest, from, config);
-  const part = `${folder}.part`;
-  rmSync(part, { recursive: true, force: true });
-  makeFolder(part);
-  copyDurably(join(from, CHAIN_FILE), join(part, basename(CHAIN_FILE)));
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(part, folder);
-  syncFolder(dirname(folder));
+  const keystore = await inLockedFolder(chainFolder(config), () =>
+    putInPlace(manifest, { from, path, flags, config }),
+  );
   return { manifest, keystore };
 }
 
-/** Existing keys stay. */
-function restoreKeystore(
-  { files: list }: Manifest,
-  from: string,
-  { wallet, platformCrypto }: Config,
-): Restored['keystore'] {
-  const keys = list.filter(({ name }) => name.startsWith(`${KEYSTORE}/`));
-  if (keys.length === 0) return 'not in the backup';
-  if (existsSync(wallet.file)) return 'kept';
-  for (const { name } of keys) {
-    const bytes = files.read(join(from, name)) ?? new Uint8Array(0);
-    const to = platformCrypto ? wallet.file : join(wallet.file, basename(name));
-    files.replace(to, bytes, { secret: true });
+/** No node can start while the work lasts. */
+async function inLockedFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  requireNoChain(folder);
+  const isNew = !existsSync(folder);
+  const lock = await lockFolder(folder).catch((cause: unknown) => {
+    throw cause instanceof StoreLockedError ? lockedBy(cause) : cause;
+  });
+  try {
+    requireNoChain(folder);
+    return await work();
+  } finally {
+    lock.release();
+    if (isNew && readdirSync(folder).length === 0) rmdirSync(folder);
   }
-  return 'restored';
+}
+
+/** In the folder of the chain, which may be a link or a volume. */
+const PART = 'restore-';
+
+function requireNoChain(folder: string): void {
+  if (!existsSync(folder)) return;
+  if (readdirSync(folder).every((name) => /^(lock|locking|restore)-/.test(name))) return;
+  throw new CliError(`'${folder}' has a chain: stop the node and move that folder away`);
+}
+
+interface Task {
+  readonly from: string;
+  readonly path: string;
+  readonly flags: RestoreFlags;
+  readonly config: Config;
+}
+
+async function putInPlace(manifest: Manifest, task: Task): Promise<StagedKeystore['state']> {
+  const { from, config } = task;
+  const folder = chainFolder(config);
+  const part = temporaryFolder(join(folder, PART));
+  try {
+    const staged = join(part.path, basename(CHAIN_FILE));
+    copyDurably(join(from, CHAIN_FILE), staged);
+    await requireChain(manifest, part.path, task);
+    synced(staged);
+    const keystore = stageKeystore(manifest, from, config);
+    try {
+      const placed = join(folder, basename(CHAIN_FILE));
+      renameSync(staged, placed);
+      try {
+        keystore.place();
+      } catch (cause) {
+        renameSync(placed, staged);
+        throw cause;
+      }
+      syncFolder(folder);
+    } finally {
+      keystore.discard();
+    }
+    return keystore.state;
+  } finally {
+    part.remove();
+  }
+}
+
+/** The checksums of a manifest say nothing of the chain in the file. Throws CliError. */
+async function requireChain(
+  manifest: Manifest,
+  copy: string,
+  { from, path, flags: { set } }: Task,
+): Promise<void> {
+  const flags = { copy, ...(set === undefined ? {} : { set }) };
+  const found = await withChain(path, flags, async (chain) => chainFacts(chain)).catch(
+    (cause: unknown) => {
+      if (!(cause instanceof StoreCorruptError)) throw cause;
+      throw new CliError(`the chain in '${from}' is damaged: ${cause.message}`);
+    },
+  );
+  for (const key of ['genesisId', 'height', 'blockId', 'stateHash'] as const) {
+    if (found[key] === manifest[key]) continue;
+    throw new CliError(
+      `the chain in '${from}' has ${key} ${found[key]}, but the manifest says ${manifest[key]}`,
+    );
+  }
 }

@@ -2,7 +2,6 @@
  * Opens the store of a configuration. A damaged store, or one of a release without checksums, is
  * replaced by a new one with all blocks that are still readable; peers supply the rest.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { copyStore } from '../../../adapters/lmdb/copy.ts';
@@ -18,6 +17,7 @@ import type { Config } from '../../../node/config/settings.ts';
 import { openBlockchain } from '../../../node/open-blockchain.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
 import { lockedBy } from '../../terminal/exit.ts';
+import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 
 export const chainFolder = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): string =>
   join(dataDirectory, 'chain');
@@ -32,19 +32,20 @@ export interface ChainCopy {
  * is deleted at the end. Rejects with StoreCorruptError where it is damaged.
  */
 export async function copyOfChainStore(config: Config, to?: string): Promise<ChainCopy> {
-  const folder = to ?? mkdtempSync(join(config.dataDirectory, 'copy-'));
-  const remove = (): void => {
-    if (to === undefined) rmSync(folder, { recursive: true });
-  };
+  const made = to === undefined ? temporaryFolder(join(config.dataDirectory, 'copy-')) : undefined;
+  const folder = to ?? made!.path;
   try {
     await copyStore({ folder: chainFolder(config), tables }, folder);
-    const store = await openLmdbStore({ folder, tables });
-    return { store, close: () => store.close().finally(remove) };
+    const store = await openCopy(folder);
+    return { store, close: () => store.close().finally(made?.remove) };
   } catch (cause) {
-    remove();
+    made?.remove();
     throw cause;
   }
 }
+
+/** A damaged one is refused. */
+export const openCopy = (folder: string): Promise<LmdbStore> => openLmdbStore({ folder, tables });
 
 /** The start of a node takes less. */
 const SCRUB_AFTER_MS = 10_000;

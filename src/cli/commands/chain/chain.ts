@@ -16,6 +16,8 @@ interface Flags {
 interface ChainFlags extends Flags {
   /** Where the copy is made and stays; absent: it is deleted afterwards. */
   readonly copyTo?: string;
+  /** The folder of a copy that is there already. */
+  readonly copy?: string;
 }
 
 const MESSAGE_MS = 10_000;
@@ -74,7 +76,7 @@ export async function withChain<T>(
   const { loadConfig } = await import('../../config-file.ts');
   const { cryptographyOfConfig } = await import('../../cryptography.ts');
   const { genesisBlock } = await import('../../genesis-block.ts');
-  const { copyOfChainStore, openChainStore } = await import('./chain-store.ts');
+  const { copyOfChainStore, openChainStore, openCopy } = await import('./chain-store.ts');
   const { stderrLog } = await import('../../../adapters/log.ts');
   const { systemClock } = await import('../../../adapters/system.ts');
   const { openBlockchain } = await import('../../../node/open-blockchain.ts');
@@ -85,7 +87,11 @@ export async function withChain<T>(
   const log = stderrLog('warn', process.stderr.isTTY === true);
   const isCopied = flags.running === true || flags.copyTo !== undefined;
   const copy = isCopied ? await copyOfChainStore(config, flags.copyTo) : undefined;
-  const store = copy?.store ?? (await openChainStore(config, genesis, log));
+  const store =
+    copy?.store ??
+    (flags.copy === undefined
+      ? await openChainStore(config, genesis, log)
+      : await openCopy(flags.copy));
   const verifier = createVerifyThreads(family, { log });
   try {
     const ports = { scheme, store, verifier, clock: systemClock(), log };

@@ -23,7 +23,12 @@ export async function passwd(
     fromVariable(flags.newPasswordEnv) ?? typed.choose(`New password of ${of}: `);
   try {
     if (address === undefined) {
-      await reencryptWallet(place, () => choose('the wallet'), ask);
+      const chosen = async (): Promise<string> => {
+        const password = await choose('the wallet');
+        if (password === '') throw new CliError('The new password of the wallet is empty');
+        return password;
+      };
+      await reencryptWallet(place, chosen, ask);
       printJson({ wallet: place.path, changed: true });
       say('Set wallet.password to the new password; a running node takes it over on SIGHUP');
       return;

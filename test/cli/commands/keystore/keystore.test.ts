@@ -179,6 +179,8 @@ t.test('another password for the wallet, and for an account', async (t) => {
 
   const env = { OWN: 'newpw', NEXT: 'second secret' };
   const flags = ['--password-env', 'OWN', '--new-password-env', 'NEXT'];
+  const empty = await run(['keystore', 'passwd', file, ...flags], { env: { ...env, NEXT: '' } });
+  t.match([empty.code, empty.stderr], [1, /new password of the wallet is empty/]);
   const wallet = await run(['keystore', 'passwd', file, ...flags], { env });
   t.match(jsonLines(wallet.stdout), [{ changed: true }], wallet.stderr);
   t.not((await run(['keystore', 'list', file])).code, 0, 'the old password opens nothing');
