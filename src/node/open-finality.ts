@@ -16,7 +16,7 @@ import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { exactLead, type Lead, leadOf, type VotesOfChain } from '../chain/finality/branch-lead.ts';
 import { carriedAbove } from '../chain/finality/carriers.ts';
-import { finalFloor, finalProofWrite, storedFinalProof } from '../chain/finality/final-floor.ts';
+import { finalFloor, newerFinalWrites, storedFinalProof } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
 import { ChainBlocks, hasRoot, leavesAt, rootHeight } from '../chain/finality/finality-state.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
@@ -211,7 +211,7 @@ export class NodeFinality implements BranchFinality {
         peers: () => this.peers(),
         voter: this.options.votes ? this.voterOf(genesis, isFirst) : undefined,
         saveProof: async (bytes) => {
-          await store.write([finalProofWrite(bytes)]);
+          await store.write(newerFinalWrites(view, bytes));
           this.shown();
         },
         onChange: () => {

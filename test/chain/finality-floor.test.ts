@@ -1,6 +1,10 @@
 // A block that becomes final while another branch is about to take its place.
 import t from 'tap';
-import { finalFloor, finalProofWrite } from '../../src/chain/finality/final-floor.ts';
+import {
+  finalFloor,
+  finalProofWrite,
+  newerFinalWrites,
+} from '../../src/chain/finality/final-floor.ts';
 import { encodeFinalProof } from '../../src/finality/final-proof.ts';
 import { decodeJustification } from '../../src/finality/justification.ts';
 import { scheme } from './chain-harness.ts';
@@ -8,16 +12,21 @@ import { chainWith, justificationOf, linkTo, mineCarrying } from './finality-har
 
 const NOTHING = new Uint8Array(0);
 
-t.test('it stays, though nothing was final when the change began', async (t) => {
+async function withProof() {
   const at = await chainWith();
-  const { blockchain, store } = at;
   await mineCarrying(at, NOTHING);
   for (let height = 3; height <= 5; height++) {
     await mineCarrying(at, justificationOf(at, height - 1));
   }
   const { vote: link } = linkTo(at, 5);
   const justification = decodeJustification(justificationOf(at, 5), scheme);
-  const proof = encodeFinalProof({ link, justification }, scheme);
+  return { at, proof: { link, justification } };
+}
+
+t.test('it stays, though nothing was final when the change began', async (t) => {
+  const { at, proof: proofOf4 } = await withProof();
+  const { blockchain, store } = at;
+  const proof = encodeFinalProof(proofOf4, scheme);
   t.teardown(
     blockchain.listen({
       rollingBack: async () => store.write([finalProofWrite(proof)]),
@@ -26,4 +35,19 @@ t.test('it stays, though nothing was final when the change began', async (t) => 
   await t.rejects(blockchain.rollback(2), { message: /is final and is never taken back/ });
   t.equal(blockchain.tip().height, 5);
   t.equal(finalFloor(blockchain.view), 4);
+});
+
+t.test('it stays while the chain lacks the block that is final since', async (t) => {
+  const { at, proof } = await withProof();
+  const { blockchain, store } = at;
+  const { view } = blockchain;
+  await store.write(newerFinalWrites(view, encodeFinalProof(proof, scheme)));
+  const elsewhere = { height: 4, id: new Uint8Array(32).fill(9) };
+  const other = { ...proof, link: { ...proof.link, source: elsewhere } };
+  // The second of them follows one that is not in the chain either.
+  for (let more = 0; more < 2; more++) {
+    await store.write(newerFinalWrites(view, encodeFinalProof(other, scheme)));
+    t.equal(finalFloor(view), 4);
+  }
+  await t.rejects(blockchain.rollback(3), { message: /height 4 is final and is never taken back/ });
 });
