@@ -192,6 +192,11 @@ t.test('files that others have stay, and a link to the folder of the chain', asy
   } else {
     writeFileSync(odd, '');
   }
+  // A name to which no temporary one can be made.
+  const long = `wallet.file=${join(dir, 'k'.repeat(250))}`;
+  const unwritable = await run(['backup', 'restore', backup, config, '--set', long]);
+  t.match([unwritable.code, unwritable.stderr], [1, /ENAMETOOLONG/]);
+  t.strictSame(readdirSync(volume), [], 'no chain without its keystore');
   const done = await run(['backup', 'restore', backup, config]);
   t.match(jsonLines(done.stdout)[0], { keystore: 'restored' }, done.stderr);
   t.strictSame(contentOf(odd), contentOf(keys));
