@@ -19,8 +19,8 @@ export interface Electorate {
   /** Its role `banned` is in force at `time`. Bans of the consensus are not meant. */
   isBanned(address: Uint8Array, time: number): boolean;
   hasScript(address: Uint8Array): boolean;
-  /** The key of a miner of the genesis block, which registers it there. */
-  genesisMiner(address: Uint8Array): Uint8Array | undefined;
+  /** The key of a miner who needs no block: of the genesis block, or whom operators have named since. */
+  givenKey(address: Uint8Array): Uint8Array | undefined;
   /** Time and generator of the highest block that the account has made. */
   lastBlock(
     address: Uint8Array,
@@ -33,7 +33,7 @@ export function entitledVoters(state: Electorate, time: number, scheme: ChainSch
   for (const holder of state.miners(time)) {
     const { address } = holder;
     if (state.isBanned(address, time) || state.hasScript(address)) continue;
-    const key = state.genesisMiner(address) ?? keyOfBlock(state, holder);
+    const key = state.givenKey(address) ?? keyOfBlock(state, holder);
     if (key !== undefined) keys.push(key);
   }
   return voterSet(keys, scheme);

@@ -320,7 +320,9 @@ export class Finality {
         maxRollback,
         isQuorumConnected: isQuorum(parent.leaves, (name) => connected.has(name)),
         // Who decides on the block alone could not vote for its parent, and nobody would go on.
-        hasQuorumVoted: isQuorum(parent.deciding, (name) => kept.highestOf(name) >= height),
+        hasQuorumVoted:
+          parent.isOverridden === true ||
+          isQuorum(parent.deciding, (name) => kept.highestOf(name) >= height),
         carriesJustification: this.tracker.toCarry(parent) !== undefined,
       })
     );

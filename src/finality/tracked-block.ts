@@ -28,6 +28,8 @@ export interface TrackedBlock {
   readonly leaves: VoterSets<VoterSet>;
   /** The justification in its body. */
   readonly carried: Justification | undefined;
+  /** Operators have named who decides on its children, and did not vote for it themselves. */
+  readonly isOverridden?: boolean;
 }
 
 /** Applied blocks, at least those from the final block on. */

@@ -389,6 +389,16 @@ export const carriedTargets = table(
   WARM_ROWS,
 );
 
+export const voterOverrides = table(
+  45,
+  'voterOverrides',
+  'state',
+  u32Key,
+  raw(32),
+  'Operators have named the voters that the block at a height leaves: hash of what they named.',
+  WARM_ROWS,
+);
+
 // ── later issues keep their rows here ────────────────────────────────────────────────────────
 
 export const orderFills = table(
@@ -560,6 +570,7 @@ export const tables: readonly Table<never, never>[] = [
   feeCarry,
   voterSets,
   carriedTargets,
+  voterOverrides,
   orderFills,
   contracts,
   contractData,

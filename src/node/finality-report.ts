@@ -5,6 +5,7 @@ import { latin1 } from '../base/bytes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Finality } from '../finality/finality.ts';
 import type { TrackedBlock } from '../finality/tracked-block.ts';
+import type { VoterOverride } from '../finality/voter-override.ts';
 import type { VoterSet } from '../finality/voter-set.ts';
 import type { VoterSets } from '../finality/voter-sets.ts';
 import type { FinalityReport } from '../rest/services.ts';
@@ -15,12 +16,13 @@ export interface ReportContext {
   /** That the block at this height leaves; undefined where there is none. */
   readonly finalSets: VoterSets<VoterSet> | undefined;
   readonly waits: boolean;
+  readonly overrides: readonly VoterOverride[];
 }
 
 export function reportOf(
   { pool, tracker, voter }: Finality,
-  { leaves }: Pick<TrackedBlock, 'leaves'>,
-  { scheme, finalHeight, finalSets, waits }: ReportContext,
+  { leaves, checkpoint }: Pick<TrackedBlock, 'leaves' | 'checkpoint'>,
+  { scheme, finalHeight, finalSets, waits, overrides }: ReportContext,
 ): FinalityReport {
   const { kept, evidence } = pool;
   const votersOf = ({ keys, addresses }: VoterSet) =>
@@ -33,6 +35,8 @@ export function reportOf(
     finalHeight,
     finalRuleHash:
       finalSets === undefined ? '' : base58.encode(tracker.deciding(finalSets).ruleHash),
+    headHeight: checkpoint.height,
+    headHash: base58.encode(checkpoint.id),
     justifiedHeight: tracker.justified.height,
     voters: votersOf(leaves.current),
     next: leaves.next === undefined ? [] : votersOf(leaves.next.voters),
@@ -41,5 +45,11 @@ export function reportOf(
     contradictions: evidence
       .list()
       .map(([{ voter: liar }]) => scheme.addressToText(scheme.addressOf(liar))),
+    overrides: overrides.map(({ block: { height, id }, voters }) => ({
+      height,
+      header: base58.encode(id),
+      voters: voters.map((key) => scheme.addressToText(scheme.addressOf(key))),
+      isApplied: checkpoint.height >= height,
+    })),
   };
 }

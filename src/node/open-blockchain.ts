@@ -12,6 +12,7 @@ import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { chainRules } from './config/configured-rules.ts';
 import { sharedSettings } from './config/genesis-section.ts';
 import type { Config } from './config/settings.ts';
+import { voterOverrides } from './config/voter-overrides.ts';
 import { consensusOf } from './open-consensus.ts';
 
 export interface ChainPorts {
@@ -43,6 +44,7 @@ export async function openBlockchain(
   const { functionality } = config.blockchain.custom;
   const rules = {
     ...chainRules(config, allTypes),
+    voterOverrides: voterOverrides(config, ports.scheme),
     featureApprovalVotes: functionality.blocksForFeatureActivation,
   };
   const support = {

@@ -19,6 +19,7 @@ import { carriedAbove } from '../chain/finality/carriers.ts';
 import { finalFloor, newerFinalWrites, storedFinalProof } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
 import { ChainBlocks, hasRoot, leavesAt, rootHeight } from '../chain/finality/finality-state.ts';
+import { requireOverrides } from '../chain/finality/required-overrides.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Contradiction } from '../finality/evidence.ts';
@@ -27,6 +28,7 @@ import { encodeJustification } from '../finality/justification.ts';
 import { rules as finalityRules } from '../finality/rules.ts';
 import { ancestorAt } from '../finality/tracked-block.ts';
 import type { Checkpoint } from '../finality/vote.ts';
+import type { VoterOverride } from '../finality/voter-override.ts';
 import { votesBudget } from '../network/messages/message-budgets.ts';
 import { VOTES } from '../network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../network/sessions/session.ts';
@@ -143,6 +145,7 @@ export class NodeFinality implements BranchFinality {
   start(): void {
     const { blockchain } = this.ports;
     this.requireRoot();
+    if (this.options.isPoa) this.requireOverrides();
     const { files, owner } = this.ports;
     const { isPoa, votes, notePath: path } = this.options;
     // A damaged one shows now, and not when the feature begins.
@@ -176,6 +179,19 @@ export class NodeFinality implements BranchFinality {
     );
   }
 
+  private get overrides(): readonly VoterOverride[] {
+    return this.ports.rules.voterOverrides ?? [];
+  }
+
+  private requireOverrides(): void {
+    const { blockchain, log, scheme } = this.ports;
+    requireOverrides(blockchain.view, this.overrides, blockchain.tip().height);
+    for (const { block, voters } of this.overrides) {
+      const names = voters.map((key) => scheme.addressToText(scheme.addressOf(key)));
+      log.warn('finality.overridden', { height: block.height, voters: names.join(' ') });
+    }
+  }
+
   private begin(): void {
     const { blockchain, rules, scheme, clock, log, verifier, store } = this.ports;
     const { view } = blockchain;
@@ -186,7 +202,7 @@ export class NodeFinality implements BranchFinality {
       return;
     const isFirst =
       tip.height < Math.max(from, FIRST_HEIGHT) && clock.now() - tip.header.timestamp < FIRST_MS;
-    const index = new FinalityIndex(view, root, () => blockchain.tip());
+    const index = new FinalityIndex(view, root, () => blockchain.tip(), this.overrides);
     if (index.at(tip) === undefined) return;
     const chain = new ChainBlocks(view, new Map(), root);
     const proof = storedFinalProof(view, scheme);
@@ -315,11 +331,14 @@ export class NodeFinality implements BranchFinality {
     return encodeJustification(justification, this.ports.scheme).slice();
   }
 
-  /** Whether the next block of this node has to wait for votes. */
+  /** Whether the next block of this node has to wait for votes, or for another one that is named. */
   lacksVotes(): boolean {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
-    if (running === undefined || head === undefined || !this.options.waits) return false;
+    if (running === undefined || head === undefined) return false;
+    if (this.overrides.some(({ block }) => block.height === head.checkpoint.height + 1))
+      return true;
+    if (!this.options.waits) return false;
     if (head.leaves.current.keys.length < WAITING_VOTERS_MIN) return false;
     return !running.engine.mayMakeBlock();
   }
@@ -341,6 +360,7 @@ export class NodeFinality implements BranchFinality {
       finalHeight,
       finalSets: finalHeight === 0 ? undefined : leavesAt(view, finalHeight),
       waits: this.lacksVotes(),
+      overrides: this.overrides,
     });
   }
 

@@ -1,5 +1,6 @@
 /** The connections of a configured node to other nodes. */
 
+import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random, Verifier } from '../base/ports.ts';
@@ -8,8 +9,9 @@ import type { Blockchain } from '../chain/blockchain.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { settingsHash } from '../consensus/settings-hash.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
+import { overridesHash } from '../finality/voter-override.ts';
 import { participantOf } from '../ledger/participants.ts';
-import { signedByMiner } from '../network/messages/handshake-messages.ts';
+import { OVERRIDES, signedByMiner } from '../network/messages/handshake-messages.ts';
 import { type PeerAddress, parseAddress } from '../network/messages/peer-address.ts';
 import { Peering } from '../network/peering.ts';
 import type { OwnHello } from '../network/sessions/handshake.ts';
@@ -18,6 +20,7 @@ import { withMembers } from '../tx/members.ts';
 import { registerNode } from '../tx/types/111-register-node.ts';
 import { networkSettings } from './config/genesis-section.ts';
 import type { Config } from './config/settings.ts';
+import { voterOverrides } from './config/voter-overrides.ts';
 
 export interface PeeringPortsOfNode {
   /** Undefined: the node has no peers. */
@@ -77,7 +80,7 @@ export function openPeering(
         declaredAddress: declaredAddress === undefined ? undefined : parseAddress(declaredAddress),
         ownerPublicKey: owner.publicKey,
         mode: settings.mode,
-        features: [],
+        features: featuresOf(config, scheme),
         miner: minerProof(ports, blockId(genesis)),
       },
       minimumVersion: OLDEST_VERSION,
@@ -106,6 +109,12 @@ export function openPeering(
       ephemeralKey: () => family.generateKeyPair(random).publicKey,
     },
   );
+}
+
+/** Nodes that have other overrides would refuse each other's blocks, so they do not meet. */
+function featuresOf(config: Config, scheme: ChainScheme): string[] {
+  const hash = overridesHash(voterOverrides(config, scheme), scheme);
+  return hash === undefined ? [] : [`${OVERRIDES}${base58.encode(hash)}`];
 }
 
 /** Ends sessions with owners that are no longer members. Returns the function that stops it. */

@@ -95,6 +95,20 @@ export interface FinalityReport {
   readonly waits: boolean;
   /** Addresses of voters whose votes contradict each other. */
   readonly contradictions: string[];
+  /** The last block of this node, by the hash of its header: what an override names. */
+  readonly headHeight: number;
+  readonly headHash: string;
+  readonly overrides: OverrideReport[];
+}
+
+export interface OverrideReport {
+  readonly height: number;
+  /** Hash of the header of the block, Base58. */
+  readonly header: string;
+  /** Addresses. */
+  readonly voters: string[];
+  /** The chain of this node has the block. */
+  readonly isApplied: boolean;
 }
 
 export interface PoolPort

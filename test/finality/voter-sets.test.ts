@@ -42,7 +42,7 @@ t.test('who is entitled', async (t) => {
     },
     isBanned: (address, time) => time === 100 && numberOf(address) === 5,
     hasScript: (address) => numberOf(address) === 6,
-    genesisMiner: (address) => (numberOf(address) === 1 ? keyOf(1) : undefined),
+    givenKey: (address) => (numberOf(address) === 1 ? keyOf(1) : undefined),
     lastBlock: (address) => blocks.get(numberOf(address)),
   };
   t.strictSame(entitledVoters(state, 100, scheme).names, setOf(1, 2).names);

@@ -17,6 +17,9 @@ const REPORT: FinalityReport = {
   ownVotes: 'voting',
   waits: false,
   contradictions: [],
+  headHeight: 0,
+  headHash: '',
+  overrides: [],
 };
 
 t.test('lag, missing voters by name, contradictions and waiting', async (t) => {

@@ -18,7 +18,7 @@ import { carriedTargets, voterSets } from '../../ledger/tables.ts';
 import { type ActivationRules, activationHeight, feature } from '../../tx/rules/features.ts';
 import { storedFinalProof } from './final-floor.ts';
 import { carriedBy } from './finality-rules.ts';
-import { ChainBlocks, leavesAt, rootHeight } from './finality-state.ts';
+import { ChainBlocks, leavesAt, overriddenBelow, rootHeight } from './finality-state.ts';
 
 /** Steps of a proof. */
 export const STEPS_MAX = 32;
@@ -68,6 +68,13 @@ export function proofOfBlock(
   }
   if (final - height >= most.headers) {
     throw apiError('TooBigSequence', `the next final block is ${final - height} blocks above`);
+  }
+  const overridden = overriddenBelow(view, final);
+  if (overridden !== undefined && overridden > trusted) {
+    throw apiError(
+      'Invalid',
+      `Operators have named the voters that block ${overridden} leaves, which no vote proves: name a height from ${overridden} on as 'from'`,
+    );
   }
   const changes = last.sets.change - known.change;
   if (changes >= most.steps) {

@@ -10,9 +10,12 @@ import { equal, latin1 } from '../../base/bytes.ts';
 import { headerHash } from '../../block/header.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { BlockIndex, TrackedBlock } from '../../finality/tracked-block.ts';
+import { overriddenSets, overrideAt, type VoterOverride } from '../../finality/voter-override.ts';
+import type { VoterSet } from '../../finality/voter-set.ts';
+import type { VoterSets } from '../../finality/voter-sets.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
-import { carriedTargets } from '../../ledger/tables.ts';
+import { carriedTargets, voterOverrides } from '../../ledger/tables.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 import type { Tip } from '../tip.ts';
 import { carriedBy } from './finality-rules.ts';
@@ -25,6 +28,7 @@ export class FinalityIndex implements BlockIndex {
   private readonly view: LedgerView;
   private readonly root: number;
   private readonly tip: () => Tip;
+  private readonly overrides: readonly VoterOverride[];
   private readonly blocks = new Map<string, TrackedBlock>();
   /** Texts of header hashes of the chain that ends with `seen`, by height. */
   private readonly ownIds = new BoundedCache<number, string>(2 * OWN_MAX);
@@ -33,10 +37,16 @@ export class FinalityIndex implements BlockIndex {
   private head: { readonly tip: Tip; readonly block: TrackedBlock } | undefined;
 
   /** `root` is the height of the root; the head is at or above it. */
-  constructor(view: LedgerView, root: number, tip: () => Tip) {
+  constructor(
+    view: LedgerView,
+    root: number,
+    tip: () => Tip,
+    overrides: readonly VoterOverride[] = [],
+  ) {
     this.view = view;
     this.root = root;
     this.tip = tip;
+    this.overrides = overrides;
   }
 
   get(id: string, height: number): TrackedBlock | undefined {
@@ -119,11 +129,13 @@ export class FinalityIndex implements BlockIndex {
 
   private read(height: number): TrackedBlock | undefined {
     const row = headerRowAt(this.view, height);
-    const leaves = leavesAt(this.view, height);
-    if (row === undefined || leaves === undefined || height < this.root) return undefined;
+    const left = leavesAt(this.view, height);
+    if (row === undefined || left === undefined || height < this.root) return undefined;
     const chain = new ChainBlocks(this.view, new Map(), this.root);
     const checkpoint = chain.checkpoint(height);
     const isRoot = height === this.root;
+    const named = overrideAt(this.overrides, height);
+    const leaves = named === undefined ? left : this.named(height, left, named);
     const carried = carriedBy(row.header, this.view.scheme);
     return {
       id: latin1(checkpoint.id),
@@ -135,7 +147,18 @@ export class FinalityIndex implements BlockIndex {
       deciding: isRoot ? leaves : (leavesAt(this.view, height - 1) ?? leaves),
       leaves,
       carried: carried && { ...carried, target: { ...carried.target } },
+      isOverridden: named !== undefined,
     };
+  }
+
+  /** Its first child writes it; until then only the configuration says so. */
+  private named(
+    height: number,
+    left: VoterSets<VoterSet>,
+    named: VoterOverride,
+  ): VoterSets<VoterSet> {
+    const isWritten = this.view.get(voterOverrides, height) !== undefined;
+    return isWritten ? left : overriddenSets(left, named, this.view.scheme);
   }
 
   /** What is below the final block. */

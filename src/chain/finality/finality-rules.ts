@@ -28,14 +28,27 @@ import { decodeJustification, type Justification } from '../../finality/justific
 import { makesSourceFinal } from '../../finality/links.ts';
 import { rules as finalityRules } from '../../finality/rules.ts';
 import type { Checkpoint } from '../../finality/vote.ts';
+import {
+  keyAmong,
+  overriddenSets,
+  overrideAt,
+  overrideHash,
+} from '../../finality/voter-override.ts';
 import type { VoterSet } from '../../finality/voter-set.ts';
 import type { VoterSets } from '../../finality/voter-sets.ts';
 import { encodeVoterSets } from '../../finality/voter-sets-bytes.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
+import type { KeyedOverlay } from '../../ledger/overlay.ts';
 import { activeRole, hasRole } from '../../ledger/permissions.ts';
 import { presentHolders } from '../../ledger/role-holders.ts';
 import { BANNED, MINER } from '../../ledger/roles.ts';
-import { blocksByGenerator, carriedTargets, scripts, voterSets } from '../../ledger/tables.ts';
+import {
+  blocksByGenerator,
+  carriedTargets,
+  scripts,
+  voterOverrides,
+  voterSets,
+} from '../../ledger/tables.ts';
 import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import { feature } from '../../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../../tx/transaction.ts';
@@ -45,7 +58,14 @@ import { genesisRegisterNode } from '../../tx/types/110-genesis-register-node.ts
 import type { BlockDraft } from '../apply/block-draft.ts';
 import { headerRowAt, transactionBytesAt } from '../store/stored-blocks.ts';
 import type { Tip } from '../tip.ts';
-import { ChainBlocks, type HeadersAhead, hasRoot, leavesAt, rootHeight } from './finality-state.ts';
+import {
+  ChainBlocks,
+  type HeadersAhead,
+  hasRoot,
+  leavesAt,
+  overriddenBelow,
+  rootHeight,
+} from './finality-state.ts';
 
 const NOTHING_AHEAD: HeadersAhead = new Map();
 const NO_HASH = new Uint8Array(32);
@@ -147,8 +167,10 @@ export class FinalityRules {
     if (header.consensus.kind !== 'poa') return;
     const root = rootHeight(overlay, this.rules);
     if (root === undefined || height < root) return;
+    this.requireNamed(header, height, scheme);
     const carried = carriedBy(header, scheme);
     const chain = new ChainBlocks(overlay, ahead, root);
+    if (height > root) this.override(overlay, chain, height - 1);
     // Before the row of this block is there: it says of which sources its ancestors are.
     const provenFinal = carried && finalBy(carried.target, chain);
     if (carried !== undefined) {
@@ -167,6 +189,24 @@ export class FinalityRules {
     overlay.set(voterSets, height, sets === undefined ? NOBODY : encodeVoterSets(sets, scheme));
   }
 
+  /** With the entry of its operator a node follows one block at that height, and no other. */
+  private requireNamed(header: Header, height: number, scheme: ChainScheme): void {
+    const named = overrideAt(this.rules.voterOverrides ?? [], height);
+    if (named === undefined || equal(headerHash(header, scheme), named.block.id)) return;
+    throw apiError('Invalid', `The configuration names another block of height ${height}`);
+  }
+
+  /** The first child of a named block writes what that leaves: it may be older than the configuration. */
+  private override(overlay: KeyedOverlay, chain: ChainBlocks, height: number): void {
+    const { scheme } = overlay;
+    const named = overrideAt(this.rules.voterOverrides ?? [], height);
+    const sets = named && leavesAt(overlay, height);
+    if (named === undefined || sets === undefined) return;
+    if (!equal(chain.checkpoint(height).id, named.block.id)) return;
+    overlay.set(voterOverrides, height, overrideHash(named, scheme));
+    overlay.set(voterSets, height, encodeVoterSets(overriddenSets(sets, named, scheme), scheme));
+  }
+
   private setsBefore(view: LedgerView, height: number): VoterSets<VoterSet> | undefined {
     if (!hasRoot(view, height - 1)) {
       throw apiError(
@@ -182,7 +222,9 @@ export class FinalityRules {
     const { overlay: view, context, txs } = draft;
     const { height, generator } = context;
     const { timestamp } = header;
-    const { scheme } = view;
+    // Whoever was left out then comes back with a block, so that nobody who is gone raises a quorum.
+    const since = overriddenBelow(view, height - 1);
+    const named = since === undefined ? undefined : leavesAt(view, since)?.current;
     return {
       *miners(time) {
         for (const address of presentHolders(view, MINER)) {
@@ -192,11 +234,13 @@ export class FinalityRules {
       },
       isBanned: (address, time) => hasRole(view, address, BANNED, time),
       hasScript: (address) => view.get(scripts, address) !== undefined,
-      genesisMiner: (address) =>
-        this.minersOfGenesis(view, height === 1 ? txs : undefined).get(latin1(address)),
+      givenKey: (address) =>
+        named === undefined
+          ? this.minersOfGenesis(view, height === 1 ? txs : undefined).get(latin1(address))
+          : keyAmong(named, address),
       lastBlock(address) {
         if (equal(address, generator)) return { timestamp, generator: header.generator };
-        return lastBlockBelow(view, ahead, address, height, scheme);
+        return lastBlockBetween(view, ahead, address, { above: since ?? 0, below: height });
       },
     };
   }
@@ -222,20 +266,19 @@ function finalBy({ height }: Checkpoint, chain: ChainBlocks): number | undefined
   return makesSourceFinal({ source, target: height }) ? source : undefined;
 }
 
-function lastBlockBelow(
+function lastBlockBetween(
   view: LedgerView,
   ahead: HeadersAhead,
   address: Uint8Array,
-  height: number,
-  scheme: ChainScheme,
+  { above, below }: { readonly above: number; readonly below: number },
 ): Pick<Header, 'timestamp' | 'generator'> | undefined {
-  let at = height - 1;
-  for (; ahead.has(at); at--) {
+  let at = below - 1;
+  for (; at > above && ahead.has(at); at--) {
     const header = ahead.get(at)!;
-    if (equal(scheme.addressOf(header.generator), address)) return header;
+    if (equal(view.scheme.addressOf(header.generator), address)) return header;
   }
   const { key } = blocksByGenerator;
-  const [from, to] = [key.encode([address, 0]), key.encode([address, at + 1])];
+  const [from, to] = [key.encode([address, above + 1]), key.encode([address, at + 1])];
   for (const [[, found]] of view.range(blocksByGenerator, from, to, 1, true)) {
     return headerRowAt(view, found)?.header;
   }

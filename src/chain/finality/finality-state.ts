@@ -18,7 +18,7 @@ import { decodeVoterSets } from '../../finality/voter-sets-bytes.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import type { Table } from '../../ledger/table.ts';
-import { carriedTargets, features, voterSets } from '../../ledger/tables.ts';
+import { carriedTargets, features, voterOverrides, voterSets } from '../../ledger/tables.ts';
 import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import { feature } from '../../tx/rules/features.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
@@ -54,6 +54,13 @@ export function leavesAt(view: LedgerView, height: number): VoterSets<VoterSet> 
   const sets = decodeVoterSets(row, view.scheme);
   decoded.set(row, sets);
   return sets;
+}
+
+/** The highest block at or below a height whose voters operators have named. */
+export function overriddenBelow(view: LedgerView, height: number): number | undefined {
+  const [from, to] = [u32Key.encode(0), u32Key.encode(height + 1)];
+  for (const [at] of view.range(voterOverrides, from, to, 1, true)) return at;
+  return undefined;
 }
 
 /** False before the root; a store of an older release may lack it above. */

@@ -27,7 +27,7 @@ export function trustedGenesis(genesis: Block, scheme: ChainScheme): TrustedChec
       miners: () => holders('miner').map((address) => ({ address, since })),
       isBanned: (address) => banned.some((one) => equal(one, address)),
       hasScript: () => false,
-      genesisMiner: (address) => keys.get(latin1(address)),
+      givenKey: (address) => keys.get(latin1(address)),
       lastBlock: () => undefined,
     },
     since,

@@ -39,6 +39,8 @@ export const NODE_NAME_BYTES_MAX = 127;
 export const CHALLENGE_BYTES = 32;
 const REFUSAL_BYTES_MAX = 512;
 const FEATURES_MAX = 32;
+/** Among the features of a node that has overrides of voters, before their hash as Base58 (finality.md#overrides). */
+export const OVERRIDES = 'voters/';
 const DIGEST_BYTES_MAX = 64;
 
 const HELLO = 1;

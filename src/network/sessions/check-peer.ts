@@ -8,6 +8,7 @@ import {
   type HandshakeMessage,
   type Hello,
   mirrored,
+  OVERRIDES,
   signedByMiner,
   signedInHandshake,
 } from '../messages/handshake-messages.ts';
@@ -18,7 +19,7 @@ export interface PeerCheckPorts {
   readonly scheme: ChainScheme;
   readonly own: Pick<
     Hello,
-    'chainId' | 'consensusType' | 'genesisId' | 'ownerPublicKey' | 'settingsHash'
+    'chainId' | 'consensusType' | 'genesisId' | 'ownerPublicKey' | 'settingsHash' | 'features'
   >;
   readonly minimumVersion: NodeVersion;
   readonly verify: (
@@ -119,5 +120,13 @@ function problemOf(other: Hello, { own, minimumVersion }: PeerCheckPorts): strin
     const [theirs, ours] = [base58.encode(other.settingsHash), base58.encode(own.settingsHash)];
     return `Remote consensus settings hash '${theirs}' does not match local '${ours}'`;
   }
+  const [theirs, ours] = [overridesIn(other), overridesIn(own)];
+  if (theirs !== ours) {
+    return `Remote overrides of voters '${theirs}' do not match local '${ours}'`;
+  }
   return undefined;
 }
+
+/** Empty where it has none. */
+const overridesIn = ({ features }: Pick<Hello, 'features'>): string =>
+  features.find((one) => one.startsWith(OVERRIDES)) ?? '';

@@ -17,7 +17,7 @@ import {
   required,
   setting,
 } from './setting.ts';
-import { address, base58, choice, list, path, secretText, textLike } from './text-kinds.ts';
+import { address, base58, choice, list, path, record, secretText, textLike } from './text-kinds.ts';
 
 export const settings = {
   'platform-crypto': setting(
@@ -105,6 +105,12 @@ export const settings = {
     'checkpoint-rule-hash': optional(
       base58,
       'Hash of the voters that this block leaves, as `block verify-proof` prints it. Both or neither.',
+    ),
+    overrides: setting<readonly { height: number; header: string; voters: readonly string[] }[]>(
+      list(record({ height: int(1, 2_147_483_647), header: base58, voters: list(base58) })),
+      [],
+      'Where more than a third of the voters are gone for good: a list of {height = 1000, header = "hash of a header, ' +
+        'Base58", voters = ["public key", …]}. The voters decide on the blocks above it. The same on all nodes, and for ever.',
     ),
   },
   privacy,

@@ -63,6 +63,18 @@ const state = route({
     ownVotes: Type.String(),
     waits: Type.Boolean(),
     contradictions: Type.Array(Type.String()),
+    /** The last block of this node, by the hash of its header, Base58. */
+    headHeight: Int32,
+    headHash: Type.String(),
+    /** What operators have decided (`finality.overrides`). */
+    overrides: Type.Array(
+      Type.Object({
+        height: Int32,
+        header: Type.String(),
+        voters: Type.Array(Type.String()),
+        isApplied: Type.Boolean(),
+      }),
+    ),
   }),
   cost: { rows: 10, elements: 3 * limits.listRows },
   handle: (_request, { finality }) => finality?.() ?? INACTIVE,
@@ -78,6 +90,9 @@ const INACTIVE: FinalityReport = {
   ownVotes: 'off',
   waits: false,
   contradictions: [],
+  headHeight: 0,
+  headHash: '',
+  overrides: [],
 };
 
 const proof = route({

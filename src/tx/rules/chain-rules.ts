@@ -3,6 +3,7 @@
  * share them. The verdict on a transaction depends on these, the ledger and the block, and on
  * nothing else.
  */
+import type { VoterOverride } from '../../finality/voter-override.ts';
 
 export interface FeeSettings {
   /** False: every minimum fee is 0. */
@@ -29,4 +30,6 @@ export interface ChainRules {
   readonly senderRoleEnabled: boolean;
   /** False: exchanges (type 7) are refused. Absent: they are accepted. */
   readonly exchangeEnabled?: boolean;
+  /** What operators have decided where too many voters are gone for good. Absent: nothing. */
+  readonly voterOverrides?: readonly VoterOverride[];
 }

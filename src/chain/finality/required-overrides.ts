@@ -1,0 +1,50 @@
+/**
+ * Whether a stored chain was made with the overrides that the configuration has (finality.md#overrides): a
+ * node that left one out, or took another, would judge blocks by other voters than its neighbours.
+ */
+import { equal } from '../../base/bytes.ts';
+import { StartError } from '../../base/start-error.ts';
+import { headerHash } from '../../block/header.ts';
+import { overrideAt, overrideHash, type VoterOverride } from '../../finality/voter-override.ts';
+import { u32Key } from '../../ledger/key-codecs.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { voterOverrides } from '../../ledger/tables.ts';
+import { headerRowAt } from '../store/stored-blocks.ts';
+import { finalFloor } from './final-floor.ts';
+
+const KEY = 'finality.overrides';
+/** Only configurations add rows. */
+const ROWS_MAX = 1_000;
+
+/** `height` is that of the tip. Throws StartError. */
+export function requireOverrides(
+  view: LedgerView,
+  overrides: readonly VoterOverride[],
+  height: number,
+): void {
+  const [from, to] = [u32Key.encode(0), u32Key.encode(height + 1)];
+  for (const [at, hash] of view.range(voterOverrides, from, to, ROWS_MAX)) {
+    const named = overrideAt(overrides, at);
+    if (named !== undefined && equal(overrideHash(named, view.scheme), hash)) continue;
+    const why = `the chain was made with other voters from height ${at} on`;
+    throw new StartError(KEY, 'finality', why, 'put the entry back as it was');
+  }
+  for (const named of overrides) requireOverride(view, named, height);
+}
+
+function requireOverride(view: LedgerView, { block }: VoterOverride, height: number): void {
+  const at = block.height;
+  if (at > height) return;
+  const row = headerRowAt(view, at);
+  const isOther = row === undefined || !equal(headerHash(row.header, view.scheme), block.id);
+  const isMade = view.get(voterOverrides, at) !== undefined;
+  if (!isOther && (isMade || at === height)) return;
+  const what = isOther ? 'has another block of' : 'was made without the entry of';
+  const last = isOther ? at - 1 : at;
+  const final = finalFloor(view);
+  const remedy =
+    final > last
+      ? `block ${final} is final here and stays: name it, or a block above it`
+      : `run 'platform-node chain rollback' with the height ${last}`;
+  throw new StartError(KEY, 'finality', `the chain ${what} height ${at}`, remedy);
+}

@@ -1,0 +1,61 @@
+/**
+ * The operators' way out where more than a third of the voters are gone for good
+ * (finality.md#overrides): from the children of a named block on, other voters decide.
+ */
+import { equal } from '../base/bytes.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import { scratch } from '../codec/scratch.ts';
+import { type Checkpoint, writeCheckpoint } from './vote.ts';
+import { type VoterSet, voterSet } from './voter-set.ts';
+import type { VoterSets } from './voter-sets.ts';
+
+export interface VoterOverride {
+  /** Whose children the voters decide on; all chains with another block at its height are refused. */
+  readonly block: Checkpoint;
+  /** Public keys. */
+  readonly voters: readonly Uint8Array[];
+}
+
+/** What the block leaves instead. A change that goes on ends without effect. */
+export const overriddenSets = (
+  { change }: VoterSets<VoterSet>,
+  { voters }: VoterOverride,
+  scheme: ChainScheme,
+): VoterSets<VoterSet> => ({
+  change: change + 1,
+  current: voterSet(voters, scheme),
+  next: undefined,
+});
+
+export const overrideAt = (
+  overrides: readonly VoterOverride[],
+  height: number,
+): VoterOverride | undefined => overrides.find(({ block }) => block.height === height);
+
+/** `fast(u4 height ‖ b32 header hash ‖ u2 count ‖ keys)`, the keys in the order of their addresses. */
+export function overrideHash(override: VoterOverride, scheme: ChainScheme): Uint8Array {
+  const { keys } = voterSet(override.voters, scheme);
+  const out = scratch(scheme);
+  writeCheckpoint(out, override.block);
+  out.u16(keys.length);
+  for (const key of keys) out.bytes(key);
+  return scheme.fastHash(out.take());
+}
+
+/** Of all of them, by height; undefined where there are none, as before there were any. */
+export function overridesHash(
+  overrides: readonly VoterOverride[],
+  scheme: ChainScheme,
+): Uint8Array | undefined {
+  if (overrides.length === 0) return undefined;
+  const sorted = [...overrides].sort((a, b) => a.block.height - b.block.height);
+  const out = scratch(scheme);
+  for (const one of sorted) out.bytes(overrideHash(one, scheme));
+  return scheme.fastHash(out.take());
+}
+
+/** The key of an account among these voters. */
+export const keyAmong = (
+  { keys, addresses }: VoterSet,
+  address: Uint8Array,
+): Uint8Array | undefined => keys[addresses.findIndex((one) => equal(one, address))];
