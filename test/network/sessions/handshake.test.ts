@@ -48,6 +48,11 @@ const refusals: readonly (readonly [string, PartyOptions, RegExp])[] = [
     { hello: { settingsHash: wrong(9, 32) } },
     /^Remote consensus settings hash '.*' does not match/,
   ],
+  [
+    'overrides of voters',
+    { hello: { features: ['another', 'voters/abc'] } },
+    /^Remote overrides of voters '(voters\/abc)?' do not match local/,
+  ],
   ['own address', { phrase: 'b' }, /^Shouldn't connect to node with same owner address '3/],
   ['signature by another key', { forged: true }, /^Wrong remote handshake! Invalid signature\.$/],
 ];

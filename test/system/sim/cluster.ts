@@ -58,7 +58,7 @@ export class Cluster {
   readonly weather: Weather;
   readonly checkers = new Checkers();
   readonly ground: Ground;
-  readonly cold: ColdWatch;
+  cold: ColdWatch;
   /** By the number of their member; undefined while they are down. */
   readonly nodes: (SimNode | undefined)[] = [];
   /** Called with every node that is about to start. */
@@ -67,7 +67,7 @@ export class Cluster {
   /** Rows of the writes in which nodes have crashed. */
   readonly crashedWrites: number[] = [];
   private readonly net: MemoryNet;
-  private readonly configs: readonly Config[];
+  private configs: readonly Config[];
   private readonly disks: (Disk | undefined)[] = [];
   /** Member → transactions that left its pool with a reason, over all its lives. */
   private readonly refused = new Map<string, Set<string>>();
@@ -103,12 +103,22 @@ export class Cluster {
       },
       broken: (node, cause) => this.fail(new Broken(`${node.name} stops: ${String(cause)}`)),
     };
-    this.cold = new ColdWatch({
+    this.cold = this.newCold();
+  }
+
+  private newCold(): ColdWatch {
+    return new ColdWatch({
       config: this.config,
       genesis: this.ground.genesis,
       checkers: this.checkers,
       fail: (error) => this.fail(error),
     });
+  }
+
+  /** All members have this configuration from their next start on, and the judge of all blocks, too. */
+  configure(changed: (config: Config, i: number) => Config): void {
+    this.configs = this.configs.map(changed);
+    this.cold = this.newCold();
   }
 
   /** Everybody knows the first member and some of the others, as operators write it down. */
