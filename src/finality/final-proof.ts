@@ -8,9 +8,16 @@
  */
 import { equal } from '../base/bytes.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
-import { decodeJustification, encodeJustification, type Justification } from './justification.ts';
+import {
+  decodeJustification,
+  encodeJustification,
+  JUSTIFICATION_BYTES_MAX,
+  type Justification,
+} from './justification.ts';
 import { makesSourceFinal } from './links.ts';
-import { readVote, VOTE_BYTES, type Vote, voteBytes } from './vote.ts';
+import { readVote, type SignedVote, VOTE_BYTES, type Vote, voteBytes } from './vote.ts';
+
+export const FINAL_PROOF_BYTES_MAX = VOTE_BYTES + JUSTIFICATION_BYTES_MAX;
 
 export interface FinalProof {
   /** Its source is the final block. */
@@ -40,3 +47,13 @@ export function decodeFinalProof(bytes: Uint8Array, scheme: ChainScheme): FinalP
   }
   return { link, justification };
 }
+
+/** The votes of a proof, where these are all who decided on it. */
+export const votesOfProof = (
+  { link, justification: { votes } }: FinalProof,
+  keys: readonly Uint8Array[],
+): SignedVote[] =>
+  keys.flatMap((voter, i) => {
+    const signature = keys.length === votes.length ? votes[i] : undefined;
+    return signature === undefined ? [] : [{ ...link, voter, signature }];
+  });

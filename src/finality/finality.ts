@@ -3,7 +3,8 @@
  * node, says which branch is better and whether a block may be made, and what it carries. The chain, the
  * network, the clock and the disk are ports.
  *
- * Invariants: a block is shown as final only once its proof is on disk; the engine changes nothing of the
+ * Invariants: a block is shown as final only once its proof is on disk, and the proof of a block that the own
+ * chain lacks is not written; the engine changes nothing of the
  * chain; all that peers can make it keep is bounded.
  */
 import { unlessOurs } from '../base/assert.ts';
@@ -13,13 +14,13 @@ import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
 import { areContradictory, type Contradiction } from './evidence.ts';
-import { encodeFinalProof } from './final-proof.ts';
+import { decodeFinalProof, encodeFinalProof, votesOfProof } from './final-proof.ts';
 import type { Justification } from './justification.ts';
 import type { Note, NoteDisk } from './note-file.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import { type FinalBlock, Tracker } from './tracker.ts';
-import { type Checkpoint, checkpointKey, type SignedVote } from './vote.ts';
+import { type Checkpoint, checkpointKey, type SignedVote, type Vote } from './vote.ts';
 import { VoteOutbox } from './vote-outbox.ts';
 import { VotePool } from './vote-pool.ts';
 import { VoteTellers } from './vote-tellers.ts';
@@ -43,6 +44,8 @@ export interface Peer {
   /** Key of the voter that it is, if it is one. */
   readonly voter: Uint8Array | undefined;
   send(message: Uint8Array): void;
+  /** Sends the proof of a final block. */
+  prove(proof: Uint8Array): void;
 }
 
 export interface FinalityPorts {
@@ -57,8 +60,11 @@ export interface FinalityPorts {
   readonly peers: () => Iterable<Peer>;
   /** Absent on a node that does not vote. */
   readonly voter: VoterKey | undefined;
-  /** Resolves once the proof of the highest final block is on disk. */
-  readonly saveProof: (proof: Uint8Array) => Promise<void>;
+  /**
+   * Resolves once the proof of the highest final block is on disk, or with false where the own chain lacks the
+   * block: then nothing was written.
+   */
+  readonly saveProof: (proof: Uint8Array) => Promise<boolean>;
   /** Something is known that may make another branch the better one. */
   readonly onChange: () => void;
 }
@@ -193,17 +199,41 @@ export class Finality {
     this.count(this.pool.moved());
     this.tellers.keep((id, height) => this.isSought(id, height));
     this.voter?.head(this.ports.head());
+    // The proof of a final block waits until the own chain has the block.
+    this.save();
   }
 
   /** Messages of votes from a peer. What it returns is held against the peer. */
   async receive(message: Uint8Array, from: Peer): Promise<Misconduct | CodecError | undefined> {
-    let votes: readonly SignedVote[];
-    try {
-      votes = decodeVotes(message, this.ports.scheme);
-    } catch (cause) {
-      if (cause instanceof CodecError) return cause;
-      throw cause;
-    }
+    const votes = decoded(() => decodeVotes(message, this.ports.scheme));
+    return votes instanceof CodecError ? votes : this.take(votes, from);
+  }
+
+  /**
+   * The proof of the final block of a peer: its votes are judged as if each had come alone, so whoever has
+   * been away learns of them although nobody sends them again.
+   */
+  async receiveProof(
+    message: Uint8Array,
+    from: Peer,
+  ): Promise<Misconduct | CodecError | undefined> {
+    const proof = decoded(() => decodeFinalProof(message, this.ports.scheme));
+    if (proof instanceof CodecError) return proof;
+    return this.take(votesOfProof(proof, this.membersWith(proof.link)), from);
+  }
+
+  /** Keys of those who decide by this rule hash, where this node knows them. */
+  private membersWith({ ruleHash, target: { id, height } }: Vote): readonly Uint8Array[] {
+    const { head, blocks } = this.ports;
+    const target = blocks.get(latin1(id), height);
+    const sets = [...(target ? [target.deciding] : []), head().leaves, head().deciding];
+    const found = sets
+      .map((one) => this.tracker.deciding(one))
+      .find((deciding) => equal(deciding.ruleHash, ruleHash));
+    return found?.members.keys ?? [];
+  }
+
+  private async take(votes: readonly SignedVote[], from: Peer): Promise<Misconduct | undefined> {
     const { taken, offence } = await this.pool.offer(votes);
     if (this.isStopped) return offence;
     this.tellers.told(from, votes, (id, height) => this.isSought(id, height));
@@ -232,6 +262,8 @@ export class Finality {
   joined(peer: Peer): void {
     const votes = this.pool.kept.newest(VOTES_OF_MESSAGE_MAX);
     if (votes.length > 0) peer.send(encodeVotes(votes, this.ports.scheme));
+    const { proof } = this.savedFinal;
+    if (proof !== undefined) peer.prove(encodeFinalProof(proof, this.ports.scheme));
   }
 
   private cast(vote: SignedVote): void {
@@ -264,11 +296,13 @@ export class Finality {
     const { final } = this.tracker;
     const { scheme, saveProof, log } = this.ports;
     if (this.isSaving || final.proof === undefined || final === this.savedFinal) return;
+    if (!this.mayFollow(this.ports.head())) return;
     this.isSaving = true;
     saveProof(encodeFinalProof(final.proof, scheme))
-      .then(() => {
-        this.savedFinal = final;
+      .then((isSaved) => {
         this.isSaving = false;
+        if (!isSaved) return;
+        this.savedFinal = final;
         if (!this.isStopped) this.save();
       })
       .catch(
@@ -343,5 +377,14 @@ export class Finality {
       else low = middle;
     }
     return low;
+  }
+}
+
+function decoded<T>(decode: () => T): T | CodecError {
+  try {
+    return decode();
+  } catch (cause) {
+    if (cause instanceof CodecError) return cause;
+    throw cause;
   }
 }

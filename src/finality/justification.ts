@@ -12,7 +12,7 @@
  */
 import { assert } from '../base/assert.ts';
 import type { SignatureCheck } from '../base/ports.ts';
-import { SIGNATURE_BYTES } from '../base/sizes.ts';
+import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 import {
@@ -25,7 +25,10 @@ import {
 } from './vote.ts';
 
 /** Voters of two sets that have none in common. */
-const DECIDING_MAX = 2 * VOTERS_MAX;
+export const DECIDING_MAX = 2 * VOTERS_MAX;
+/** Checkpoint, count, bits and signatures. */
+export const JUSTIFICATION_BYTES_MAX =
+  4 + DIGEST_BYTES + 2 + DECIDING_MAX / 8 + DECIDING_MAX * SIGNATURE_BYTES;
 
 export interface Justification {
   readonly target: Checkpoint;

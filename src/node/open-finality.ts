@@ -16,7 +16,12 @@ import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { exactLead, type Lead, leadOf, type VotesOfChain } from '../chain/finality/branch-lead.ts';
 import { carriedAbove } from '../chain/finality/carriers.ts';
-import { finalFloor, newerFinalWrites, storedFinalProof } from '../chain/finality/final-floor.ts';
+import {
+  finalFloor,
+  finalProofWrite,
+  provesOwn,
+  storedFinalProof,
+} from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
 import { ChainBlocks, hasRoot, leavesAt, rootHeight } from '../chain/finality/finality-state.ts';
 import { requireOverrides } from '../chain/finality/required-overrides.ts';
@@ -29,8 +34,8 @@ import { rules as finalityRules } from '../finality/rules.ts';
 import { ancestorAt } from '../finality/tracked-block.ts';
 import type { Checkpoint } from '../finality/vote.ts';
 import type { VoterOverride } from '../finality/voter-override.ts';
-import { votesBudget } from '../network/messages/message-budgets.ts';
-import { VOTES } from '../network/messages/vote-messages.ts';
+import { proofsBudget, votesBudget } from '../network/messages/message-budgets.ts';
+import { FINALITY_PROOFS, VOTES } from '../network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../network/sessions/session.ts';
 import type { FinalityReport } from '../rest/services.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
@@ -136,7 +141,13 @@ export class NodeFinality implements BranchFinality {
     this.sessions = sessions;
     sessions.handleNotices(VOTES, {
       ...limitsOf(votesBudget),
-      take: (session, message) => this.take(session, message.slice()),
+      take: (session, message) =>
+        this.take(session, (engine, peer) => engine.receive(message.slice(), peer)),
+    });
+    sessions.handleNotices(FINALITY_PROOFS, {
+      ...limitsOf(proofsBudget),
+      take: (session, message) =>
+        this.take(session, (engine, peer) => engine.receiveProof(message.slice(), peer)),
     });
     sessions.onOpen((session) => this.running?.engine.joined(this.peerOf(session)));
   }
@@ -193,7 +204,7 @@ export class NodeFinality implements BranchFinality {
   }
 
   private begin(): void {
-    const { blockchain, rules, scheme, clock, log, verifier, store } = this.ports;
+    const { blockchain, rules, scheme, clock, log, verifier } = this.ports;
     const { view } = blockchain;
     const tip = blockchain.tip();
     const from = activationHeight(view, feature.finality, rules);
@@ -226,10 +237,7 @@ export class NodeFinality implements BranchFinality {
         head: () => index.at(blockchain.tip())!,
         peers: () => this.peers(),
         voter: this.options.votes ? this.voterOf(genesis, isFirst) : undefined,
-        saveProof: async (bytes) => {
-          await store.write(newerFinalWrites(view, bytes));
-          this.shown();
-        },
+        saveProof: (bytes) => this.saveProof(bytes),
         onChange: () => {
           this.search.changed();
           if (this.seeksJustified()) this.onSeeking();
@@ -245,6 +253,17 @@ export class NodeFinality implements BranchFinality {
     engine.start();
     engine.moved();
     log.info('finality.started', { root, final: final.height });
+  }
+
+  /** Not during the write of another branch, which would leave a final block that the chain lacks. */
+  private saveProof(bytes: Uint8Array): Promise<boolean> {
+    const { blockchain, store } = this.ports;
+    return blockchain.exclusive(async () => {
+      if (!provesOwn(blockchain.view, bytes)) return false;
+      await store.write([finalProofWrite(bytes)]);
+      this.shown();
+      return true;
+    });
   }
 
   /** `isFirst`: nobody can have voted before, since this is the moment at which the feature begins. */
@@ -282,12 +301,14 @@ export class NodeFinality implements BranchFinality {
     index.forgetBelow(engine.final().height - 1);
   }
 
-  private take(session: Session, message: Uint8Array): void {
+  private take(
+    session: Session,
+    judge: (engine: Finality, peer: Peer) => ReturnType<Finality['receive']>,
+  ): void {
     const { running } = this;
     const { log } = this.ports;
     if (running === undefined) return;
-    running.engine
-      .receive(message, this.peerOf(session))
+    judge(running.engine, this.peerOf(session))
       .then((offence) => {
         if (offence !== undefined) session.offend('malformed-message', offence);
       })
@@ -307,6 +328,7 @@ export class NodeFinality implements BranchFinality {
         return voterKey();
       },
       send: (message) => void session.notify(VOTES, message),
+      prove: (proof) => void session.notify(FINALITY_PROOFS, proof),
     };
     this.sessionPeers.set(session, peer);
     return peer;

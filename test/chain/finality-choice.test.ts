@@ -5,21 +5,24 @@ import t from 'tap';
 import { equal, latin1 } from '../../src/base/bytes.ts';
 import type { Files } from '../../src/base/ports.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
-import { finalFloor } from '../../src/chain/finality/final-floor.ts';
+import { finalFloor, storedFinalProof } from '../../src/chain/finality/final-floor.ts';
 import { voteFor } from '../../src/finality/carried.ts';
 import { decodeNote } from '../../src/finality/note-file.ts';
 import { encodeVote, type SignedVote, voteBytes } from '../../src/finality/vote.ts';
 import { decidingOn } from '../../src/finality/voter-set.ts';
 import { encodeVotes } from '../../src/finality/votes-message.ts';
+import { VOTES } from '../../src/network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../../src/network/sessions/session.ts';
 import { NodeFinality } from '../../src/node/open-finality.ts';
 import { memoryFiles } from '../keystore/sample.ts';
+import { createMemoryStore } from '../simulated/memory-store.ts';
 import {
   type Account,
   GENESIS_TIME,
   LENGTH_MS,
   mine,
   miners,
+  newChain,
   quiet,
   scheme,
   type TestChain,
@@ -41,8 +44,12 @@ interface Node extends TestChain {
   readonly later: () => void;
 }
 
-async function node(owner: Account = miners[0]!, files = memoryFiles()): Promise<Node> {
-  const at = await chainWith();
+async function node(
+  owner: Account = miners[0]!,
+  files = memoryFiles(),
+  chain = chainWith(),
+): Promise<Node> {
+  const at = await chain;
   const timers = new Set<() => void>();
   const clock = {
     ...at.clock,
@@ -75,8 +82,8 @@ async function node(owner: Account = miners[0]!, files = memoryFiles()): Promise
   } as unknown as Session;
   finality.attach({
     all: () => [session],
-    handleNotices: (_protocol: string, handler: { take: typeof take }) => {
-      take = handler.take;
+    handleNotices: (protocol: string, handler: { take: typeof take }) => {
+      if (protocol === VOTES) take = handler.take;
     },
     onOpen: () => {},
   } as unknown as Sessions);
@@ -243,6 +250,58 @@ t.test('a late branch whose votes do not count stays a late one', async (t) => {
   await at.receive([...votes.slice(1), { ...claim, signature }]);
   t.ok(at.finality.seeksJustified());
   t.equal(await offer(at, theirs), 'late', 'nobody is to blame for its score');
+  t.equal(at.blockchain.tip().height, 3);
+});
+
+/** A chain whose block 2 is final as soon as there are votes for block 3, and a branch that others vote for. */
+async function aboutToBeFinal(chain = chainWith()) {
+  const at = await node(miners[0]!, memoryFiles(), chain);
+  await mineIn(at, 1);
+  await at.receive(votesFor(at, 2, miners));
+  const from = startOf(2);
+  const maker = miners.find((one) => at.blockchain.nextSlot(one, from)?.from === from)!;
+  at.clock.time = from + 10;
+  const carrying = { ...maker, carried: () => at.finality.carried() };
+  await makeBlock(at.blockchain, carrying, at.clock.time, async () => {});
+  const other = await chainWith();
+  const theirs: Block[] = [];
+  for (const round of [3, 4, 5]) theirs.push(await mineIn(other, round));
+  return { at, theirs, votes: votesFor(at, 3, miners), lies: votesFor(other, 4, miners) };
+}
+
+t.test('what becomes final while another branch is written is not shown', async (t) => {
+  let during: (() => Promise<void>) | undefined;
+  const hold = async (): Promise<void> => {
+    const action = during;
+    during = undefined;
+    await action?.();
+  };
+  const chain = newChain(createMemoryStore({ hold }), WITH_FINALITY);
+  const { at, theirs, votes, lies } = await aboutToBeFinal(chain);
+  await at.receive(lies);
+  during = () => at.receive(votes);
+  t.equal(await offer(at, theirs), 'adopted');
+  await at.receive(lies);
+  t.equal(during, undefined);
+  t.equal(at.finality.final()?.height, 1, 'the root');
+  t.equal(storedFinalProof(at.blockchain.view, scheme), undefined, 'of a block that is not there');
+});
+
+t.test('what becomes final while another branch is applied stays', async (t) => {
+  const { at, theirs } = await aboutToBeFinal();
+  let asked = 0;
+  const choice = createTestForkChoice(at, {
+    finality: {
+      // Votes come after the first look.
+      floor: () => (asked++ === 0 ? 1 : 2),
+      lead: () => 'theirs',
+      exactLead: () => 'theirs',
+    },
+  });
+  at.clock.time = Math.max(at.clock.time, theirs.at(-1)!.header.timestamp + 1);
+  const checked = await Promise.all(theirs.map((block) => choice.check(fresh(block))));
+  t.match(await choice.adopt(checked), { kind: 'outvoted' });
+  t.equal(asked > 1, true);
   t.equal(at.blockchain.tip().height, 3);
 });
 

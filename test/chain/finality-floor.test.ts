@@ -1,10 +1,6 @@
 // A block that becomes final while another branch is about to take its place.
 import t from 'tap';
-import {
-  finalFloor,
-  finalProofWrite,
-  newerFinalWrites,
-} from '../../src/chain/finality/final-floor.ts';
+import { finalFloor, finalProofWrite } from '../../src/chain/finality/final-floor.ts';
 import { encodeFinalProof } from '../../src/finality/final-proof.ts';
 import { decodeJustification } from '../../src/finality/justification.ts';
 import { scheme } from './chain-harness.ts';
@@ -35,19 +31,4 @@ t.test('it stays, though nothing was final when the change began', async (t) => 
   await t.rejects(blockchain.rollback(2), { message: /is final and is never taken back/ });
   t.equal(blockchain.tip().height, 5);
   t.equal(finalFloor(blockchain.view), 4);
-});
-
-t.test('it stays while the chain lacks the block that is final since', async (t) => {
-  const { at, proof } = await withProof();
-  const { blockchain, store } = at;
-  const { view } = blockchain;
-  await store.write(newerFinalWrites(view, encodeFinalProof(proof, scheme)));
-  const elsewhere = { height: 4, id: new Uint8Array(32).fill(9) };
-  const other = { ...proof, link: { ...proof.link, source: elsewhere } };
-  // The second of them follows one that is not in the chain either.
-  for (let more = 0; more < 2; more++) {
-    await store.write(newerFinalWrites(view, encodeFinalProof(other, scheme)));
-    t.equal(finalFloor(view), 4);
-  }
-  await t.rejects(blockchain.rollback(3), { message: /height 4 is final and is never taken back/ });
 });

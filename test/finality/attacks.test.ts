@@ -206,7 +206,7 @@ function votingNode(toy: ToyEngine, note: Note | undefined, final = toy.root, no
         disk: { read: () => undefined, replace: write, remove: write },
         note,
       },
-      saveProof: async () => {},
+      saveProof: async () => true,
       onChange: () => {},
     },
   );

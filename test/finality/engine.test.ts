@@ -1,8 +1,8 @@
 // The engine as a whole (finality.md): what it shows, carries, refuses and waits for.
 import t from 'tap';
-import { latin1 } from '../../src/base/bytes.ts';
-import { decodeFinalProof } from '../../src/finality/final-proof.ts';
-import { checkpointKey } from '../../src/finality/vote.ts';
+import { equal, latin1 } from '../../src/base/bytes.ts';
+import { decodeFinalProof, encodeFinalProof } from '../../src/finality/final-proof.ts';
+import { checkpointKey, type Vote } from '../../src/finality/vote.ts';
 import { GATHER_MS } from '../../src/finality/vote-outbox.ts';
 import { encodeVotes } from '../../src/finality/votes-message.ts';
 import { setOf } from './network/toy-chain.ts';
@@ -28,6 +28,48 @@ t.test('votes make a block justified, its child makes it final', async (t) => {
   const other = toy.block(toy.root);
   t.notOk(toy.engine.mayFollow(toy.tracked(other)));
   t.ok(toy.engine.mayFollow(toy.tracked(toy.block(a))));
+});
+
+t.test('the proof of a final block counts as its votes', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 1, 2, 3);
+  const b = toy.follow(toy.block(a));
+  const votes = [1, 2, 3, 4].map((name) => voteOf(name, toy.tracked(b), toy.root));
+  const { keys } = four;
+  const proof = (change: Partial<Vote> = {}, signatures = votes): Uint8Array => {
+    const link = { ...votes[0]!, ...change };
+    const by = keys.map((key) => signatures.find(({ voter }) => equal(voter, key))?.signature);
+    return encodeFinalProof({ link, justification: { target: link.target, votes: by } }, scheme);
+  };
+  const offer = (bytes: Uint8Array) => toy.engine.receiveProof(bytes, toy.peer(1));
+  t.match(await offer(proof().subarray(1)), { name: 'CodecError' });
+  const forged = votes.map((vote, i) => ({ ...vote, signature: votes[(i + 1) % 4]!.signature }));
+  t.match(await offer(proof({}, forged)), { message: /wrong signature/ });
+  t.equal(await offer(proof({ ruleHash: new Uint8Array(32) })), undefined, 'of other voters');
+  t.equal(toy.engine.tracker.final.height, 1);
+  t.equal(await offer(proof()), undefined);
+  t.equal(toy.engine.tracker.final.height, 2);
+  await toy.world.runUntil(toy.world.now + 1);
+  t.strictSame(toy.proved, []);
+  toy.engine.joined(toy.peer(2));
+  t.strictSame(toy.proved, toy.saved.slice(-1), 'and whoever connects gets it');
+});
+
+t.test('the proof of a block that the own chain lacks waits for it', async (t) => {
+  const toy = new ToyEngine(four);
+  const a = toy.follow(toy.block(toy.root));
+  await toy.votes(a, 1, 2, 3);
+  const b = toy.block(a);
+  toy.follow(toy.block(toy.root));
+  await toy.votes(b, 1, 2, 3);
+  await toy.world.runUntil(toy.world.now + 2 * ROUND_MS);
+  t.equal(toy.engine.tracker.final.height, 2, 'it is known');
+  t.equal(toy.engine.final().height, 1, 'and not shown');
+  t.equal(toy.saved.length, 0);
+  toy.follow(b);
+  await toy.world.runUntil(toy.world.now + 1);
+  t.equal(toy.engine.final().height, 2);
 });
 
 t.test('a vote with a false height in a message does not hide the true ones', async (t) => {

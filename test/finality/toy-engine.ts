@@ -58,6 +58,8 @@ export class ToyEngine {
   readonly sent: SignedVote[] = [];
   /** So many brought what was sent. */
   messages = 0;
+  /** Proofs that it has sent to whoever connected. */
+  readonly proved: Uint8Array[] = [];
   readonly saved: Uint8Array[] = [];
   /** Accounts that are connected. */
   connected: readonly number[] = [];
@@ -98,6 +100,7 @@ export class ToyEngine {
         saveProof: async (bytes) => {
           if (!this.canSave) throw new Error('the disk is full');
           this.saved.push(bytes);
+          return true;
         },
         onChange: () => {},
       },
@@ -112,6 +115,7 @@ export class ToyEngine {
         this.messages += 1;
         this.sent.push(...decodeVotes(bytes, scheme));
       },
+      prove: (bytes) => void this.proved.push(bytes),
     };
   }
 

@@ -71,13 +71,14 @@ export function extended(
   const isProof = carried !== undefined && has(chain.finalising, carried);
   const provenFinal = isProof ? carried - spacing(chain, rules) : undefined;
   const kept = ~(bit(source + 1) - 1);
+  const wanted = rules.changesTo(chain.sets.current, entitled);
   return {
     height,
     source,
     uncarried: chain.uncarried & kept,
     finalising: chain.finalising & kept,
     deciding: chain.sets,
-    sets: rules.setsAfter(chain.sets, { height, entitled, provenFinal }, (a, b) => a === b),
+    sets: rules.setsAfter(chain.sets, { height, entitled: wanted, provenFinal }, (a, b) => a === b),
     isOffFinal: chain.isOffFinal,
   };
 }

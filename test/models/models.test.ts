@@ -17,6 +17,6 @@ for (const { model, name, run } of mutations) {
   t.test(`${model} fails where ${name}`, async (t) => {
     const { problem, schedule } = run();
     t.type(problem, 'string');
-    t.ok(schedule.length > 1 && schedule.every((line) => line !== ''), schedule.join('\n'));
+    t.ok(schedule.length > 0 && schedule.every((line) => line !== ''), schedule.join('\n'));
   });
 }

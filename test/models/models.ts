@@ -24,6 +24,7 @@ export const toOthers: World = { ...fixed, sets: [four, others], liars: 0 };
 export const toSeven: World = { ...fixed, sets: [four, seven], liars: 0 };
 const inARow: World = { ...fixed, sets: [four, others, seven], liars: 0 };
 export const live: World = { ...fixed, mustLive: true };
+export const toNobody: World = { ...live, sets: [voters(1), 0], liars: 0 };
 export const forgetful: World = { ...fixed, canForget: true };
 export const parted: Network = { rules, heights: 0, maxRollback: 2, members: four, liars: 0 };
 
@@ -62,6 +63,7 @@ export const models: readonly ModelEntry[] = [
   onBranches('C: A with a liar that falls silent', live, 6, 4),
   onBranches('C: B, four of which three are new', { ...live, sets: [four, others] }, 4, 3),
   onBranches('C: B, seven', { ...live, sets: [four, seven] }, 4, undefined),
+  onBranches('C: one voter, whom a block may leave without a right', toNobody, 6, 4),
   onBranches('D: A with voters that lose their notes', forgetful, 8, 5),
   onSides('E: four voters on two sides', parted, 7, 5),
   onSides('… one of them a liar that talks to both', { ...parted, liars: voters(1) }, 7, 5),

@@ -1,6 +1,6 @@
 /** What each rule is for: without it, or with a simpler one, a model finds a schedule (finality.md#why). */
 import { branches, type World } from './branches.ts';
-import { fixed, forgetful, live, parted, toOthers, toSeven, voters } from './models.ts';
+import { fixed, forgetful, live, parted, toNobody, toOthers, toSeven, voters } from './models.ts';
 import { type Rules, rules } from './rules.ts';
 import { type Findings, search } from './search.ts';
 import { type Network, sides } from './sides.ts';
@@ -54,6 +54,9 @@ export const mutations: readonly Mutation[] = [
   onBranches('B', 'a final block below the change completes it', toOthers, 3, {
     setsAfter: ({ next, ...sets }, block, isSame) =>
       rules.setsAfter({ ...sets, next: next && { ...next, since: 0 } }, block, isSame),
+  }),
+  onBranches('C', 'a change to nobody begins', toNobody, 3, {
+    changesTo: (_, entitled) => entitled,
   }),
   onBranches('B', 'checkpoints are farther apart where there are more voters', toSeven, 5, {
     spacing: (count) => Math.ceil(count / 4),

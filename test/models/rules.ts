@@ -25,6 +25,8 @@ export const rules = {
   hasOwnRoots: false,
   /** Blocks from checkpoint to checkpoint in a chain with that many voters. */
   spacing: (_voters: number): number => 1,
+  /** To whom the voters change where these are entitled: never to nobody. */
+  changesTo: (current: number, entitled: number): number => (entitled === 0 ? current : entitled),
   makesSourceFinal: ({ source, target }: Link, spacing: number): boolean =>
     spacing === 1 ? makesSourceFinal({ source, target }) : target === source + spacing,
 };

@@ -153,14 +153,15 @@ function progressOf(state: Sides, i: number, network: Network, helpers: Voters) 
   const voted = votersKnown(state, i)
     .filter(({ last }) => last.target >= chain.height)
     .reduce((all, { name }) => all | bit(name), helpers);
-  const isQuorum = (mask: Voters): boolean =>
-    isEnough({ ...chain, deciding: chain.sets }, mask, network.rules);
+  const isQuorum = (deciding: Chain['sets'], mask: Voters): boolean =>
+    isEnough({ ...chain, deciding }, mask, network.rules);
   return {
     height: chain.height + 1,
     final,
     maxRollback: network.maxRollback,
-    isQuorumConnected: isQuorum(connected),
-    hasQuorumVoted: isQuorum(voted),
+    isQuorumConnected: isQuorum(chain.sets, connected),
+    // Those who decide on the block to be made alone could not vote for its parent.
+    hasQuorumVoted: isQuorum(chain.deciding, voted),
     carriesJustification: carriable(chain, network.rules).length > 0,
   };
 }

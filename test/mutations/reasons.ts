@@ -27,7 +27,7 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'an assertion: it acts only where the node is wrong, and the node stops',
   ],
   [
-    'src/finality/finality.ts Finality.receive: throw cause;',
+    'src/finality/finality.ts decoded: throw cause;',
     'decoding throws its own error only; any other is a fault of the node',
   ],
   [

@@ -75,6 +75,8 @@ export interface ClusterOptions {
   readonly others?: readonly string[];
   /** `key=value` as after `--set`, for every node. */
   readonly set?: readonly string[];
+  /** Each life of a node has a folder, so that it can vote on blocks. */
+  readonly hasFiles?: boolean;
 }
 
 export interface StartOptions {
@@ -204,6 +206,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
       http: noHttp,
       network: net.host(self.host),
       keystore,
+      files: options.hasFiles === true ? memoryFiles() : undefined,
       privateStore,
       containers: start.containers?.(own),
       ownerKey: self.keys.privateKey,

@@ -12,6 +12,7 @@ import { aboutSessions } from './misbehaviour/sessions.ts';
 import { aboutStatuses } from './misbehaviour/statuses.ts';
 import { aboutSync } from './misbehaviour/sync.ts';
 import { aboutTransactions } from './misbehaviour/transactions.ts';
+import { aboutVotes } from './misbehaviour/votes.ts';
 
 // Of the processor, not of the simulation.
 t.setTimeout(600_000);
@@ -24,6 +25,7 @@ const rows = [
   ...aboutSessions,
   ...aboutRequests,
   ...aboutStatuses,
+  ...aboutVotes,
 ];
 
 for (const row of rows) t.test(row.name, { timeout: 120_000 }, (t) => misbehave(t, [row]));

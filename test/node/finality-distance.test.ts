@@ -5,6 +5,7 @@ import { FinalityIndex } from '../../src/chain/finality/finality-index.ts';
 import { voteBytes } from '../../src/finality/vote.ts';
 import { encodeVotes } from '../../src/finality/votes-message.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
+import { VOTES } from '../../src/network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../../src/network/sessions/session.ts';
 import { NodeFinality } from '../../src/node/open-finality.ts';
 import {
@@ -91,8 +92,11 @@ async function costsOf(at: TestChain, counter: Counter) {
   );
   finality.attach({
     all: () => [session],
-    handleNotices: (_: string, handler: { take(session: Session, message: Uint8Array): void }) => {
-      take = (message) => handler.take(session, message);
+    handleNotices: (
+      protocol: string,
+      handler: { take(session: Session, message: Uint8Array): void },
+    ) => {
+      if (protocol === VOTES) take = (message) => handler.take(session, message);
     },
     onOpen: () => {},
   } as unknown as Sessions);

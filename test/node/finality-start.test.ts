@@ -89,3 +89,43 @@ t.test(
     t.equal(lacksVotes(true, 3), false);
   },
 );
+
+t.test(
+  'it does not start on a chain with another block than its configuration names',
+  async (t) => {
+    const at = await chain([]);
+    await mine(at);
+    const options = {
+      isPoa: true,
+      maxRollback: 100,
+      roundMs: 1_000,
+      notePath: '',
+      votes: false,
+      waits: false,
+    };
+    const block = { height: 2, id: new Uint8Array(32) };
+    const named = { ...rules, voterOverrides: [{ block, voters: [] }] };
+    const { blockchain } = at;
+    const ports = { blockchain, rules: named, scheme, log: quiet } as never;
+    t.throws(() => new NodeFinality(options, ports).start(), /has another block of height 2/);
+  },
+);
+
+t.test('a miner waits for the block that its configuration names', async (t) => {
+  const block = { height: 5, id: new Uint8Array(32) };
+  const lacksVotes = (height: number): boolean => {
+    const finality = new NodeFinality(
+      { isPoa: true, maxRollback: 100, roundMs: 1, notePath: '', votes: false, waits: false },
+      {
+        blockchain: { tip: () => undefined },
+        rules: { ...rules, voterOverrides: [{ block, voters: [] }] },
+      } as never,
+    );
+    t.equal(finality.lacksVotes(), false, 'before the feature');
+    Object.assign(finality, { running: { index: { at: () => ({ checkpoint: { height } }) } } });
+    return finality.lacksVotes();
+  };
+  t.equal(lacksVotes(3), false);
+  t.equal(lacksVotes(4), true);
+  t.equal(lacksVotes(5), false);
+});

@@ -78,7 +78,7 @@ export class BranchSwitch {
     const current = chain.tip();
     const { consensus, clock, equivocations, finality } = this.ports;
     const depth = current.height - height;
-    if (depth > 0 && height < (finality?.floor() ?? 0)) return this.belowFinal(height);
+    if (this.isBelowFinal(height, depth)) return this.belowFinal(height);
     const headers = rest.map(({ block }) => block.header);
     const lead = depth === 0 ? undefined : finality?.lead(height, headers);
     if (lead === 'ours') return 'outvoted';
@@ -101,6 +101,10 @@ export class BranchSwitch {
     const otherwise = standing !== 'better' ? standing : 'too-deep';
     const mustLead = lead === 'theirs' && (standing !== 'better' || depth > this.rollbackMax);
     return this.replace(chain, ancestor, depth, rest, mustLead ? otherwise : undefined);
+  }
+
+  private isBelowFinal(ancestor: number, depth: number): boolean {
+    return depth > 0 && ancestor < (this.ports.finality?.floor() ?? 0);
   }
 
   private belowFinal(ancestor: number): SwitchOutcome {
@@ -136,6 +140,8 @@ export class BranchSwitch {
     const lead = depth === 0 ? undefined : finality?.exactLead(ancestor.height, applied);
     if (lead === 'ours') return 'outvoted';
     if (withoutLead !== undefined && lead === undefined) return withoutLead;
+    // Votes may have come while the branch was applied.
+    if (this.isBelowFinal(ancestor.height, depth)) return this.belowFinal(ancestor.height);
     await chain.commit(applied, unwinding);
     const { height } = run.tip;
     if (depth > 0) {

@@ -4,11 +4,13 @@
  */
 import { KIB, MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
 import { blockBytesMax } from '../../block/block.ts';
+import { FINAL_PROOF_BYTES_MAX } from '../../finality/final-proof.ts';
+import { DECIDING_MAX } from '../../finality/justification.ts';
 import { VOTES_OF_MESSAGE_MAX } from '../../finality/votes-message.ts';
 import { blockLimits, blockProtocols } from './block-messages.ts';
 import { PEERS, PEERS_BYTES_MAX, PEERS_MAX } from './peer-messages.ts';
 import { txLimits, txProtocols } from './transaction-messages.ts';
-import { VOTES } from './vote-messages.ts';
+import { FINALITY_PROOFS, VOTES } from './vote-messages.ts';
 
 /** For a node that catches up, which asks all its peers at once. */
 const SYNC_BYTES = 32 * MIB;
@@ -21,6 +23,16 @@ export const votesBudget = peerBudget({
   bytesOut: 0,
   concurrent: 0,
   pace: { messages: 50, bytes: MIB },
+});
+
+/** Budget of proofs of final blocks: one comes when a peer connects. */
+export const proofsBudget = peerBudget({
+  bytesIn: FINAL_PROOF_BYTES_MAX,
+  elements: DECIDING_MAX,
+  rows: 0,
+  bytesOut: 0,
+  concurrent: 0,
+  pace: { messages: 5, bytes: MIB },
 });
 
 export const budgets = {
@@ -115,5 +127,6 @@ export function networkBudgets(transactionBytesMax: number): ReadonlyMap<string,
     [txProtocols.txs, budgets.txs],
     [PEERS, budgets.peers],
     [VOTES, votesBudget],
+    [FINALITY_PROOFS, proofsBudget],
   ]);
 }

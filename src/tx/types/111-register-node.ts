@@ -16,6 +16,7 @@ import { opType } from '../fields/permission.ts';
 import { fee, publicKey, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';
 import { keepingAMiner } from '../rules/last-miner.ts';
+import { requireNoVoter } from '../rules/leaving-voters.ts';
 import { enrol, strike } from '../rules/participant-rules.ts';
 import { transaction } from '../transaction.ts';
 
@@ -82,6 +83,7 @@ export const registerNode = transaction({
     if (isLastParticipant(ledger)) {
       throw refused(`${account} cannot be removed because no participant would be left`);
     }
+    requireNoVoter(ledger, target, block);
     keepingAMiner(ledger, target, block, () => strike(ledger, target, block));
   },
   involved: ({ fields }, ledger) => [ledger.scheme.addressOf(fields.targetPubKey)],

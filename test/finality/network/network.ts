@@ -32,7 +32,7 @@ export interface NetworkSettings {
 }
 
 type Message =
-  | { readonly kind: 'votes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'votes' | 'proof'; readonly bytes: Uint8Array }
   | { readonly kind: 'block'; readonly block: ToyBlock };
 
 /** One member of the network over all its lives. */
@@ -161,6 +161,7 @@ export class Network {
     return {
       voter: isMember ? to.account.publicKey : undefined,
       send: (bytes) => this.send(from, to, { kind: 'votes', bytes }),
+      prove: (bytes) => this.send(from, to, { kind: 'proof', bytes }),
     };
   }
 
@@ -205,12 +206,20 @@ export class Network {
     this.world.after(arrival - this.world.now, () => {
       if (node === undefined || !node.isAlive || !this.isConnected(from, to)) return;
       if (message.kind === 'block') node.take(message.block);
-      else void this.deliver(from, to, node, message.bytes);
+      else void this.deliver(from, to, node, message);
     });
   }
 
-  private async deliver(from: Member, to: Member, node: ToyNode, bytes: Uint8Array): Promise<void> {
-    const offence = await node.engine.receive(bytes, this.peer(to, from));
+  private async deliver(
+    from: Member,
+    to: Member,
+    { engine }: ToyNode,
+    { kind, bytes }: Exclude<Message, { readonly kind: 'block' }>,
+  ): Promise<void> {
+    const peer = this.peer(to, from);
+    const offence = await (kind === 'votes'
+      ? engine.receive(bytes, peer)
+      : engine.receiveProof(bytes, peer));
     if (offence !== undefined && !this.isLiar(from)) {
       this.checks.say('evidence', `an honest node is blamed: ${offence.message}`);
     }

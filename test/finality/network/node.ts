@@ -56,6 +56,7 @@ export class ToyNode {
   /** The best block that is known, which may still be on its way to the disk. */
   private isMoving = false;
   private lane: Promise<void> = Promise.resolve();
+  private writes: Promise<void> = Promise.resolve();
 
   constructor(settings: NodeSettings, ports: NodePorts) {
     this.settings = settings;
@@ -93,10 +94,7 @@ export class ToyNode {
           },
           note: readNote({ read: () => content.note }, 'note', this.owner, scheme),
         },
-        saveProof: (bytes) =>
-          ports.disk.write(() => {
-            content.proof = bytes;
-          }),
+        saveProof: (bytes) => this.saveProof(bytes),
         onChange: () => this.choose(),
       },
     );
@@ -119,11 +117,36 @@ export class ToyNode {
     this.engine.stop();
   }
 
-  private storedFinal({ proof }: Content): FinalBlock {
+  private storedFinal({ proof, head }: Content): FinalBlock {
     const { genesis } = this.settings;
     if (proof === undefined) return { height: 1, id: genesis.id };
+    if (!provesOneOf(head, proof)) {
+      this.ports.checks.say('reverted', 'the stored chain lacks its final block');
+    }
     const decoded = decodeFinalProof(proof, scheme);
     return { ...decoded.link.source, proof: decoded };
+  }
+
+  /** As in the chain of a node: one write of the head or of a proof at a time. */
+  private exclusive<T>(job: () => Promise<T>): Promise<T> {
+    const result = this.writes.then(job);
+    this.writes = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  private saveProof(proof: Uint8Array): Promise<boolean> {
+    const { disk } = this.ports;
+    const { content } = disk;
+    return this.exclusive(async () => {
+      if (!provesOneOf(content.head, proof)) return false;
+      await disk.write(() => {
+        content.proof = proof;
+      });
+      return true;
+    });
   }
 
   tracked(block: ToyBlock): TrackedBlock {
@@ -185,26 +208,28 @@ export class ToyNode {
     if (best === this.head) return;
     this.isMoving = true;
     const { disk } = this.ports;
-    const written = disk.write(() => {
-      disk.content.head = best;
+    const written = this.exclusive(async () => {
+      // A block may have become final meanwhile.
+      if (!this.engine.mayFollow(this.tracked(best))) return;
+      await disk.write(() => {
+        disk.content.head = best;
+      });
     });
     void written
-      .then(
-        () => this.follow(best),
-        () => undefined,
-      )
+      .catch(() => undefined)
+      .then(() => this.follow(disk.content.head))
       .then(() => {
         this.isMoving = false;
         if (this.isAlive) this.ports.clock.after(10, () => this.choose());
       });
   }
 
-  private follow(best: ToyBlock): void {
-    // A block may have become final meanwhile; the next choice looks again.
-    if (!this.isAlive || !this.engine.mayFollow(this.tracked(best))) return;
-    this.head = best;
+  /** What is on disk, also where the disk said that it had refused it. */
+  private follow(head: ToyBlock): void {
+    if (!this.isAlive || head === this.head) return;
+    this.head = head;
     this.engine.moved();
-    this.ports.onHead(best);
+    this.ports.onHead(head);
   }
 
   private leaves(): ToyBlock[] {
@@ -255,6 +280,11 @@ export function chainOf(head: ToyBlock): ToyBlock[] {
   const chain: ToyBlock[] = [];
   for (let at: ToyBlock | undefined = head; at !== undefined; at = at.parent) chain.unshift(at);
   return chain;
+}
+
+function provesOneOf(head: ToyBlock, proof: Uint8Array): boolean {
+  const { height, id } = decodeFinalProof(proof, scheme).link.source;
+  return chainOf(head).some((block) => block.height === height && equal(block.id, id));
 }
 
 export const isAncestor = (low: ToyBlock, high: ToyBlock): boolean => {

@@ -24,6 +24,8 @@ export interface Row {
   readonly idleRounds?: number;
   /** Signed messages that the honest nodes have no room to check. */
   readonly noRoomFor?: (message: Uint8Array) => boolean;
+  /** `key=value` as after `--set`, for every node. */
+  readonly set?: readonly string[];
   readonly blame: Blame;
   /** More that must hold at the end. */
   readonly after?: (t: Test, scene: Omit<Scene, 'isTurn'>) => void;

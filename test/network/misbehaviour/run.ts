@@ -18,17 +18,21 @@ const SECONDS = 150;
 /** Of the height that the honest nodes reach beside silent mavericks. */
 const SHARE = 0.97;
 
-/** Height that honest nodes reach beside so many silent mavericks. */
-const undisturbed = new Map<number, number>();
+/** Height that honest nodes reach beside so many silent mavericks, with the same settings. */
+const undisturbed = new Map<string, number>();
 const silent: Row = { name: 'nothing', act() {}, blame: nobody };
 
 export async function misbehave(t: Test, rows: readonly Row[]): Promise<void> {
   const { length } = rows;
-  const baseline = undisturbed.get(length) ?? (await play(t, Array(length).fill(silent)));
-  undisturbed.set(length, baseline);
+  const set = settingsOf(rows);
+  const name = [length, ...set].join(' ');
+  const baseline = undisturbed.get(name) ?? (await play(t, Array(length).fill({ ...silent, set })));
+  undisturbed.set(name, baseline);
   const height = await play(t, rows);
   t.ok(height >= SHARE * baseline, `height ${height}, ${baseline} without the attack`);
 }
+
+const settingsOf = (rows: readonly Row[]): readonly string[] => rows.flatMap(({ set = [] }) => set);
 
 interface Player {
   readonly row: Row;
@@ -40,7 +44,12 @@ interface Player {
 /** Gives the height. */
 async function play(t: Test, rows: readonly Row[]): Promise<number> {
   const names = MAVERICKS.slice(0, rows.length);
-  const at = await cluster(t, { miners: [...HONEST, ...names], others: names.map(ownerOf) });
+  const at = await cluster(t, {
+    miners: [...HONEST, ...names],
+    others: names.map(ownerOf),
+    set: settingsOf(rows),
+    hasFiles: settingsOf(rows).length > 0,
+  });
   const overheard = listen(at);
   await at.rounds(Math.max(...rows.map(({ idleRounds = 0 }) => idleRounds)));
   const noRoomFor = (message: Uint8Array): boolean =>

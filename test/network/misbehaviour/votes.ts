@@ -1,0 +1,136 @@
+/** Misbehaviours with votes on blocks, and with proofs of final ones (finality.md#spread). */
+import { concat } from '../../../src/base/bytes.ts';
+import { headerHash } from '../../../src/block/header.ts';
+import { leavesAt } from '../../../src/chain/finality/finality-state.ts';
+import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
+import { encodeVote, VOTE_BYTES, type Vote, voteBytes } from '../../../src/finality/vote.ts';
+import { type Deciding, decidingOn } from '../../../src/finality/voter-set.ts';
+import { encodeVotes, joinVotes } from '../../../src/finality/votes-message.ts';
+import { FINALITY_PROOFS, VOTES } from '../../../src/network/messages/vote-messages.ts';
+import { feature, presetFeatures } from '../../../src/tx/rules/features.ts';
+import { scheme } from '../../chain/chain-harness.ts';
+import { tipOf } from '../cluster.ts';
+import { nobody, offence, type Row, type Scene } from './row.ts';
+
+const active = [...presetFeatures, feature.finality].map((id) => `"${id}":0`).join(',');
+const set = [`blockchain.custom.functionality.pre-activated-features={${active}}`];
+
+function deciding({ node }: Scene): Deciding {
+  const { view } = node.node.blockchain;
+  return decidingOn(leavesAt(view, tipOf(node).height)!, scheme);
+}
+
+/** A vote for a block that nobody has made, above the head. */
+function voteIn(scene: Scene, above = 2): Vote {
+  const { at, node, rng } = scene;
+  const { height } = tipOf(node);
+  return {
+    genesis: headerHash(at.genesis.header, scheme),
+    ruleHash: deciding(scene).ruleHash,
+    source: { height: height + above - 1, id: rng.bytes(32) },
+    target: { height: height + above, id: rng.bytes(32) },
+  };
+}
+
+const signedIn = (scene: Scene, vote: Vote, signed: Vote = vote) => {
+  const { publicKey: voter, sign } = scene.mav;
+  return { ...vote, voter, signature: sign(voteBytes(signed, scheme)) };
+};
+
+/** The maverick signs for everybody, which holds for itself alone. */
+function proofIn(scene: Scene, vote: Vote): Uint8Array {
+  const { keys } = deciding(scene).members;
+  const signature = scene.mav.sign(voteBytes(vote, scheme));
+  const justification = { target: vote.target, votes: keys.map(() => signature) };
+  return encodeFinalProof({ link: vote, justification }, scheme);
+}
+
+/** The honest nodes have final blocks all the same. */
+const finalAdvances: NonNullable<Row['after']> = (t, { nodes }) => {
+  for (const { node, name } of nodes) {
+    t.ok(node.finality.final()!.height > 5, `${name} has final blocks`);
+  }
+};
+
+export const aboutVotes: readonly Row[] = [
+  {
+    name: 'votes that are none',
+    set,
+    act({ mav, rng }) {
+      mav.notifyAll(VOTES, concat(Uint8Array.of(1), rng.bytes(VOTE_BYTES + 96)));
+    },
+    blame: offence('malformed-message', 'blacklisted'),
+    after: finalAdvances,
+  },
+  {
+    name: 'a vote with the signature of another',
+    set,
+    act(scene) {
+      const vote = signedIn(scene, voteIn(scene), voteIn(scene));
+      scene.mav.notifyAll(VOTES, encodeVotes([vote], scheme));
+    },
+    blame: offence('malformed-message', 'blacklisted'),
+    after: finalAdvances,
+  },
+  {
+    name: 'votes for blocks that do not exist, at every height',
+    set,
+    act(scene) {
+      const votes = Array.from({ length: 20 }, (_, i) => signedIn(scene, voteIn(scene, i + 1)));
+      scene.mav.notifyAll(VOTES, encodeVotes(votes, scheme));
+    },
+    blame: nobody,
+    after: finalAdvances,
+  },
+  {
+    name: 'votes without end',
+    set,
+    act(scene) {
+      const one = encodeVote(signedIn(scene, voteIn(scene)), scheme);
+      for (let i = 0; i < 500; i++) scene.mav.notifyAll(VOTES, joinVotes([one]));
+    },
+    // They are read at the pace of the protocol.
+    blame: nobody,
+    after: finalAdvances,
+  },
+  {
+    name: 'a proof that is none',
+    set,
+    act({ mav, rng }) {
+      mav.notifyAll(FINALITY_PROOFS, rng.bytes(400));
+    },
+    blame: offence('malformed-message', 'blacklisted'),
+    after: finalAdvances,
+  },
+  {
+    name: 'a proof that one voter has signed for all',
+    set,
+    act(scene) {
+      scene.mav.notifyAll(FINALITY_PROOFS, proofIn(scene, voteIn(scene)));
+    },
+    blame: offence('malformed-message', 'blacklisted'),
+    after: finalAdvances,
+  },
+  {
+    name: 'a proof of other voters',
+    set,
+    act(scene) {
+      const ruleHash = scene.rng.bytes(32);
+      scene.mav.notifyAll(FINALITY_PROOFS, proofIn(scene, { ...voteIn(scene), ruleHash }));
+    },
+    blame: nobody,
+    after: finalAdvances,
+  },
+  {
+    name: 'proofs without end',
+    set,
+    act(scene) {
+      const ruleHash = scene.rng.bytes(32);
+      const one = proofIn(scene, { ...voteIn(scene), ruleHash });
+      for (let i = 0; i < 200; i++) scene.mav.notifyAll(FINALITY_PROOFS, one);
+    },
+    // They are read at the pace of the protocol.
+    blame: nobody,
+    after: finalAdvances,
+  },
+];
