@@ -155,6 +155,21 @@ t.test('waiting asks those who decide on the parent', async (t) => {
   t.notOk(toy.engine.mayMakeBlock(), 'of the new set a quorum is connected too');
 });
 
+t.test(
+  'the child of a block whose voters operators have named needs no votes for that',
+  async (t) => {
+    const toy = new ToyEngine(four);
+    toy.connected = [1, 2, 3, 4];
+    const block = toy.follow(toy.block(toy.block(toy.root)));
+    const tracked = toy.tracked(block);
+    t.notOk(toy.engine.mayMakeBlock());
+    toy.index.set(tracked.id, { ...tracked, isOverridden: true });
+    t.ok(toy.engine.mayMakeBlock());
+    toy.connected = [1, 2];
+    t.notOk(toy.engine.mayMakeBlock(), 'a quorum of them is connected all the same');
+  },
+);
+
 /** All follow a short branch for its justification, after they have voted far above it. */
 t.test('votes far above the tip count for waiting', async (t) => {
   const toy = new ToyEngine(four);
