@@ -136,6 +136,7 @@ export class DataService {
     if (server !== undefined) started.add('listener', () => server.close());
     this.server = server;
     started.add('streams', () => streams.stop());
+    started.add('node', () => this.node.stop());
     this.ended = this.run().catch((cause: Error) => {
       if (this.stopping.signal.aborted) return;
       this.sayStopped(cause);
