@@ -17,7 +17,8 @@ import { heavyRows } from './reading.ts';
 import { partyIs, type Source } from './search-sources.ts';
 import type { DataServices } from './services.ts';
 import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
-import { type PlannedQuery, rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
+import { rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
+import type { PlannedQuery } from './transaction-sql.ts';
 import { isEmpty } from './windows.ts';
 
 /** Entries of an index that has all that is asked for. */

@@ -7,8 +7,7 @@ import { lookedUp } from './filter-sources.ts';
 import type { Source } from './search-sources.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
-import type { PlannedQuery } from './transaction-query.ts';
-import { PARTS, type Statement, selectOf } from './transaction-sql.ts';
+import { PARTS, type PlannedQuery, type Statement, selectOf } from './transaction-sql.ts';
 import { between, isEmpty, type PageOf, type Range } from './windows.ts';
 
 /**

@@ -7,8 +7,13 @@ import { lastMs } from './query-params.ts';
 import { partyIs, type Source } from './search-sources.ts';
 import type { SqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
-import type { PlannedQuery } from './transaction-query.ts';
-import { between } from './windows.ts';
+import { between, type Range } from './windows.ts';
+
+export interface RangeQuery {
+  readonly filter: TransactionFilter;
+  /** Of this page. */
+  readonly range: Range;
+}
 
 /** Rows that are looked up for one answer: each costs ten times as much as an entry of an index. */
 export const LOOKED_UP_MAX = 50_000;
@@ -110,7 +115,7 @@ export function conditions(
  */
 export function lookedUp(
   ordinals: string,
-  { filter, range }: PlannedQuery,
+  { filter, range }: RangeQuery,
   values: SqlValues,
   oneOf: readonly Source[] = [],
 ): string {

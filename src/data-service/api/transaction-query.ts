@@ -7,25 +7,11 @@ import { partyIs, type Source, searchSources } from './search-sources.ts';
 import type { DataServices } from './services.ts';
 import { sqlValues } from './sql-values.ts';
 import { isPlain, type TransactionFilter } from './transaction-filter.ts';
-import { endOf } from './transaction-sql.ts';
+import { endOf, type PlannedQuery } from './transaction-sql.ts';
 import { cut, isEmpty, type Range, startOf } from './windows.ts';
 
 /** A transaction's time may differ that much from its block's. */
 export const TIME_TOLERANCE_MS = 2 * 3_600_000;
-
-export interface PlannedQuery {
-  readonly sources: readonly Source[];
-  readonly filter: TransactionFilter;
-  /** Of this page. */
-  readonly range: Range;
-  /** Where the next page begins if this one is not full; undefined at the end of the list. */
-  readonly rest: number | undefined;
-  /**
-   * The sources answer one filter. So many of their rows are looked at for the others, and a page
-   * that is not full then goes on behind them (`restOf`).
-   */
-  readonly lookedUp?: number;
-}
 
 /** A text that no index knows is compared with those of so many transactions for a page. */
 export const COMPARED_MAX = 65_536;

@@ -5,13 +5,12 @@
  * over all of them could use no index.
  */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
-import { conditions, lookedUp } from './filter-sources.ts';
+import { conditions, lookedUp, type RangeQuery } from './filter-sources.ts';
 import { cutPage } from './page-cut.ts';
 import type { Finding, Source } from './search-sources.ts';
 import { SUMMARY_COLUMNS } from './shapes.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
-import type { PlannedQuery } from './transaction-query.ts';
 import {
   between,
   byBucket,
@@ -21,6 +20,18 @@ import {
   type PageOf,
   type Select,
 } from './windows.ts';
+
+/** What a list reads. */
+export interface PlannedQuery extends RangeQuery {
+  readonly sources: readonly Source[];
+  /** Where the next page begins if this one is not full; undefined at the end of the list. */
+  readonly rest: number | undefined;
+  /**
+   * The sources answer one filter. So many of their rows are looked at for the others, and a page
+   * that is not full then goes on behind them (`restOf`).
+   */
+  readonly lookedUp?: number;
+}
 
 /** Conditions that are no columns of the transaction. */
 function further(filter: TransactionFilter, seq: string, values: SqlValues) {
@@ -88,8 +99,6 @@ export const PARTS: Readonly<Record<Finding, (page: PageOf, select: Select) => s
   'at-once': (page, select) => inOrder(page, 's.seq + 0', select),
   compared: (page, select) => inOrder(page, 's.seq', select),
 };
-
-type RangeQuery = Pick<PlannedQuery, 'filter' | 'range'>;
 
 /** Rows of sources that answer one filter, in the order of the list, at most so many. */
 function rowsInOrder(
