@@ -40,7 +40,9 @@ export async function add(dir: string, source: string, flags: AddFlags): Promise
 }
 
 export async function remove(member: string, flags: MembershipFlags): Promise<void> {
-  await carryOut(flags, async (node) => [await departure(node, await memberOf(node, member))]);
+  await carryOut(flags, async (node) => [
+    await departure(node, await memberOf(node, member, flags.sender)),
+  ]);
 }
 
 export async function replace(
@@ -54,7 +56,7 @@ export async function replace(
     throw new CliError(`${source} is the request of the key that it would replace`);
   }
   await carryOut(flags, async (node) => {
-    const old = await memberOf(node, member);
+    const old = await memberOf(node, member, flags.sender);
     // The new key first: the member is never without one, and its roles have a holder.
     return [
       await arrival(node, request, await rolesOf(node, old.address)),
@@ -79,10 +81,20 @@ async function rolesOf({ call }: Client, address: string): Promise<readonly Role
   return roles.filter(({ role }) => role !== 'banned');
 }
 
-/** Names are not asked for: a node tells any name that it likes. */
-async function memberOf({ call }: Client, text: string): Promise<Member> {
+/**
+ * Names are not asked for: a node tells any name that it likes. An account that takes its own roles away cannot
+ * end the registration.
+ */
+async function memberOf(
+  { call }: Client,
+  text: string,
+  sender: string | undefined,
+): Promise<Member> {
   const { allowedNodes } = await call(peers.allowedNodes);
   const found = allowedNodes.find(({ address, publicKey }) => [address, publicKey].includes(text));
+  if (found !== undefined && found.address === sender) {
+    throw new CliError(`${sender} cannot remove itself: another account has to sign`);
+  }
   if (found !== undefined) return found;
   throw new CliError(`'${text}' is neither address nor public key of a registered node`);
 }

@@ -207,4 +207,6 @@ t.test('for one that joins', async (t) => {
     ...answerOf(await run(['network', 'checksum', join(fresh, 'epsilon')])),
   };
   t.notOk((members as unknown[]).includes(owner));
+  const note = readdirSync(join(fresh, 'epsilon')).includes('finality-note');
+  t.ok(note, 'its key was made just now, so it has never voted');
 });
