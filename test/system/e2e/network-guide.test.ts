@@ -1,6 +1,6 @@
 /**
  * docs/guide/network.md, as four operators and a fifth type it: each in a network namespace with the address
- * that the page gives it, and once more on one loopback, with other ports.
+ * that the page gives it, and once more on one loopback, with other ports and options.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,6 +22,9 @@ const addressOf = (name: Name): string => `10.77.0.${ALL.indexOf(name) + 1}`;
 t.setTimeout(900_000);
 const PATIENCE_MS = 150_000;
 t.jobs = 1;
+
+const CERTIFICATE = join(root, 'test/adapters/http/tls/test-only-cert.pem');
+const CERTIFICATE_KEY = join(root, 'test/adapters/http/tls/test-only-key.pem');
 
 /** The shell blocks of a chapter, in order; without a title those before the first. */
 function chapter(title?: string): string[][] {
@@ -72,6 +75,13 @@ class Operator {
   /** The network begins with finality. */
   get isFinal(): boolean {
     return chapter('Founding')[0]!.some((line) => this.place.typed(line).includes('--finality'));
+  }
+
+  /** As its README says, where REST is HTTPS. */
+  placeCertificate(): void {
+    if (!readFileSync(join(this.folder, 'README.md'), 'utf8').includes('rest-cert.pem')) return;
+    copyFileSync(CERTIFICATE, join(this.folder, 'rest-cert.pem'));
+    copyFileSync(CERTIFICATE_KEY, join(this.folder, 'rest-key.pem'));
   }
 
   get folder(): string {
@@ -181,6 +191,7 @@ async function found(t: Test, operators: ReadonlyMap<Name, Operator>): Promise<v
   for (const one of founders) {
     post(join(alpha.home, 'acme', one.name), one.folder);
     await one.type(['cd node']);
+    one.placeCertificate();
     const { publicKey, address } = await one.answer(join1);
     t.match([publicKey, address], [String, String]);
     const request = `${one.name}.request.json`;
@@ -214,6 +225,7 @@ async function addFifth(t: Test, operators: ReadonlyMap<Name, Operator>): Promis
   await beta.type(folder);
   post(join(beta.home, 'newcomers', 'epsilon'), epsilon.folder);
   await epsilon.type(['cd node']);
+  epsilon.placeCertificate();
   const [asked, seen] = answers(await epsilon.type(join1));
   const { checksum } = await alpha.answer(['platform-node network checksum .']);
   t.equal(seen?.['checksum'], checksum);
@@ -329,7 +341,7 @@ t.test('in namespaces, with the addresses of the page', async (t) => {
   await follow(t, new Map(ALL.map((name, i) => [name, { ...made[i]!, typed }])));
 });
 
-t.test('on one loopback, without finality', async (t) => {
+t.test('on one loopback, with national cryptography and TLS', async (t) => {
   const ports = await freePorts(2 * ALL.length);
   const portsOf = (name: Name) =>
     [2 * ALL.indexOf(name), 2 * ALL.indexOf(name) + 1].map((i) => ports[i]!);
@@ -340,9 +352,18 @@ t.test('on one loopback, without finality', async (t) => {
         const [peer, restOf] = portsOf(one);
         return all.replace(`${one}=${addressOf(one)}`, `${one}=127.0.0.1:${peer}:${restOf}`);
       }, line)
-        .replace(' --finality', '')
-        .replaceAll('http://127.0.0.1:6862', `http://127.0.0.1:${rest}`);
-    return [name, { within: [], typed, env: { PLATFORM_NODE_URL: `http://127.0.0.1:${rest}` } }];
+        .replace(' --finality', ' --crypto national --tls')
+        .replace('--from .', '--from . --tls')
+        .replace('curl -s', `curl -s --cacert ${CERTIFICATE}`)
+        .replaceAll('http://127.0.0.1:6862', `https://127.0.0.1:${rest}`);
+    return [
+      name,
+      {
+        within: [],
+        typed,
+        env: { PLATFORM_NODE_URL: `https://127.0.0.1:${rest}`, NODE_EXTRA_CA_CERTS: CERTIFICATE },
+      },
+    ];
   });
   await follow(t, new Map(places));
 });
