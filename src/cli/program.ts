@@ -42,6 +42,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/dev/dev.ts'),
   },
   {
+    name: 'network',
+    summary: 'found a network of several organisations, and change its members',
+    load: () => import('./commands/network/network.ts'),
+  },
+  {
     name: 'keystore',
     summary: 'create, list and move accounts',
     load: () => import('./commands/keystore/keystore.ts'),

@@ -5,8 +5,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { durationOf } from '../../../node/config/kinds.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { consensusOption, cryptoOption, roundOption } from '../../new-network-options.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { dockerHostOption } from '../contract/docker-host-option.ts';
 import type { DevContracts } from './dev-contracts.ts';
@@ -30,33 +30,18 @@ interface Options {
   readonly checkState?: true;
 }
 
-const ROUND_MS_MIN = 100;
 const NODES_MAX = 16;
 const PORT_MAX = 65_535;
 
 export function register(command: Command): void {
   command
     .option('--nodes <count>', 'nodes, each a process that makes blocks (default: 1)', nodeCount)
-    .addOption(
-      new Option('--consensus <kind>', 'consensus of a new network (default: poa)').choices([
-        'poa',
-        'pos',
-      ]),
-    )
-    .addOption(
-      new Option(
-        '--crypto <family>',
-        'cryptography of a new network (default: international)',
-      ).choices(['international', 'national']),
-    )
+    .addOption(consensusOption())
+    .addOption(cryptoOption())
     .option('--dir <folder>', 'folder of the network (default: a temporary one)')
     .option('--keep', 'keep the folder for a later run')
     .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
-    .addOption(
-      new Option('--round <duration>', 'time between blocks of a new network, such as 500ms or 2s')
-        .argParser(round)
-        .default(1000, '1s'),
-    )
+    .addOption(roundOption().default(1000, '1s'))
     .option('--no-data', 'run no data service')
     .option('--data-port <port>', 'port of the data service; 0: any free one', port, 6866)
     .addOption(dockerHostOption())
@@ -82,15 +67,6 @@ function port(text: string): number {
     throw new InvalidArgumentError('a port number from 0 to 65535, 0 for any free one');
   }
   return value;
-}
-
-function round(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/.exec(text);
-  const ms = match && durationOf(Number(match[1]), match[2] ?? '')?.ms;
-  if (!ms || ms < ROUND_MS_MIN) {
-    throw new InvalidArgumentError(`a duration such as "1s", at least ${ROUND_MS_MIN}ms`);
-  }
-  return Math.round(ms);
 }
 
 async function run(options: Options): Promise<void> {
