@@ -72,6 +72,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/chain/chain.ts'),
   },
   {
+    name: 'db',
+    summary: 'measure, check and compact the store of a node',
+    load: () => import('./commands/db/db.ts'),
+  },
+  {
     name: 'backup',
     summary: 'copy a running node, check the copy, and restore it',
     load: () => import('./commands/backup/backup.ts'),

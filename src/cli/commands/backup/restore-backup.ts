@@ -1,5 +1,5 @@
 /** Puts the chain of a backup, and the keystore where it has one, in the place of a configuration. */
-import { existsSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { syncFolder } from '../../../adapters/folders.ts';
@@ -12,6 +12,7 @@ import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 import { requireNoNote, withChain } from '../chain/chain.ts';
 import { chainFolder } from '../chain/chain-store.ts';
+import { requireSpace } from '../db/require-space.ts';
 import { chainFacts } from './chain-facts.ts';
 import { copyDurably, synced } from './durable-copy.ts';
 import { CHAIN_FILE, type Manifest, verifiedManifest } from './manifest.ts';
@@ -86,6 +87,7 @@ async function putInPlace(manifest: Manifest, task: Task): Promise<StagedKeystor
   const part = temporaryFolder(join(folder, PART));
   try {
     const staged = join(part.path, basename(CHAIN_FILE));
+    await requireSpace(config, folder, statSync(join(from, CHAIN_FILE)).size);
     copyDurably(join(from, CHAIN_FILE), staged);
     await requireChain(manifest, part.path, task);
     synced(staged);
