@@ -132,6 +132,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/node.ts'),
   },
   {
+    name: 'top',
+    summary: 'watch a running node on one screen',
+    load: () => import('./commands/top/top.ts'),
+  },
+  {
     name: 'load',
     summary: 'measure how many transfers running nodes take',
     load: () => import('./commands/load.ts'),
