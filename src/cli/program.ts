@@ -77,6 +77,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/chain/chain.ts'),
   },
   {
+    name: 'db',
+    summary: 'measure, check and compact the store of a node',
+    load: () => import('./commands/db/db.ts'),
+  },
+  {
     name: 'backup',
     summary: 'copy a running node, check the copy, and restore it',
     load: () => import('./commands/backup/backup.ts'),
@@ -130,6 +135,11 @@ export const verbs: readonly Verb[] = [
     name: 'node',
     summary: 'query or stop a running node',
     load: () => import('./commands/node.ts'),
+  },
+  {
+    name: 'top',
+    summary: 'watch a running node on one screen',
+    load: () => import('./commands/top/top.ts'),
   },
   {
     name: 'load',
