@@ -50,7 +50,12 @@ t.test('short ones of many filters', async (t) => {
 t.test('none is searched for among those that have gone', (t) => {
   const pages = new SharedPages<string>();
   const page = Promise.resolve({ text: 'x', place: '' });
-  const ask = (name: string) => pages.get(name, () => page, () => true);
+  const ask = (name: string) =>
+    pages.get(
+      name,
+      () => page,
+      () => true,
+    );
   const searches = callsOf([[Map.prototype, ['keys', 'entries']]], () => {
     for (let i = 0; i < 10_000; i++) ask(`page ${i}`);
   });
