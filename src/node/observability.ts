@@ -75,8 +75,7 @@ export const events = {
     'The note of a vote is not on disk, so the vote was not sent: look at the disk.',
   'finality.own-vote-unknown':
     'A vote of this node is about that its note does not have: its key is used elsewhere, or its data are a copy. It votes no more.',
-  'finality.overridden':
-    'The operators have named the voters from a height on (`finality.overrides`): it must stand on all nodes, for as long as the chain is used.',
+  'finality.overridden': 'finality.overrides names the voters: keep it, on all nodes, for ever.',
   'finality.proof-failed':
     'The proof of a final block is not on disk, so the block is not shown as final: look at the disk.',
   'finality.voting-again': 'A node that had lost its note votes again.',

@@ -33,28 +33,17 @@ import { encodeJustification } from '../finality/justification.ts';
 import { rules as finalityRules } from '../finality/rules.ts';
 import { ancestorAt } from '../finality/tracked-block.ts';
 import type { Checkpoint } from '../finality/vote.ts';
-import type { VoterOverride } from '../finality/voter-override.ts';
 import { proofsBudget, votesBudget } from '../network/messages/message-budgets.ts';
 import { FINALITY_PROOFS, VOTES } from '../network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../network/sessions/session.ts';
 import type { FinalityReport } from '../rest/services.ts';
-import type { ChainRules } from '../tx/rules/chain-rules.ts';
+import type { ChainRules, VoterOverride } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
+import { type FinalityOptionsOfNode, finalityOptions } from './config/finality-options.ts';
 import type { Config } from './config/settings.ts';
 import { reportOf } from './finality-report.ts';
 import { JustifiedSearch, type Sought, soughtBy } from './justified-search.ts';
-import { notePath, openNote, requireNote } from './voter-note.ts';
-
-export interface FinalityOptionsOfNode {
-  readonly isPoa: boolean;
-  readonly maxRollback: number;
-  readonly roundMs: number;
-  /** Path of the note. */
-  readonly notePath: string;
-  readonly votes: boolean;
-  /** `miner.wait-for-votes`. */
-  readonly waits: boolean;
-}
+import { openNote, requireNote } from './voter-note.ts';
 
 export interface FinalityPortsOfNode {
   readonly scheme: ChainScheme;
@@ -80,26 +69,10 @@ export function openFinality(
   config: Config,
   { started, ...ports }: FinalityPortsOfNode & { readonly started: Disposal },
 ): NodeFinality {
-  const finality = createFinality(config, ports);
+  const finality = new NodeFinality(finalityOptions(config), ports);
   started.add('finality', () => finality.stop());
   finality.start();
   return finality;
-}
-
-function createFinality(config: Config, ports: FinalityPortsOfNode): NodeFinality {
-  const { consensus } = config.blockchain;
-  const { miner, network, synchronization } = config;
-  return new NodeFinality(
-    {
-      isPoa: consensus.type === 'poa',
-      maxRollback: synchronization.maxRollback,
-      roundMs: consensus.roundDuration.ms + consensus.syncDuration.ms,
-      notePath: notePath(config),
-      votes: miner.enable && network.mode !== 'watcher',
-      waits: miner.waitForVotes,
-    },
-    ports,
-  );
 }
 
 /** With fewer voters a quorum is all of them, and one that is away would stop the chain. */
@@ -109,12 +82,12 @@ const FIRST_HEIGHT = 2;
 /** A key that is without its note so soon after the feature began has not voted before. */
 const FIRST_MS = 10 * 60_000;
 const NOTHING = new Uint8Array(0);
-
 /** Blocks below the head that are read at the start. */
 const GIVEN_UP_MAX = 200;
 export class NodeFinality implements BranchFinality {
   private readonly options: FinalityOptionsOfNode;
   private readonly ports: FinalityPortsOfNode;
+  private readonly overrides: readonly VoterOverride[];
   private readonly sessionPeers = new WeakMap<Session, Peer>();
   private running: Running | undefined;
   private sessions: Pick<Sessions, 'all'> | undefined;
@@ -126,6 +99,7 @@ export class NodeFinality implements BranchFinality {
   constructor(options: FinalityOptionsOfNode, ports: FinalityPortsOfNode) {
     this.options = options;
     this.ports = ports;
+    this.overrides = ports.rules.voterOverrides ?? [];
     this.search = new JustifiedSearch({
       clock: ports.clock,
       head: () => ports.blockchain.tip(),
@@ -190,17 +164,11 @@ export class NodeFinality implements BranchFinality {
     );
   }
 
-  private get overrides(): readonly VoterOverride[] {
-    return this.ports.rules.voterOverrides ?? [];
-  }
-
   private requireOverrides(): void {
-    const { blockchain, log, scheme } = this.ports;
+    const { blockchain, log } = this.ports;
     requireOverrides(blockchain.view, this.overrides, blockchain.tip().height);
-    for (const { block, voters } of this.overrides) {
-      const names = voters.map((key) => scheme.addressToText(scheme.addressOf(key)));
-      log.warn('finality.overridden', { height: block.height, voters: names.join(' ') });
-    }
+    for (const { block } of this.overrides)
+      log.warn('finality.overridden', { height: block.height });
   }
 
   private begin(): void {

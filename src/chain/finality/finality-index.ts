@@ -10,16 +10,17 @@ import { equal, latin1 } from '../../base/bytes.ts';
 import { headerHash } from '../../block/header.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { BlockIndex, TrackedBlock } from '../../finality/tracked-block.ts';
-import { overriddenSets, overrideAt, type VoterOverride } from '../../finality/voter-override.ts';
 import type { VoterSet } from '../../finality/voter-set.ts';
 import type { VoterSets } from '../../finality/voter-sets.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { carriedTargets, voterOverrides } from '../../ledger/tables.ts';
+import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 import type { Tip } from '../tip.ts';
 import { carriedBy } from './finality-rules.ts';
 import { ChainBlocks, leavesAt } from './finality-state.ts';
+import { overriddenSets, overrideAt } from './voter-override.ts';
 
 /** Blocks of the own chain that are kept in memory, at least. */
 export const OWN_MAX = 2_048;

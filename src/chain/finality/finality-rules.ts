@@ -28,12 +28,6 @@ import { decodeJustification, type Justification } from '../../finality/justific
 import { makesSourceFinal } from '../../finality/links.ts';
 import { rules as finalityRules } from '../../finality/rules.ts';
 import type { Checkpoint } from '../../finality/vote.ts';
-import {
-  keyAmong,
-  overriddenSets,
-  overrideAt,
-  overrideHash,
-} from '../../finality/voter-override.ts';
 import type { VoterSet } from '../../finality/voter-set.ts';
 import type { VoterSets } from '../../finality/voter-sets.ts';
 import { encodeVoterSets } from '../../finality/voter-sets-bytes.ts';
@@ -66,6 +60,7 @@ import {
   overriddenBelow,
   rootHeight,
 } from './finality-state.ts';
+import { keyAmong, overriddenSets, overrideAt, overrideHash } from './voter-override.ts';
 
 const NOTHING_AHEAD: HeadersAhead = new Map();
 const NO_HASH = new Uint8Array(32);

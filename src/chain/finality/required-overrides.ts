@@ -5,12 +5,13 @@
 import { equal } from '../../base/bytes.ts';
 import { StartError } from '../../base/start-error.ts';
 import { headerHash } from '../../block/header.ts';
-import { overrideAt, overrideHash, type VoterOverride } from '../../finality/voter-override.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { voterOverrides } from '../../ledger/tables.ts';
+import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 import { finalFloor } from './final-floor.ts';
+import { overrideAt, overrideHash } from './voter-override.ts';
 
 const KEY = 'finality.overrides';
 /** Only configurations add rows. */

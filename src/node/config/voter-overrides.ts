@@ -4,7 +4,7 @@ import { DIGEST_BYTES } from '../../base/sizes.ts';
 import { StartError } from '../../base/start-error.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { VOTERS_MAX } from '../../finality/vote.ts';
-import type { VoterOverride } from '../../finality/voter-override.ts';
+import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 import type { Config } from './settings.ts';
 
 /** Throws StartError. */

@@ -3,7 +3,7 @@
  * share them. The verdict on a transaction depends on these, the ledger and the block, and on
  * nothing else.
  */
-import type { VoterOverride } from '../../finality/voter-override.ts';
+import type { Checkpoint } from '../../finality/vote.ts';
 
 export interface FeeSettings {
   /** False: every minimum fee is 0. */
@@ -14,6 +14,14 @@ export interface FeeSettings {
   readonly additional: ReadonlyMap<number, bigint>;
   /** Added for a scripted sender and for each scripted asset touched. */
   readonly scriptExtra: bigint;
+}
+
+/** finality.md#overrides */
+export interface VoterOverride {
+  /** Whose children the voters decide on; all chains with another block at its height are refused. */
+  readonly block: Checkpoint;
+  /** Public keys. */
+  readonly voters: readonly Uint8Array[];
 }
 
 export interface ChainRules {

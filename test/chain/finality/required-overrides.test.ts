@@ -12,9 +12,9 @@ import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
 import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
 import { decodeJustification } from '../../../src/finality/justification.ts';
 import { verifyOffline } from '../../../src/finality/offline-proof.ts';
-import type { VoterOverride } from '../../../src/finality/voter-override.ts';
 import { decidingOn } from '../../../src/finality/voter-set.ts';
 import { voterOverrides } from '../../../src/ledger/tables.ts';
+import type { VoterOverride } from '../../../src/tx/rules/chain-rules.ts';
 import { mine, miners, nextTurn, scheme, type TestChain, verifier } from '../chain-harness.ts';
 import {
   blocksOf,

@@ -2,19 +2,13 @@
  * The operators' way out where more than a third of the voters are gone for good
  * (finality.md#overrides): from the children of a named block on, other voters decide.
  */
-import { equal } from '../base/bytes.ts';
-import type { ChainScheme } from '../codec/codec.ts';
-import { scratch } from '../codec/scratch.ts';
-import { type Checkpoint, writeCheckpoint } from './vote.ts';
-import { type VoterSet, voterSet } from './voter-set.ts';
-import type { VoterSets } from './voter-sets.ts';
-
-export interface VoterOverride {
-  /** Whose children the voters decide on; all chains with another block at its height are refused. */
-  readonly block: Checkpoint;
-  /** Public keys. */
-  readonly voters: readonly Uint8Array[];
-}
+import { equal } from '../../base/bytes.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { scratch } from '../../codec/scratch.ts';
+import { writeCheckpoint } from '../../finality/vote.ts';
+import { type VoterSet, voterSet } from '../../finality/voter-set.ts';
+import type { VoterSets } from '../../finality/voter-sets.ts';
+import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 
 /** What the block leaves instead. A change that goes on ends without effect. */
 export const overriddenSets = (
