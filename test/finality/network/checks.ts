@@ -40,6 +40,8 @@ export class Checks {
   private readonly justified = new Map<number, string>();
   private readonly finals = new Map<number, string>();
   private readonly known = new Set<string>();
+  /** Votes that a note on disk had, which may be lost since. */
+  private readonly noted = new Set<string>();
   /** Of each voter, since it lost its note. */
   private readonly sent = new Map<string, SignedVote[]>();
   /** The highest block that anybody knows to be final. */
@@ -123,15 +125,20 @@ export class Checks {
     }
   }
 
+  /** The disk of its voter has it: a proof may carry it on where nobody was there to be sent it. */
+  onDisk(vote: SignedVote): void {
+    this.noted.add(nameOf(vote));
+  }
+
   /** An honest voter sends its own vote; `note` is the height of the target of its note on disk. */
   own(vote: SignedVote, note: number | undefined): void {
     const voter = latin1(vote.voter);
     const { height } = vote.target;
-    const name = voter + latin1(vote.signature);
+    const name = nameOf(vote);
     // Sent again, perhaps since another node has sent it back.
     if (this.known.has(name)) return;
     this.known.add(name);
-    if (note === undefined || note < height) {
+    if ((note === undefined || note < height) && !this.noted.has(name)) {
       this.say('note behind', `vote for ${height} is sent, the note has ${note}`);
     }
     const before = this.sent.get(voter) ?? [];
@@ -147,3 +154,5 @@ export class Checks {
     this.sent.delete(latin1(voter));
   }
 }
+
+const nameOf = ({ voter, signature }: SignedVote): string => latin1(voter) + latin1(signature);

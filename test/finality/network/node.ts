@@ -8,7 +8,7 @@ import type { Log, LogFields, Verifier } from '../../../src/base/ports.ts';
 import { judgeCarried } from '../../../src/finality/carried.ts';
 import { decodeFinalProof } from '../../../src/finality/final-proof.ts';
 import { Finality, type Peer } from '../../../src/finality/finality.ts';
-import { readNote } from '../../../src/finality/note-file.ts';
+import { decodeNote, readNote } from '../../../src/finality/note-file.ts';
 import type { Rules } from '../../../src/finality/rules.ts';
 import type { TrackedBlock } from '../../../src/finality/tracked-block.ts';
 import type { FinalBlock } from '../../../src/finality/tracker.ts';
@@ -86,6 +86,8 @@ export class ToyNode {
             replace: (bytes) =>
               ports.disk.write(() => {
                 content.note = bytes;
+                const { vote } = decodeNote(bytes, this.owner, scheme);
+                if (vote !== undefined) ports.checks.onDisk(vote);
               }),
             remove: () =>
               ports.disk.write(() => {
