@@ -1,10 +1,12 @@
 /**
  * Brings the store up to a height: fetches blocks ahead, makes the rows of the next batch while one
- * is written, and writes the batches one after the other.
+ * is written, and writes the batches one after the other. A batch is sent while the one before it is
+ * written: the server makes it wait for that one, and goes on without asking this process.
  */
 
 import type { Database } from '../../base/database.ts';
 import type { Clock, Log } from '../../base/ports.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { ChainBlock } from './chain-block.ts';
 import type { CrawlState } from './crawl-state.ts';
 import { fetchBlocks } from './fetch-blocks.ts';
@@ -20,7 +22,7 @@ import {
   readCursor,
 } from './prepare-batch.ts';
 import type { Tip } from './store-end.ts';
-import { type Writing, type WrittenParts, writeBatch, writeParts } from './write-batch.ts';
+import { inOrder, type Writing, type WrittenParts, writeBatch, writeParts } from './write-batch.ts';
 
 export interface CrawlRange {
   /** The last stored block that stays. */
@@ -59,7 +61,7 @@ export async function crawlRange(
   let toReplace = replaced;
   let cursor = await readCursor(db, after);
   let known = nothingKnown(cursor);
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Write = { begun: Promise.resolve(), done: Promise.resolve() };
   let blocks: ChainBlock[] = [];
   let txs = 0;
   let bytes = 0;
@@ -71,14 +73,12 @@ export async function crawlRange(
   const writeSome = async (): Promise<void> => {
     if (sizeOf(known) > KNOWN_MAX) {
       // Only what is written can be looked up again.
-      await writing;
+      await writing.done;
       known = nothingKnown(cursor);
     }
-    const batch = await prepareBatch(db, blocks, cursor, known);
-    await writing;
-    writing = write(batch, toReplace, deps);
-    // It is waited for above, or at the end.
-    writing.catch(() => undefined);
+    const batch = await prepareBatch(db, blocks, cursor, known, new TimeSlice(deps.clock));
+    await writing.begun;
+    writing = write(batch, toReplace, writing, deps);
     toReplace = undefined;
     cursor = batch.next;
     blocks = blocks.slice(batch.blocks.length);
@@ -95,7 +95,7 @@ export async function crawlRange(
         if (isFull || isLong) await flush();
         if (signal.aborted) return;
         if (isLong) {
-          await writing;
+          await writing.done;
           const written = await writeLong(block, { cursor, replaced: toReplace }, deps, signal);
           if (written === undefined) return;
           toReplace = undefined;
@@ -110,7 +110,7 @@ export async function crawlRange(
     }
     await flush();
   } finally {
-    await writing;
+    await writing.done;
   }
 }
 
@@ -148,12 +148,35 @@ async function writeLong(
   }
 }
 
-async function write(batch: Batch, replaced: Tip | undefined, deps: CrawlRangeDeps) {
+interface Write {
+  /** The batches before it are written, and nobody else can write before it. Rejects as `done`. */
+  readonly begun: Promise<void>;
+  /** It is written, too. */
+  readonly done: Promise<void>;
+}
+
+function write(
+  batch: Batch,
+  replaced: Tip | undefined,
+  before: Write,
+  deps: CrawlRangeDeps,
+): Write {
   deps.assertLocked();
-  const written = deps.meter.writing();
-  await writeBatch(deps.db, batch, writingNow(replaced, deps));
-  written();
-  note(batch.blocks, batch.next, [batch.rows], deps);
+  const begun = Promise.withResolvers<void>();
+  let written = (): void => undefined;
+  const own = writeBatch(deps.db, batch, writingNow(replaced, deps), () => {
+    written = deps.meter.writing();
+    // With one connection a question would wait for two batches.
+    if (deps.db.engine === 'postgres') begun.resolve();
+  });
+  const done = inOrder(before.done, own).then(() => {
+    written();
+    note(batch.blocks, batch.next, [batch.rows], deps);
+  });
+  const write = { begun: Promise.race([begun.promise, done]), done };
+  // They are waited for before the next batch, or at the end.
+  for (const one of [write.begun, write.done]) one.catch(() => undefined);
+  return write;
 }
 
 const writingNow = (

@@ -5,6 +5,8 @@
 import { MIB } from '../../base/budget.ts';
 import { utf8 } from '../../base/bytes.ts';
 import type { Queries } from '../../base/database.ts';
+import { inSlices } from '../../concurrency/steps.ts';
+import { endlessSlice } from '../../concurrency/time-slice.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { COLUMNS, type Table } from './columns.ts';
 import { type Aliases, addRow, aliasesNamed, leasesEnded, type Rows, rowsOf } from './rows.ts';
@@ -79,16 +81,23 @@ export const BATCH_BYTES = 16 * MIB;
 /** Of COPY at once. */
 const PIECE_BYTES = MIB;
 
-/** The first blocks, as many as a batch takes. Adds to `known` what the batch names. */
+/**
+ * The first blocks, as many as a batch takes. Adds to `known` what the batch names. `slice`: of who
+ * writes another batch meanwhile, because a socket takes 200 KB of it at once, and the store waits
+ * for the next until the event loop runs.
+ */
 export async function prepareBatch(
   db: Queries,
   waiting: readonly ChainBlock[],
   after: Cursor,
   known: KnownRows,
+  slice = endlessSlice,
 ): Promise<Batch> {
   await learnLessees(db, waiting, known);
   await learnAliases(db, waiting, known);
-  const rows = rowsOf(waiting, after.nextSeq, known.aliases, known.lessees, BATCH_BYTES);
+  const { aliases, lessees } = known;
+  const making = rowsOf(waiting, after.nextSeq, aliases, lessees, BATCH_BYTES);
+  const rows = await inSlices(making, slice);
   const blocks = waiting.slice(0, rows.blocks);
   const nextUser = await addUsers(db, rows, after.nextUser, known);
   const marked = unmarked(rows.users.keys(), known);
@@ -98,9 +107,7 @@ export async function prepareBatch(
     blocks,
     after,
     rows,
-    texts: (Object.keys(COLUMNS) as Table[]).flatMap((table) =>
-      piecesOf(rows.lines[table]).map((text) => [table, text] as const),
-    ),
+    texts: await inSlices(textsOf(rows), slice),
     marked,
     sponsored,
     next: { height, signature, nextSeq: rows.nextSeq, nextUser },
@@ -114,19 +121,29 @@ function unmarked(names: Iterable<string>, { marked }: KnownRows): string[] {
   return found;
 }
 
+/** A step for each piece. */
+function* textsOf({ lines }: Rows): Generator<undefined, Batch['texts']> {
+  const texts: [Table, Uint8Array][] = [];
+  for (const table of Object.keys(COLUMNS) as Table[]) {
+    for (const piece of piecesOf(lines[table])) {
+      texts.push([table, piece]);
+      yield undefined;
+    }
+  }
+  return texts;
+}
+
 /** Each line with its end. No piece is much longer than its limit, unless a single line is. */
-function piecesOf(lines: readonly string[]): Uint8Array[] {
-  const pieces: Uint8Array[] = [];
+function* piecesOf(lines: readonly string[]): Generator<Uint8Array> {
   let start = 0;
   let length = 0;
   for (const [i, line] of lines.entries()) {
     length += line.length + 1;
     if (length < PIECE_BYTES && i < lines.length - 1) continue;
-    pieces.push(utf8([...lines.slice(start, i + 1), ''].join('\n')));
+    yield utf8([...lines.slice(start, i + 1), ''].join('\n'));
     start = i + 1;
     length = 0;
   }
-  return pieces;
 }
 
 /** A lease has its recipient on every branch, so one of a left branch may serve, too. */

@@ -107,17 +107,20 @@ export function addRow(rows: Rows, table: Table, cells: readonly Cell[]): void {
   rows.bytes += Buffer.byteLength(line) + 1;
 }
 
+/** Transactions of one step: less than half a millisecond. */
+const STEP = 32;
+
 /**
- * Those of the first blocks, at least of one, until they have `bytesMax`. `aliases` holds those named
- * that exist already; the blocks' own are added to it.
+ * Those of the first blocks, at least of one, until they have `bytesMax`, in steps. `aliases` holds
+ * those named that exist already; the blocks' own are added to it.
  */
-export function rowsOf(
+export function* rowsOf(
   blocks: readonly ChainBlock[],
   firstSeq: number,
   aliases: Aliases,
   lessees: Lessees,
   bytesMax = Number.POSITIVE_INFINITY,
-): Rows {
+): Generator<undefined, Rows> {
   const names = Object.keys(COLUMNS) as Table[];
   const rows: Rows = {
     lines: Object.fromEntries(names.map((name) => [name, []])) as unknown as Rows['lines'],
@@ -134,13 +137,13 @@ export function rowsOf(
   };
   for (const block of blocks) {
     if (rows.bytes >= bytesMax) break;
-    addBlock(rows, block, aliases);
+    yield* addBlock(rows, block, aliases);
     rows.blocks++;
   }
   return rows;
 }
 
-function addBlock(rows: Rows, block: ChainBlock, aliases: Aliases): void {
+function* addBlock(rows: Rows, block: ChainBlock, aliases: Aliases): Generator<undefined, void> {
   addRow(rows, 'blocks', [
     block.height,
     block.signature,
@@ -158,7 +161,10 @@ function addBlock(rows: Rows, block: ChainBlock, aliases: Aliases): void {
     rows.nextSeq,
   ]);
   meet(rows, block.generator, block.height, block.timestamp);
-  for (const tx of block.transactions) addTransaction(rows, tx, block, aliases);
+  for (const tx of block.transactions) {
+    addTransaction(rows, tx, block, aliases);
+    if (rows.nextSeq % STEP === 0) yield undefined;
+  }
 }
 
 function meet(rows: Rows, address: string, height: number, ts: number): void {

@@ -30,12 +30,28 @@ export interface Writing {
   readonly removing: () => () => void;
 }
 
-/** Throws NotContinuous, DatabaseError. */
-export function writeBatch(db: Database, batch: Batch, writing: Writing): Promise<void> {
+/**
+ * The rows follow their assertion at once, since nothing is committed before it has its answer.
+ * `begun` is called when nobody else can write before this. Throws NotContinuous, DatabaseError.
+ */
+export function writeBatch(
+  db: Database,
+  batch: Batch,
+  writing: Writing,
+  begun: () => void,
+): Promise<void> {
   return db.transaction(async (queries) => {
-    await beginAfter(queries, batch.after, batch.blocks[0], writing, db.engine);
-    await writeRows(queries, batch, writing);
+    const first = beginAfter(queries, batch.after, batch.blocks[0], writing, db.engine).then(begun);
+    if (writing.replaced !== undefined) await first;
+    await inOrder(first, writeRows(queries, batch, writing));
   });
+}
+
+/** Waits for both. Rejects with the failure of the first, because the second may follow from it. */
+export async function inOrder(first: Promise<void>, second: Promise<void>): Promise<void> {
+  const [one, other] = await Promise.allSettled([first, second]);
+  if (one.status === 'rejected') throw one.reason;
+  if (other.status === 'rejected') throw other.reason;
 }
 
 /** What a block in parts has added. */

@@ -1,6 +1,7 @@
 /** Members of atomic transactions become rows that know their group. */
 import t from 'tap';
 import { stringify } from '../../../src/base/json.ts';
+import { inOneGo } from '../../../src/concurrency/steps.ts';
 import {
   type ChainBlock,
   NotABlock,
@@ -35,7 +36,7 @@ t.test('each behind its group', async (t) => {
       ['z', null],
     ],
   );
-  const { lines, typeCounts, nextSeq } = rowsOf([block], 11, new Map(), new Map());
+  const { lines, typeCounts, nextSeq } = inOneGo(rowsOf([block], 11, new Map(), new Map()));
   t.same(
     [...typeCounts],
     [
@@ -59,7 +60,7 @@ t.test('the result of a contract is a row of its own, found by who called', asyn
   const block = withMemberRows(
     blockWith([{ ...result, tx: call, results, proofs: ['p'] }, transfer('n', 'D', 'E')]),
   );
-  const { lines, unknown } = rowsOf([block], 11, new Map(), new Map());
+  const { lines, unknown } = inOneGo(rowsOf([block], 11, new Map(), new Map()));
   t.equal(unknown, 0);
   t.match(lines.txs[2], /^13\tr\t105\t.*"atomicId":"g"/);
   const parties = lines.tx_addresses.map((line) => line.split('\t').slice(0, 2).join(' '));

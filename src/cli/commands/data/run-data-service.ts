@@ -169,7 +169,8 @@ function otherOrigins(allowed: readonly string[]): HttpServerOptions['cors'] {
 }
 
 const PGLITE = 'pglite:';
-const CRAWLER_CONNECTIONS = 2;
+/** Two batches are under way, and what the next one names is looked up. */
+const CRAWLER_CONNECTIONS = 3;
 
 type StoreSettings = Pick<DataSettings, 'databaseUrl' | 'poolSize' | 'statementTimeout'>;
 
