@@ -16,8 +16,10 @@ cpSync('src', 'dist/src', {
   filter: (path) => statSync(path).isDirectory() || !path.endsWith('.ts'),
 });
 
-// Templates of `contract init`, where they are from the sources, too.
-cpSync('examples', 'dist/examples', { recursive: true });
+// Templates of `contract init` and `network init`, where they are from the sources, too.
+for (const folder of ['examples', 'configs/systemd', 'configs/network']) {
+  cpSync(folder, `dist/${folder}`, { recursive: true });
+}
 
 rmSync(target, { recursive: true, force: true });
 for (let name = left.pop(); name !== undefined; name = left.pop()) {

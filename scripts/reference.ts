@@ -5,6 +5,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { exampleText } from '../src/cli/commands/network/network-texts.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { dataEvents, dataMetricTable } from '../src/data-service/observability.ts';
 import { exampleConfig } from '../src/node/config/document.ts';
@@ -21,6 +22,8 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const pages = [...manualPages(program)].map(([name, text]) => [`man/${name}`, text] as const);
   return new Map([
     ['configs/example.conf', exampleConfig()],
+    ['configs/network/poa.conf', exampleText('poa')],
+    ['configs/network/pos.conf', exampleText('pos')],
     ['docs/reference/configuration.md', configurationPage()],
     ['docs/reference/cli.md', commandReference(program)],
     [

@@ -3,22 +3,25 @@
  *
  * Invariants: a reader sees the old content or the new, never a part; a new secret file can be read
  * by its owner alone, from its first byte on; a file that is replaced keeps owner, group and mode,
- * but for the rights of the world to a secret; after `replace` returns, the content survives a crash.
+ * but for the rights of the world to a secret; a link stays, and what it names is replaced; after `replace` returns, the content survives a crash.
  */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Files } from '../base/ports.ts';
 import { ANY, NOT_THE_WORLD, statIfAny, takeAfter } from './file-owner.ts';
 import { makeFolder, syncFolder } from './folders.ts';
@@ -49,7 +52,8 @@ export const files: Files & {
     }
   },
 
-  replace(path, bytes, options: ReplaceOptions = {}) {
+  replace(name, bytes, options: ReplaceOptions = {}) {
+    const path = placeOf(name);
     const folder = dirname(path);
     const secret = options.secret === true;
     makeFolder(folder, secret ? 0o700 : undefined);
@@ -80,3 +84,14 @@ export const files: Files & {
     syncFolder(dirname(path));
   },
 };
+
+/** The file itself, where the name is a link to it. Throws where others may have made the link. */
+function placeOf(name: string): string {
+  const link = lstatSync(name, { throwIfNoEntry: false });
+  if (link?.isSymbolicLink() !== true) return name;
+  const path = existsSync(name) ? realpathSync(name) : resolve(dirname(name), readlinkSync(name));
+  // Else who may write in the folder of a file would choose what root overwrites.
+  const trusted = [process.getuid?.(), 0, statIfAny(path)?.uid];
+  if (trusted.includes(link.uid)) return path;
+  throw new Error(`'${name}' is a link of another user than the file that it names`);
+}

@@ -5,7 +5,7 @@
  * Lines wait in memory while earlier ones are written, so that a slow disk holds nobody up, and are
  * synchronised with the disk within a second. What the disk refuses is tried again.
  */
-import { appendFileSync, closeSync, existsSync, openSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -40,9 +40,12 @@ export class RotatingFile {
     this.onTrouble = onTrouble;
   }
 
-  /** Throws where the file cannot be opened. */
+  /** Throws where the file cannot be opened, or is none: a pipe would hold the process up. */
   start(): void {
-    closeSync(openSync(this.options.path, 'a', MODE));
+    const { path } = this.options;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isFile() === false) throw new Error(`'${path}' is no regular file`);
+    closeSync(openSync(path, 'a', MODE));
   }
 
   /** `line` ends with a line feed. False where too many lines wait; then it is dropped. */

@@ -9,6 +9,8 @@ import type { LoopDelay } from './ports.ts';
 
 /** A request being served. */
 export interface HttpRequest {
+  /** In the answer and in all that is logged about the request: the trace that the client names, or made up. */
+  readonly id: string;
   readonly method: string;
   /** The path as sent, without the query. */
   readonly path: string;
@@ -78,10 +80,10 @@ export interface Offload {
   /** The name of that thread's part. */
   readonly work: string;
   /**
-   * Does the rest with what that thread has sent. Undefined: the answer that it has prepared is the
+   * Does the rest with what that thread has sent. `requestId`: `HttpRequest.id`. Undefined: the answer that it has prepared is the
    * right one. Never rejects.
    */
-  finish(message: Uint8Array): Promise<HttpReply | undefined>;
+  finish(message: Uint8Array, requestId: string): Promise<HttpReply | undefined>;
 }
 
 /** What a thread has made of a request. */
@@ -95,6 +97,7 @@ export interface Prepared {
 /** A request that a thread refused by the rule of access. */
 export interface ThreadRefusal {
   readonly reply: HttpReply;
+  readonly requestId: string;
   /** Of the client. */
   readonly address: string;
 }
@@ -191,6 +194,8 @@ export interface HttpServer {
    * rejects with TlsFileError and keeps serving the old one.
    */
   reload(): Promise<void>;
+  /** When the certificate in use ends, in ms; undefined for plain HTTP. */
+  certificateEnd?(): number | undefined;
   /** Gives the threads of the server new data of the program; absent where it has none. */
   renew?(data: unknown): void;
   /**

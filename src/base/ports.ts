@@ -59,6 +59,8 @@ export interface Log {
 
 /** One request to a method that needs a key. It contains no secret. */
 export interface AuditEntry {
+  /** `HttpRequest.id` */
+  readonly request: string;
   /** Whose key it was: its name, or the setting that has its hash; absent: of nobody, or none. */
   readonly key?: string | undefined;
   /** Of the client, as the connection shows it. */

@@ -15,6 +15,11 @@ export const roundLimits = {
     '',
     'part of that after which further ones of a sender wait for all others: one of so many',
   ),
+  groupsWasted: limit(
+    4,
+    '',
+    'part of that after whose waste senders with a success come first: one of so many',
+  ),
   stale: limit(2, '', 'executions of a call beside others, of which the last makes it run alone'),
   alone: limit(4, '', 'part of a round in which one creator may run alone: one of so many'),
   aloneOfAll: limit(2, '', 'the same of all creators together: one of so many'),

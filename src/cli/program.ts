@@ -42,6 +42,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/dev/dev.ts'),
   },
   {
+    name: 'network',
+    summary: 'found a network of several organisations, and change its members',
+    load: () => import('./commands/network/network.ts'),
+  },
+  {
     name: 'keystore',
     summary: 'create, list and move accounts',
     load: () => import('./commands/keystore/keystore.ts'),
@@ -70,6 +75,11 @@ export const verbs: readonly Verb[] = [
     name: 'chain',
     summary: 'export, import and roll back the chain of a stopped node',
     load: () => import('./commands/chain/chain.ts'),
+  },
+  {
+    name: 'db',
+    summary: 'measure, check and compact the store of a node',
+    load: () => import('./commands/db/db.ts'),
   },
   {
     name: 'backup',
@@ -125,6 +135,11 @@ export const verbs: readonly Verb[] = [
     name: 'node',
     summary: 'query or stop a running node',
     load: () => import('./commands/node.ts'),
+  },
+  {
+    name: 'top',
+    summary: 'watch a running node on one screen',
+    load: () => import('./commands/top/top.ts'),
   },
   {
     name: 'load',

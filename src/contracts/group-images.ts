@@ -5,13 +5,10 @@
 import type { Clock } from '../base/ports.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { updateContract } from '../tx/types/107-update-contract.ts';
 import type { GroupCall } from './group-calls.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
 import type { GroupTurns, GroupWaste } from './group-turns.ts';
 import type { ImageChecks } from './image-checks.ts';
-
-export const isUpdate = ({ tx }: GroupCall): boolean => tx.type === updateContract.type;
 
 interface Checked {
   readonly entry: PoolEntry;
@@ -36,7 +33,7 @@ export async function areGood(
   ms: number,
   { ports, outcomes, ended }: CheckPlace,
 ): Promise<boolean> {
-  const updates = calls.filter(isUpdate);
+  const updates = calls.filter(({ isUpdate }) => isUpdate);
   if (updates.length === 0) return true;
   let cancel = (): void => {};
   const late = new Promise<'late'>((resolve) => {

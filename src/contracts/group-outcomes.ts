@@ -10,7 +10,6 @@ import { base58 } from '../codec/text.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import { membersOf } from '../tx/members.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { updateContract } from '../tx/types/107-update-contract.ts';
 import { type ConcludePorts, isOutage, lastAttempt, outageOf } from './conclude.ts';
 import type { GroupCall } from './group-calls.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
@@ -118,8 +117,8 @@ class Outcomes implements GroupOutcomes {
 
   added({ sender }: PoolEntry, calls: readonly GroupCall[]): void {
     const { breakers } = this.ports;
-    for (const { tx, key } of calls) {
-      if (tx.type !== updateContract.type) breakers.succeeded(key, sender);
+    for (const { isUpdate, key } of calls) {
+      if (!isUpdate) breakers.succeeded(key, sender);
     }
   }
 

@@ -43,6 +43,8 @@ export function beginGroups(
     hasFailed: ({ key }) => repetitions.has(key),
     debtOf: debtsWith(turns, block.draft.overlay),
     lastTurnOf: turns.lastOf,
+    wastedMs: turns.wastedMs,
+    isProven: turns.isProven,
   });
 }
 
@@ -60,7 +62,8 @@ function debtsWith(turns: GroupTurns, view: LedgerView): (entry: PoolEntry) => n
   };
   return ({ sender, memberContracts = [] }) => {
     let debt = turns.debtOf(sender);
-    for (const { key, creator = creatorOf(key) } of memberContracts) {
+    for (const { key, made } of memberContracts) {
+      const creator = made?.creator ?? creatorOf(key);
       if (creator !== undefined) debt = Math.max(debt, turns.debtOfCreator(creator));
     }
     return debt;

@@ -27,13 +27,18 @@ export interface GroupPhasePorts {
   readonly hasFailed: (entry: PoolEntry) => boolean;
   /** Milliseconds for which its sender, or the creator of one of its contracts, answers. */
   readonly debtOf: (entry: PoolEntry) => number;
-  /** The sender with the lowest comes first. */
-  readonly lastTurnOf: (sender: string) => number;
+  /** The lowest comes first. */
+  readonly lastTurnOf: (entry: PoolEntry) => number;
+  /** Milliseconds that have been wasted in this part and in the one before. */
+  readonly wastedMs: () => number;
+  /** True for a sender that has had a success, and wasted nothing since. */
+  readonly isProven: (sender: string) => boolean;
 }
 
 /** Debts that differ by less are equal, so that trifles do not decide. */
 export const DEBT_STEP_MS = 50;
 export const GROUPS_OF_ONE_SHARE = roundLimits.groupsOfOne.value;
+export const WASTED_SHARE = roundLimits.groupsWasted.value;
 
 /** `deadline`: the time of day at which it ends, whatever still runs. */
 export function createGroupPhase(
@@ -41,8 +46,9 @@ export function createGroupPhase(
   deadline: number,
   ports: GroupPhasePorts,
 ): GroupPhase {
-  const { clock, runGroup, maySign, isDue, hasFailed, debtOf } = ports;
-  const shareMs = (deadline - clock.now()) / GROUPS_OF_ONE_SHARE;
+  const { clock, runGroup, maySign, isDue, hasFailed, debtOf, wastedMs, isProven } = ports;
+  const partMs = deadline - clock.now();
+  const shareMs = partMs / GROUPS_OF_ONE_SHARE;
   const usedMs = new Map<string, number>();
   const used = (sender: string): number => usedMs.get(sender) ?? 0;
   let isOver = false;
@@ -56,9 +62,13 @@ export function createGroupPhase(
   };
 
   const hasShare = ({ sender }: PoolEntry): boolean => used(sender) < shareMs;
-  /** The lowest comes first; during the part it only rises. */
+  const isCrowded = (): boolean => wastedMs() >= partMs / WASTED_SHARE;
+  /** Accounts cost nothing, but a success has paid a fee. */
+  const isDoubtful = ({ sender }: PoolEntry): boolean => isCrowded() && !isProven(sender);
+  /** The lowest comes first; during the part it rises, but for a sender that has a success. */
   const rankOf = (entry: PoolEntry): number =>
-    4 * Math.floor(debtOf(entry) / DEBT_STEP_MS) +
+    8 * Math.floor(debtOf(entry) / DEBT_STEP_MS) +
+    (isDoubtful(entry) ? 4 : 0) +
     (hasFailed(entry) ? 2 : 0) +
     (hasShare(entry) ? 0 : 1);
 
@@ -129,7 +139,7 @@ function inTurns(
   const places = freshFirst(entries, hasFailed).map((entry) => {
     const turn = counts.get(entry.sender) ?? 0;
     counts.set(entry.sender, turn + 1);
-    return { entry, turn, last: lastTurnOf(entry.sender) };
+    return { entry, turn, last: lastTurnOf(entry) };
   });
   // Stable, so that the order of the pool decides otherwise.
   places.sort((a, b) => a.turn - b.turn || a.last - b.last);

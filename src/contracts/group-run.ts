@@ -23,8 +23,8 @@ import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts';
 import type { WorkOptions, WorkPorts } from './contract-work.ts';
-import { callsOf, type GroupCall } from './group-calls.ts';
-import { areGood, isUpdate } from './group-images.ts';
+import { callsOf, type GroupCall, type PlannedCall, plannedCalls } from './group-calls.ts';
+import { areGood } from './group-images.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
 import { type GroupTurns, GroupWaste } from './group-turns.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
@@ -71,34 +71,25 @@ const NO_ROOM = 'The block has no room left for it';
 /** Never rejects but for a fault of this node. */
 export async function runGroup(entry: PoolEntry, place: GroupPlace): Promise<void> {
   const { clock, turns } = place.ports;
-  if (mustWait(entry, place)) return;
   const began = clock.monotonic();
   const waste = new GroupWaste();
   await runWhole(entry, waste, place);
   if (waste.isOwed) turns.wasted(entry.sender, clock.monotonic() - began, waste.byCreator);
 }
 
-/** What can be told without decoding it. */
-function mustWait(
-  { memberContracts = [], sender, size }: PoolEntry,
-  { block, ports }: GroupPlace,
-): boolean {
-  if (!block.room.fits(size + memberContracts.length * RESULT_BYTES)) return true;
-  for (const { key } of memberContracts) {
-    const breaker = ports.breakers.state(key, sender);
-    // One that has rested too often is decoded, and given up.
-    if (breaker !== 'closed') return breaker === 'open';
-  }
-  return false;
-}
-
 async function runWhole(entry: PoolEntry, waste: GroupWaste, place: GroupPlace): Promise<void> {
   const { block, ports, outcomes, options } = place;
+  const planned = plannedCalls(entry, block.draft.overlay, ports.createVersions);
+  // Nothing is decoded for one that waits, however many rounds that takes.
+  const ready = readinessOf(entry, planned, place);
+  if (ready === 'waits') return;
   const tx = ports.pool.decode(entry);
-  const calls = callsOf(membersOf(tx), block.draft.overlay, ports.createVersions);
-  if (calls !== undefined) {
-    if (!mayBegin(entry, tx, calls, place)) return;
-    if (place.leftMs() < neededMs(calls, place)) return;
+  const calls = planned && callsOf(tx, planned);
+  if (ready !== 'begins') {
+    const call = calls!.find(({ index }) => index === ready.index)!;
+    if (ready.why === 'spent') outcomes.givenUp(entry, tx, call);
+    else outcomes.unready(entry, tx, call, ready.why);
+    return;
   }
   waste.isOwed = true;
   try {
@@ -131,6 +122,7 @@ function addWhole(
     return;
   }
   waste.isOwed = false;
+  ports.turns.added(entry.sender);
   outcomes.added(entry, calls);
   for (const { tx: made, key } of calls) {
     if (made.type === createContract.type) ports.createVersions.add(key, made.version);
@@ -145,44 +137,53 @@ function notAdded(entry: PoolEntry, tx: Tx, cause: unknown, outcomes: GroupOutco
   } else outcomes.refused(entry, tx, cause);
 }
 
-/** False where it waits, or has been judged already. */
-function mayBegin(
+/** What keeps a group from running for good, by the index of the member. */
+interface Obstacle {
+  readonly index: number;
+  readonly why: ContractFailure | 'spent';
+}
+
+/** What can be told of it before it is decoded. */
+function readinessOf(
   entry: PoolEntry,
-  tx: Tx,
-  calls: readonly GroupCall[],
-  { ports, outcomes }: GroupPlace,
-): boolean {
-  for (const call of calls) {
-    const breaker = ports.breakers.state(call.key, entry.sender);
-    if (breaker === 'spent') outcomes.givenUp(entry, tx, call);
-    if (breaker !== 'closed') return false;
+  planned: readonly PlannedCall[] | undefined,
+  place: GroupPlace,
+): 'begins' | 'waits' | Obstacle {
+  const { memberContracts = [], sender, size } = entry;
+  const { block, ports } = place;
+  if (!block.room.fits(size + memberContracts.length * RESULT_BYTES)) return 'waits';
+  // The rules say what is wrong.
+  if (planned === undefined) return 'begins';
+  for (const { index, key } of planned) {
+    const breaker = ports.breakers.state(key, sender);
+    if (breaker === 'spent') return { index, why: breaker };
+    if (breaker !== 'closed') return 'waits';
   }
   let isReady = true;
-  for (const call of calls) {
-    if (isUpdate(call)) continue;
-    const readiness = ports.prepare(call.image, call.createVersion, call.owner);
-    if (readiness.kind === 'failure') {
-      outcomes.unready(entry, tx, call, readiness);
-      return false;
-    }
+  for (const { index, isUpdate, image, createVersion, owner } of planned) {
+    if (isUpdate) continue;
+    const readiness = ports.prepare(image, createVersion, owner);
+    if (readiness.kind === 'failure') return { index, why: readiness };
     isReady &&= readiness.kind === 'ready';
   }
-  return isReady;
+  return isReady && place.leftMs() >= neededMs(planned, place) ? 'begins' : 'waits';
 }
 
 /** The time to allow for all its runs. */
-function runMs(calls: readonly GroupCall[], { ports, options }: GroupPlace): number {
+function runMs(calls: readonly PlannedCall[], { ports, options }: GroupPlace): number {
   const { limitMs, groupMs } = options;
   let sum = 0;
   for (const call of calls) {
-    if (isUpdate(call)) continue;
+    if (call.isUpdate) continue;
     sum += Math.min(ports.times.expected(call.key, imageKey(call.image)) ?? limitMs, limitMs);
   }
   return Math.min(sum, groupMs);
 }
 
-function neededMs(calls: readonly GroupCall[], place: GroupPlace): number {
-  const checksMs = calls.some(isUpdate) ? place.options.groupMs / CHECKS_SHARE : 0;
+function neededMs(calls: readonly PlannedCall[], place: GroupPlace): number {
+  const checksMs = calls.some(({ isUpdate }) => isUpdate)
+    ? place.options.groupMs / CHECKS_SHARE
+    : 0;
   return runMs(calls, place) + checksMs;
 }
 
@@ -205,7 +206,7 @@ async function execute(
         continue;
       }
       const callBegan = ports.clock.monotonic();
-      const outcome = isUpdate(call) ? UPDATED : await called(entry, call, results, began, place);
+      const outcome = call.isUpdate ? UPDATED : await called(entry, call, results, began, place);
       waste.took(call, ports.clock.monotonic() - callBegan);
       if (outcome === 'stopped') {
         waste.isOwed = false;

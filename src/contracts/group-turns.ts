@@ -5,6 +5,7 @@
  * creators owe the time that their slow calls took (contracts.md#inside-atomic-transactions).
  */
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
+import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { GroupCall } from './group-calls.ts';
 
 export interface GroupTurns {
@@ -12,14 +13,20 @@ export interface GroupTurns {
   roundBegan(): void;
   /** Something runs for the sender. */
   began(sender: string): void;
-  /** The higher, the later the sender had its last turn; 0 where none is known. */
-  lastOf(sender: string): number;
+  /** The higher, the later the sender had its last turn; without one, the later this was first asked. */
+  lastOf(entry: Pick<PoolEntry, 'sender'>): number;
+  /** A transaction of the sender is in the block. */
+  added(sender: string): void;
+  /** True where that was the last that has come of its runs. */
+  isProven(sender: string): boolean;
   /** Nothing of what has run is in the block. `byCreator`: what calls of their contracts took. */
   wasted(sender: string, ms: number, byCreator: ReadonlyMap<string, number>): void;
   /** Milliseconds that the sender has wasted. */
   debtOf(sender: string): number;
   /** Milliseconds that calls of its contracts have wasted. */
   debtOfCreator(creator: string): number;
+  /** What all have wasted in this round and the one before. */
+  wastedMs(): number;
 }
 
 const KNOWN_MAX = 10_000;
@@ -32,20 +39,39 @@ export function createGroupTurns(): GroupTurns {
   const last = new BoundedCache<string, number>(KNOWN_MAX);
   const senders = new Debts();
   const creators = new Debts();
+  const seen = new WeakMap<object, number>();
+  const proven = new BoundedCache<string, true>(KNOWN_MAX);
   let turns = 0;
   let round = 0;
+  let wastedNow = 0;
+  let wastedBefore = 0;
+
+  /** Behind all that wait: a new account for each transaction comes before nobody. */
+  function firstSeen(entry: object): number {
+    const known = seen.get(entry) ?? turns;
+    seen.set(entry, known);
+    return known;
+  }
+
   return {
     roundBegan() {
       round++;
+      wastedBefore = wastedNow;
+      wastedNow = 0;
     },
     began: (sender) => last.set(sender, ++turns),
-    lastOf: (sender) => last.get(sender) ?? 0,
+    lastOf: (entry) => last.get(entry.sender) ?? firstSeen(entry),
+    added: (sender) => proven.set(sender, true),
+    isProven: (sender) => proven.has(sender),
     wasted(sender, ms, byCreator) {
+      wastedNow += ms;
+      proven.delete(sender);
       senders.add(sender, ms, round);
       for (const [creator, theirs] of byCreator) creators.add(creator, theirs, round);
     },
     debtOf: (sender) => senders.of(sender, round),
     debtOfCreator: (creator) => creators.of(creator, round),
+    wastedMs: () => wastedBefore + wastedNow,
   };
 }
 

@@ -11,13 +11,11 @@ import { contractOf } from '../ledger/contracts.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
-import { membersOf } from '../tx/members.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import { callContract } from '../tx/types/104-call-contract.ts';
-import { updateContract } from '../tx/types/107-update-contract.ts';
 import { contractKeyOf } from './contract-queue.ts';
 import type { CreateVersions } from './create-versions.ts';
-import { callsOf } from './group-calls.ts';
+import { plannedCalls } from './group-calls.ts';
 import { imageKey } from './image-loads.ts';
 
 export interface WarmUp {
@@ -83,13 +81,9 @@ export function createWarmUp({
   return {
     groupArrived(entry) {
       if (!mayExecute()) return;
-      const members = membersOf(pool.decode(entry));
-      for (const { tx, key, image, createVersion, owner } of callsOf(
-        members,
-        view,
-        createVersions,
-      ) ?? []) {
-        if (tx.type !== updateContract.type && isNews(key)) warm(image, createVersion, owner);
+      const calls = plannedCalls(entry, view, createVersions) ?? [];
+      for (const { isUpdate, key, image, createVersion, owner } of calls) {
+        if (!isUpdate && isNews(key)) warm(image, createVersion, owner);
       }
     },
     arrived(entry) {

@@ -135,7 +135,10 @@ export class DataService {
     const server = await listen(options, deps, services, metrics);
     if (server !== undefined) started.add('listener', () => server.close());
     this.server = server;
+    const certificateEnd = server?.certificateEnd?.();
+    if (certificateEnd !== undefined) metrics.certificateEnd.set(certificateEnd / 1000);
     started.add('streams', () => streams.stop());
+    started.add('node', () => this.node.stop());
     this.ended = this.run().catch((cause: Error) => {
       if (this.stopping.signal.aborted) return;
       this.sayStopped(cause);

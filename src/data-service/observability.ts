@@ -82,6 +82,10 @@ export const dataMetricTable = {
     QUERY,
   ),
   timeouts: counter('ds_query_timeouts_total', 'Queries ended by `statement-timeout`.'),
+  certificateEnd: gauge(
+    'ds_certificate_end_seconds',
+    'When the certificate of the interface ends, Unix time; absent for plain HTTP.',
+  ),
   balanceDirty: gauge('ds_balance_dirty', 'Addresses whose balances are to be asked for.'),
   dbSize: gauge('ds_db_size_bytes', 'Size of the database.'),
   poolInUse: gauge('ds_pool_in_use', 'Busy connections to the database.'),

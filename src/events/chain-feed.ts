@@ -122,8 +122,9 @@ class Feed implements ChainFeed {
       for (const action of this.listeners) action();
     };
     const endChain = chain.listen({
-      block: ({ tip }) => {
+      block: ({ tip, block }) => {
         this.parents.set(latin1(tip.id), tip.header.reference.slice());
+        this.blocks.committed(block);
         tell();
       },
       rolledBack: () => {

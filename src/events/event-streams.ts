@@ -139,6 +139,7 @@ class FeedStreams implements EventStreams {
     };
     return {
       advance: async (_round, signal): Promise<Advance> => {
+        if (request.follows && feed.isEnd(place, request.filter)) return 'waits';
         const page = await this.sharedPage(place, request);
         if (signal.aborted) return 'waits';
         if (page === undefined) return 'lost';

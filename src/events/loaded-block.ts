@@ -1,6 +1,7 @@
 /**
  * The transactions of committed blocks, with the lists by which filters find them. Each block is read
- * once for all clients that want it at about the same time.
+ * once for all clients that want it at about the same time; and not at all where it has just been
+ * committed and the one before it was wanted, since its transactions are in memory then.
  */
 import { latin1 } from '../base/bytes.ts';
 import type { Clock } from '../base/ports.ts';
@@ -25,9 +26,13 @@ export interface LoadedBlock extends Pick<Place, 'height' | 'id'> {
 }
 
 export interface BlockLoader {
+  /** A block has been committed. */
+  committed(block: CommittedBlock): void;
   /** Undefined where the chain has left the block meanwhile. `id`: that of the block now, where it is known. */
   load(height: number, id?: Uint8Array): Promise<LoadedBlock | undefined>;
 }
+
+export interface CommittedBlock extends Pick<LoadedBlock, 'height' | 'row' | 'txs'> {}
 
 /** Blocks in memory: those that are being read, and the latest. */
 const AT_ONCE = 2;
@@ -40,8 +45,15 @@ export function createBlockLoader(
   removals: () => number,
 ): BlockLoader {
   const places = new Semaphore(AT_ONCE);
-  /** By mark; the oldest is the first. */
-  const blocks = new Map<string, Promise<LoadedBlock | undefined>>();
+  /** By id; the oldest is the first. */
+  const blocks = new Map<string, Kept>();
+
+  function keep(id: Uint8Array, read: Kept['read']): Kept {
+    const kept = { block: undefined, read };
+    blocks.set(latin1(id), kept);
+    if (blocks.size > KEPT) blocks.delete(blocks.keys().next().value!);
+    return kept;
+  }
 
   async function read(height: number, id: Uint8Array): Promise<LoadedBlock | undefined> {
     const slice = new TimeSlice(clock);
@@ -56,35 +68,46 @@ export function createBlockLoader(
       if (slice.isOver()) await slice.yield();
     }
     if (removals() !== before) return undefined;
-    return {
-      height,
-      id,
-      row,
-      txs,
-      byAddress: listsOf(byAddress(txs, view), ({ address }) => address),
-      byContract: listsOf(byContract(txs), ({ contract }) => contract),
-      byAsset: assetLists(txs),
-    };
+    return listed({ height, row, txs }, id);
   }
 
+  const listed = ({ height, row, txs }: CommittedBlock, id: Uint8Array): LoadedBlock => ({
+    height,
+    id,
+    row,
+    txs,
+    byAddress: listsOf(byAddress(txs, view), ({ address }) => address),
+    byContract: listsOf(byContract(txs), ({ contract }) => contract),
+    byAsset: assetLists(txs),
+  });
+
   return {
+    committed(block) {
+      const { reference, signature } = block.row.header;
+      if (blocks.get(latin1(reference))?.block === undefined) return;
+      const id = signature.slice();
+      keep(id, async () => listed(block, id));
+    },
     async load(height, at) {
       const id = at ?? headerRowAt(view, height)?.header.signature.slice();
       if (id === undefined) return undefined;
       const key = latin1(id);
-      const known = blocks.get(key);
-      if (known !== undefined) return known;
-      const block = places.run(() => read(height, id));
-      blocks.set(key, block);
-      if (blocks.size > KEPT) blocks.delete(blocks.keys().next().value!);
+      const kept = blocks.get(key) ?? keep(id, () => places.run(() => read(height, id)));
+      if (kept.block !== undefined) return kept.block;
+      const block = kept.read();
+      kept.block = block;
       // One that the chain has left may come back.
-      block.then(
-        (found) => found ?? blocks.delete(key),
-        () => blocks.delete(key),
-      );
+      const forget = () => blocks.get(key) === kept && blocks.delete(key);
+      block.then((found) => found ?? forget(), forget);
       return block;
     },
   };
+}
+
+interface Kept {
+  /** Undefined where nobody has wanted it yet. */
+  block: Promise<LoadedBlock | undefined> | undefined;
+  readonly read: () => Promise<LoadedBlock | undefined>;
 }
 
 /** A contract has one list for its calls and one for its changes. */

@@ -16,12 +16,18 @@ interface Kept<Place> {
   chars: number;
 }
 
-/** As many as there are filters: most pages hold a few events. */
+/** What a generation holds: as many as there are filters, since most pages have a few events. */
 const PAGES_MAX = 4096;
-const CHARS_MAX = 8 * 1024 * 1024;
+const CHARS_MAX = 16 * 1024 * 1024;
 
+/**
+ * Two generations instead of an exact order, as in concurrency/bounded-cache.ts: finding the oldest of
+ * a single Map means walking past all that were deleted before it.
+ */
 export class SharedPages<Place> {
-  private readonly pages = new Map<string, Kept<Place>>();
+  private young = new Map<string, Kept<Place>>();
+  private old = new Map<string, Kept<Place>>();
+  /** Of the young ones. */
   private chars = 0;
 
   /** `isWhole`: false for one to which more may come, which is read anew. */
@@ -30,44 +36,45 @@ export class SharedPages<Place> {
     read: () => Reading<Place>,
     isWhole: (page: Page<Place>) => boolean,
   ): Reading<Place> {
-    const known = this.pages.get(key);
+    const known = this.young.get(key) ?? this.old.get(key);
     if (known !== undefined) return known.page;
     const page = read();
     const kept = { page, chars: key.length };
-    this.pages.set(key, kept);
+    this.makeRoom();
+    this.young.set(key, kept);
     this.chars += kept.chars;
-    this.trim();
     page.then(
       (found) => {
-        if (this.pages.get(key) !== kept) return;
-        if (found === undefined || !isWhole(found)) this.delete(key);
-        else this.grow(kept, found.text.length);
+        if (found === undefined || !isWhole(found)) this.delete(key, kept);
+        else this.grow(key, kept, found.text.length);
       },
-      () => this.pages.get(key) === kept && this.delete(key),
+      () => this.delete(key, kept),
     );
     return page;
   }
 
   clear(): void {
-    this.pages.clear();
+    this.young = new Map();
+    this.old = new Map();
     this.chars = 0;
   }
 
-  private grow(kept: Kept<Place>, chars: number): void {
+  private makeRoom(): void {
+    if (this.young.size < PAGES_MAX && this.chars < CHARS_MAX) return;
+    this.old = this.young;
+    this.young = new Map();
+    this.chars = 0;
+  }
+
+  private grow(key: string, kept: Kept<Place>, chars: number): void {
     kept.chars += chars;
-    this.chars += chars;
-    this.trim();
+    if (this.young.get(key) === kept) this.chars += chars;
   }
 
-  private trim(): void {
-    for (const key of this.pages.keys()) {
-      if (this.pages.size <= PAGES_MAX && this.chars <= CHARS_MAX) return;
-      this.delete(key);
-    }
-  }
-
-  private delete(key: string): void {
-    this.chars -= this.pages.get(key)?.chars ?? 0;
-    this.pages.delete(key);
+  private delete(key: string, kept: Kept<Place>): void {
+    if (this.young.get(key) === kept) {
+      this.young.delete(key);
+      this.chars -= kept.chars;
+    } else if (this.old.get(key) === kept) this.old.delete(key);
   }
 }

@@ -13,6 +13,7 @@ import type { Clock } from '../base/ports.ts';
 import { Alarm } from '../concurrency/alarm.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type EndReason, endEvent, FILLER } from './event-text.ts';
+import { LateTurns } from './late-turns.ts';
 
 /** `more`: another turn at once. `done`: nothing is to follow. `lost`: the place is not known. */
 export type Advance = 'more' | 'waits' | 'done' | 'lost';
@@ -118,7 +119,8 @@ class StreamSet<Round> implements Streams<Round> {
   private readonly apart = new Set<string>();
   private isStopped = false;
   private running: Promise<void> | undefined;
-  private cancelBeats = (): void => {};
+  private cancelBeats: (() => void) | undefined;
+  private readonly late: LateTurns;
   /** Characters that clients have not taken. */
   private waiting = 0;
 
@@ -126,6 +128,7 @@ class StreamSet<Round> implements Streams<Round> {
     this.options = options;
     this.source = source;
     this.alarm = new Alarm(source.clock);
+    this.late = new LateTurns(TURN_MS, source.clock);
   }
 
   admit({ client, catchesUp }: StreamRequest): OpenedPlace<Round> {
@@ -147,8 +150,6 @@ class StreamSet<Round> implements Streams<Round> {
     return {
       stream: (reader) => {
         this.start();
-        this.cancelBeats();
-        this.beats();
         return this.streamOf(member, reader);
       },
       release: () => this.remove(member),
@@ -166,7 +167,8 @@ class StreamSet<Round> implements Streams<Round> {
   async stop(): Promise<void> {
     this.isStopped = true;
     for (const member of [...this.members]) this.end(member, 'stopping');
-    this.cancelBeats();
+    this.cancelBeats?.();
+    this.cancelBeats = undefined;
     this.alarm.ring();
     await this.running;
     await Promise.all(this.turns);
@@ -222,7 +224,7 @@ class StreamSet<Round> implements Streams<Round> {
     const { members, source } = this;
     for (const member of [...members]) this.keepAlive(member);
     this.cancelBeats =
-      members.size === 0 ? () => {} : source.clock.after(BEAT_MS / 4, () => this.beats());
+      members.size === 0 ? undefined : source.clock.after(BEAT_MS / 4, () => this.beats());
   }
 
   private keepAlive(member: Member<Round>): void {
@@ -272,7 +274,9 @@ class StreamSet<Round> implements Streams<Round> {
   }
 
   private start(): void {
-    if (this.running !== undefined || this.isStopped || this.members.size === 0) return;
+    if (this.isStopped || this.members.size === 0) return;
+    if (this.cancelBeats === undefined) this.beats();
+    if (this.running !== undefined) return;
     this.running = this.run().finally(() => {
       this.running = undefined;
       this.start();
@@ -288,6 +292,7 @@ class StreamSet<Round> implements Streams<Round> {
       // A reader that always has more, and waits for nothing, would let nobody else run.
       await source.clock.turn();
     }
+    this.late.stop();
     source.idle?.();
   }
 
@@ -330,13 +335,7 @@ class StreamSet<Round> implements Streams<Round> {
   }
 
   private async shortTurn(member: Member<Round>, reader: StreamReader<Round>, now: Round) {
-    let cancel = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      cancel = this.source.clock.after(TURN_MS, resolve);
-    });
-    const turn = this.begin(member, reader, now);
-    await Promise.race([turn, late]);
-    cancel();
+    await this.late.wait(this.begin(member, reader, now));
     if (member.turn === undefined) return;
     member.isApart = true;
     member.turn.abort();

@@ -27,7 +27,7 @@ import {
   vitalHolders,
 } from './tables.ts';
 
-const EVERYTHING = 1_000_000;
+const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
 export function* rowsOf<K, V>(view: LedgerView, table: Table<K, V>): Generator<readonly [K, V]> {
   yield* view.range(table, START_OF_TABLE, END_OF_TABLE, EVERYTHING);

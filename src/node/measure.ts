@@ -104,6 +104,7 @@ export interface Watched {
   readonly clock: Clock;
   readonly process: ProcessReadings;
   readonly healthy: () => boolean;
+  readonly isShutOut: () => boolean;
   readonly space: Pick<FreeSpace, 'bytes'>;
   readonly freeBytesMin: number;
 }
@@ -131,6 +132,7 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
     const free = of.space.bytes();
     if (free !== undefined) metrics.diskFree.set(free);
     metrics.healthy.set(of.healthy() ? 1 : 0);
+    metrics.shutOut.set(of.isShutOut() ? 1 : 0);
     setDelay(metrics.loopDelay, of.process.loopDelay(), {});
     metrics.residentBytes.set(of.process.residentBytes());
     metrics.heapBytes.set(of.process.heapBytes());
@@ -144,6 +146,14 @@ export function watchThreads(delays: () => readonly LoopDelay[], metrics: NodeMe
     for (const [i, delay] of delays().entries()) {
       setDelay(metrics.threadDelay, delay, { thread: String(i + 1) });
     }
+  });
+}
+
+/** The certificate may be replaced without a stop. */
+export function watchCertificate(end: () => number | undefined, metrics: NodeMetrics): void {
+  metrics.onRead(() => {
+    const ms = end();
+    if (ms !== undefined) metrics.certificateEnd.set(ms / 1000);
   });
 }
 

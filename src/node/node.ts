@@ -36,6 +36,7 @@ import { listenRest } from './listen-rest.ts';
 import {
   readOnDemand,
   routeMeter,
+  watchCertificate,
   watchChain,
   watchNetwork,
   watchPrivacy,
@@ -110,6 +111,7 @@ async function startNode(
   const served = { ...parts, services, metrics: measured, started };
   const rest = await serveClients(config, ports, served);
   if (rest?.delays !== undefined) watchThreads(rest.delays, metrics);
+  if (rest !== undefined) watchCertificate(() => rest.certificateEnd?.(), metrics);
   const contractRest = await serveContracts(config, { ...ports, started }, services, executions);
   started.add('miner', miner.stop);
   miner.start();
@@ -306,6 +308,7 @@ function watchNode(config: Config, of: WatchedNode, metrics: NodeMetrics): () =>
       chainId: String.fromCharCode(of.scheme.chainId),
       freeBytesMin: config.storage.freeSpaceMin,
       healthy: () => (store.problem?.() ?? of.problem()) === undefined,
+      isShutOut: () => peering.outside() !== undefined,
     },
     metrics,
   );

@@ -289,6 +289,10 @@ export const metricTable = {
     'mode',
     'direction',
   ]),
+  shutOut: gauge(
+    'node_shut_out',
+    '1 while no node takes anything from this one, since its owner is not registered.',
+  ),
   knownPeers: gauge('node_peers_known', 'Known addresses of nodes, seen within a day.'),
   peerMessages: counter(
     'node_peer_messages_total',
@@ -362,6 +366,10 @@ export const metricTable = {
     'From the whole request to the answer, by the first part of the path.',
     ['group'],
     REST,
+  ),
+  certificateEnd: gauge(
+    'node_certificate_end_seconds',
+    'When the certificate of the REST interface ends, Unix time; absent for plain HTTP.',
   ),
   eventReaders: gauge('node_event_readers', 'Clients that listen to events.', ['interface']),
   eventReadersEnded: counter(

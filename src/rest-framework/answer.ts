@@ -78,16 +78,25 @@ export function refused(error: ApiError): Answer {
   return new Answer(error.status, JSON_TYPE, print(error.body), headers);
 }
 
+/** What the log says of a request that failed. */
+export interface RequestPlace {
+  /** Method and path of the route. */
+  readonly where: string;
+  /** `HttpRequest.id` */
+  readonly request: string;
+}
+
 /**
  * Turns the error that a handler threw into an answer. An unexpected error is written to the log
  * only; one of this machine, such as its disk, is answered with 503.
  */
-export function refusal(error: unknown, log: Log, where: string): Answer {
+export function refusal(error: unknown, log: Log, at: RequestPlace): Answer {
   const known = toApiError(error);
   if (known !== undefined) return refused(known);
   // The client gets its answer, and the node stops.
   if (isOurs(error)) void Promise.reject(error);
-  log.error('http.failed', { where, error: error instanceof Error ? error.stack : String(error) });
+  const why = error instanceof Error ? error.stack : String(error);
+  log.error('http.failed', { ...at, error: why });
   if (isOwnFault(error) && !isOurs(error)) return refused(apiError('StatusCheckFailed', OF_NODE));
   return answer(500, { error: 0, message: 'Error is unknown' });
 }

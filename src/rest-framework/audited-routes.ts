@@ -2,7 +2,7 @@
  * Routes that need a key, with a record of each request: whose key, from where, what, and how it
  * ended. Bodies, queries and secrets are not recorded.
  */
-import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
+import type { HttpReply, HttpRequest, HttpRoute, ThreadRefusal } from '../base/http.ts';
 import { parse } from '../base/json.ts';
 import type { AuditEntry, AuditLog, Clock } from '../base/ports.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
@@ -35,10 +35,11 @@ export function auditedRoutes(
     if (known === undefined) buckets.set(why, bucket);
     return bucket.tryTake();
   };
-  const recordRefusal = (route: HttpRoute, reply: HttpReply, address: string): void => {
+  const recordRefusal = (route: HttpRoute, { requestId, reply, address }: ThreadRefusal): void => {
     const why = whyOf(reply);
-    const { method, pattern } = route;
-    if (mayRecord(why)) record({ address, method, path: pattern, status: reply.status, why });
+    const { method, pattern: path } = route;
+    const { status } = reply;
+    if (mayRecord(why)) record({ request: requestId, address, method, path, status, why });
     else unrecorded += 1;
   };
 
@@ -47,18 +48,22 @@ export function auditedRoutes(
     keepsAddress: true,
     answered(status, refusal) {
       route.answered?.(status, refusal);
-      if (refusal !== undefined) recordRefusal(route, refusal.reply, refusal.address);
+      if (refusal !== undefined) recordRefusal(route, refusal);
     },
     admit(request) {
       const reply = route.admit?.(request);
-      if (reply !== undefined) recordRefusal(route, reply, request.remoteAddress());
+      if (reply !== undefined) {
+        const address = request.remoteAddress();
+        recordRefusal(route, { reply, requestId: request.id, address });
+      }
       return reply;
     },
     handle(request, body) {
       // Before the handler waits for something: nothing of the request is there afterwards.
-      const { method } = request;
+      const { id, method } = request;
       const path = request.path.slice(0, PATH_CHARS_MAX);
-      const who = { key: holderOf(request), address: request.remoteAddress(), method, path };
+      const key = holderOf(request);
+      const who = { request: id, key, address: request.remoteAddress(), method, path };
       const finish = (reply: HttpReply): HttpReply => {
         record({ ...who, status: reply.status });
         return reply;

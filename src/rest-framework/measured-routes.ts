@@ -28,9 +28,9 @@ export const measuredRoutes = (
       },
       offload: offload && {
         work: offload.work,
-        async finish(message) {
+        async finish(message, requestId) {
           const done = meter.begin();
-          const reply = await offload.finish(message);
+          const reply = await offload.finish(message, requestId);
           done();
           meter.answered(reply?.status ?? 200);
           return reply;

@@ -79,11 +79,14 @@ function endpoint<S>(
   const { body, offload } = route;
   const budget = budgetOf(route);
   const handle = route.handle as (request: unknown, services: S) => unknown;
-  const failed = (error: unknown): HttpReply => refusal(error, log, where);
-  const finish = (result: unknown): HttpReply | Promise<HttpReply> => {
+  const failedIn =
+    (request: string) =>
+    (error: unknown): HttpReply =>
+      refusal(error, log, { where, request });
+  const finish = (result: unknown, request: string): HttpReply | Promise<HttpReply> => {
     if (!(result instanceof StreamedAnswer)) return bounded(result, budget.bytesOut);
     const reply = long!.reply(result, budget);
-    return reply instanceof Promise ? reply.catch(failed) : reply;
+    return reply instanceof Promise ? reply.catch(failedIn(request)) : reply;
   };
 
   return {
@@ -98,19 +101,21 @@ function endpoint<S>(
     access: guard === undefined ? undefined : route.access,
     offload: offload && {
       work: offload.work,
-      finish: (message) => offload.finish(message, services).catch(failed),
+      finish: (message, request) => offload.finish(message, services).catch(failedIn(request)),
     },
     handle(http, bytes) {
+      // A text, since nothing of the request is there once the handler has waited.
+      const { id } = http;
       try {
         const { params, query } = read(http, scheme);
         const value = body === undefined ? undefined : readBody(body, bytes);
         const answerTo = (body: unknown) => handle({ params, query, body, http }, services);
         const result =
           value instanceof LongBody ? long!.read(value).then(answerTo) : answerTo(value);
-        if (!(result instanceof Promise)) return finish(result);
-        return result.then(finish).catch(failed);
+        if (!(result instanceof Promise)) return finish(result, id);
+        return result.then((given) => finish(given, id)).catch(failedIn(id));
       } catch (error) {
-        return failed(error);
+        return failedIn(id)(error);
       }
     },
   };

@@ -1,4 +1,5 @@
 // A file of lines: none is lost or torn, whatever the disk does, and the oldest make room.
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -30,6 +31,15 @@ t.test('lines are appended, to those of an earlier run too', async (t) => {
   );
   t.equal(statSync(path).mode & 0o777, 0o600);
   t.strictSame(first.troubles, []);
+});
+
+t.test('a pipe, a folder and a device are no file of lines', async (t) => {
+  const dir = temporaryFolder(t);
+  const pipe = join(dir, 'pipe');
+  t.equal(spawnSync('mkfifo', [pipe]).status, 0);
+  for (const path of [pipe, dir, '/dev/null']) {
+    t.throws(() => opened(path), { message: `'${path}' is no regular file` });
+  }
 });
 
 t.test('a full file becomes the first of the old ones, and the oldest is deleted', async (t) => {
@@ -88,7 +98,7 @@ t.test('a file that cannot be opened', async (t) => {
   const folder = temporaryFolder(t);
   t.throws(() => opened(join(folder, 'no', 'lines')), { code: 'ENOENT' });
   mkdirSync(join(folder, 'lines'));
-  t.throws(() => opened(join(folder, 'lines')), { code: 'EISDIR' });
+  t.throws(() => opened(join(folder, 'lines')), /is no regular file/);
 });
 
 t.test('a flush leaves nothing waiting', async (t) => {

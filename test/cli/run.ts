@@ -15,12 +15,15 @@ export interface RunOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Another user, where the test is root. */
+  readonly uid?: number;
 }
 
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
   const child = spawn(BINARY, args, {
     env: childEnvironment(options.env),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   });
   let stdout = '';
   let stderr = '';

@@ -70,6 +70,10 @@ t.test('the packed package', { skip }, async (t) => {
 
   const project = join(temporary, 'points');
   t.match(await json('contract', 'init', project), { name: 'points', folder: project });
+  const network = join(temporary, 'network');
+  t.match(await json('network', 'init', '--org', 'alpha=host', '--out', network), {
+    members: [{ name: 'alpha' }],
+  });
 
   const dev = ['dev', '--no-data', '--rest-port', '0', '--round', '1s', '--json'];
   const node = spawn(command, dev, { cwd: '/', env });

@@ -21,7 +21,7 @@ import {
 import { add, type ContractNode, contractNode, START_MS, sum } from './contract-node.ts';
 
 /** The keys of the atomic transactions that are decoded from now on. */
-function decodedGroups({ at }: ContractNode): readonly string[] {
+function decodedGroups({ at }: ContractNode): string[] {
   const { pool } = at.node;
   const { decode } = pool;
   const decoded: string[] = [];
@@ -173,7 +173,7 @@ t.test('a group that the end of its part cuts waits longer each time', async (t)
 });
 
 /** `other` has made a contract that runs `program`; `fresh` are accounts with money. */
-async function badCreator(t: Scope, program: Program) {
+async function badCreator(t: Scope, program: Program, accounts = FRESH) {
   const bad = counted(program);
   const quick: Program = async (execution, wait) => {
     if (execution.transaction.params[0]?.value === REFUSED) return REFUSAL;
@@ -190,7 +190,7 @@ async function badCreator(t: Scope, program: Program) {
     ...{ type: 103, image: 'bad', imageHash: hashOfImage('bad'), contractName: 'bad', params: [] },
   });
   for (let i = 0; i < 3; i++) await at.mine();
-  const fresh = Array.from({ length: FRESH }, (_, i) => at.newAccount(`one of many ${i}`));
+  const fresh = Array.from({ length: accounts }, (_, i) => at.newAccount(`one of many ${i}`));
   for (const { text: recipient } of fresh) {
     const pay = { type: 4, version: 2, recipient, amount: 10n ** 9n, attachment: '' };
     await at.send(node.owner, pay);
@@ -279,6 +279,29 @@ t.test('nobody makes others pay for calls that their contract refuses', async (t
   t.equal(inPool(node, honest), false);
 });
 
+t.test('new accounts with calls that fail quickly fill no part of a round', async (t) => {
+  const rounds = 8;
+  const each = 4;
+  const { node, counter, fresh, submit } = await badCreator(t, hanging, rounds * each + 1);
+  const newcomer = fresh.pop()!;
+  await submit(counter, node.owner, [1, 2]);
+  t.strictSame(types(await mined(node)), [120]);
+  // Each call takes so little that its creator owes nothing for it.
+  const good = [...Array(9).keys()];
+  const wasted = [...good.slice(1), Number(REFUSED)];
+  const isIn: boolean[] = [];
+  let first: Tx | undefined;
+  for (let i = 0; i < rounds; i++) {
+    for (const account of fresh.splice(0, each)) await submit(counter, account, wasted, 10_000);
+    first ??= await submit(counter, newcomer, good);
+    const honest = await submit(counter, node.owner, good);
+    await mined(node);
+    isIn.push(!inPool(node, honest));
+  }
+  t.strictSame(isIn, Array(rounds).fill(true));
+  t.equal(inPool(node, first!), false, 'nor do they hold up one that nothing is known of');
+});
+
 t.test('what gets into the block owes nothing', async (t) => {
   const { node, counter, contract, fresh, submit } = await badCreator(t, async (_, wait) => {
     await wait(SLOW_MS / 10);
@@ -307,6 +330,55 @@ t.test('no group is decoded to find out which one comes first', async (t) => {
   const decoded = decodedGroups(node);
   await mined(node);
   t.equal(decoded[0], latin1(honest.id));
+});
+
+t.test('a group that cannot begin is not decoded', async (t) => {
+  let isCold = true;
+  const quick: Program = async (execution, wait) => {
+    await wait(900);
+    return sum(execution, wait);
+  };
+  const node = await contractNode(
+    t,
+    { sum, quick, cold: sum },
+    {
+      engine: {
+        prepare(image, version, creator) {
+          if (image.image === 'cold' && isCold) return { kind: 'starting' };
+          return Object.getPrototypeOf(this).prepare(image, version, creator);
+        },
+      },
+    },
+  );
+  const { at } = node;
+  const counter = await node.created('sum');
+  const decoded = decodedGroups(node);
+  const made = creationOf(node, 'cold', add(2));
+  const group = groupOf(node, [callOf(node, counter, add(5)), made, callOf(node, made, add(3))]);
+  await at.node.pool.submit(group);
+  for (let i = 0; i < 3; i++) await mined(node);
+  t.strictSame(decoded, [], 'its image is not there');
+  isCold = false;
+  for (let i = 0; i < 3 && inPool(node, group); i++) await mined(node);
+  t.strictSame(node.state(made), { sum: 5n });
+  t.strictSame(decoded, [latin1(group.id)]);
+
+  const slow = await node.created('quick');
+  const calls = [1, 2].map((value) => callOf(node, slow, add(value)));
+  const first = groupOf(node, calls);
+  await at.node.pool.submit(first);
+  await mined(node);
+  const timestamp = at.clock.now();
+  const more = [1, 2, 3].map((i) => {
+    const own = [1, 2].map((value) =>
+      callOf(node, slow, { ...add(value), timestamp: timestamp + 10 * i + value }),
+    );
+    return groupOf(node, own, { timestamp: timestamp + i });
+  });
+  for (const one of more) await at.node.pool.submit(one);
+  decoded.length = 0;
+  await mined(node);
+  t.strictSame(decoded, [latin1(more[0]!.id)], 'there is no time left for the others');
 });
 
 t.test('a call of a group that is thrown away is no success', async (t) => {

@@ -4,6 +4,7 @@ import {
   createGroupPhase,
   DEBT_STEP_MS,
   GROUPS_OF_ONE_SHARE,
+  WASTED_SHARE,
 } from '../../src/contracts/group-phase.ts';
 import {
   createGroupTurns,
@@ -45,7 +46,7 @@ function rounds() {
         turns.began(entry.sender);
         const took = typeof ms === 'number' ? ms : ms(entry);
         await clock.advance(took);
-        if (!failing(entry)) return;
+        if (!failing(entry)) return turns.added(entry.sender);
         failed.add(entry.key);
         const waste = new GroupWaste();
         for (const owner of creators(entry)) waste.took({ owner }, took);
@@ -57,6 +58,8 @@ function rounds() {
       debtOf: (entry) =>
         Math.max(turns.debtOf(entry.sender), ...creators(entry).map(turns.debtOfCreator)),
       lastTurnOf: turns.lastOf,
+      wastedMs: turns.wastedMs,
+      isProven: turns.isProven,
     });
     await phase.run();
     return ran;
@@ -136,13 +139,43 @@ t.test('new and known accounts with slow contracts of a creator', async (t) => {
   const round = { ms: PART_MS, creators, failing };
   const good = { creators };
   t.strictSame(await run(entriesOf('h1', 'b1', 'c1', 'd1'), good), ['h1', 'b1', 'c1', 'd1']);
-  t.strictSame(await run(entriesOf('a1', 'h2'), round), ['a1'], 'nothing is known of it yet');
+  t.strictSame(await run(entriesOf('a1'), round), ['a1'], 'nothing is known of it yet');
   for (const sender of ['b', 'c', 'x', 'y']) {
     await run(entriesOf('z1'), good);
     const ran = await run(entriesOf(`${sender}2`, `h-${sender}`), round);
     t.strictSame(ran, [`h-${sender}`], 'a success of its contracts clears nothing');
   }
   t.strictSame(await run(entriesOf('e1', 'n1'), round), ['n1'], 'as others without a turn do');
+});
+
+t.test('new accounts come behind all that wait, in each round', async (t) => {
+  const run = rounds();
+  // Each part has time for three.
+  const round = { ms: PART_MS / 3, failing: ({ sender }: PoolEntry) => sender !== 'n' };
+  const waiting = entriesOf('d1', 'n1');
+  t.strictSame(await run([...entriesOf('a1', 'b1', 'c1'), ...waiting], round), ['a1', 'b1', 'c1']);
+  const ran = await run([...entriesOf('e1', 'f1', 'g1'), ...waiting], round);
+  t.strictSame(ran.slice(0, 2), ['d1', 'n1']);
+});
+
+t.test('many accounts that waste little each', async (t) => {
+  const run = rounds();
+  const accounts = Array.from({ length: 50 }, (_, i) => String.fromCharCode(0x400 + i));
+  const of = (from: number, turn: number): PoolEntry[] =>
+    accounts.slice(from, from + 25).map((account) => entryOf(`${account}${turn}`));
+  const failing = ({ sender }: PoolEntry): boolean => sender !== 'h';
+  const round = { ms: 40, failing };
+  await run([...of(0, 1), ...of(25, 1)], { ms: 1, failing });
+  t.strictSame(await run(entriesOf('h1')), ['h1']);
+  const ran = await run([...of(0, 2), ...entriesOf('h2')], round);
+  t.equal(ran.indexOf('h2'), Math.ceil(PART_MS / WASTED_SHARE / 40), 'they have had their share');
+  const next = await run([...of(25, 2), ...entriesOf('h3')], round);
+  t.equal(next[0], 'h3', 'also of the part before: it may need the whole part');
+  t.ok(next.length > 20, 'then they take what is left');
+  await run([]);
+  await run([]);
+  const later = await run([...of(0, 3), ...entriesOf('h4')], { ms: 1, failing });
+  t.equal(later.at(-1), 'h4', 'it is forgotten');
 });
 
 t.test('a creator answers for no quick calls of others', async (t) => {

@@ -85,6 +85,9 @@ const transactionFilters = (made: MadeRows): readonly Query[] => [
   { contractId: made.frequentContract },
   { contractId: made.rareContract },
   { contractId: made.frequentContract, type: '104' },
+  { contractId: made.frequentContract, type: '3,4,5,6,10,11,12,102,104' },
+  { contractId: made.rareContract, type: '3,4,5,6,10,11,12,102,104' },
+  { contractId: made.frequentContract, sender: made.busyAddress },
   { search: KNOWN.frequentText, scope: 'in_description', type: '11' },
   {
     search: KNOWN.frequentText,

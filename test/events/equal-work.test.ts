@@ -4,7 +4,7 @@ import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import { type ChainFeed, createChainFeed } from '../../src/events/chain-feed.ts';
 import { createEventStreams } from '../../src/events/event-streams.ts';
-import { headers } from '../../src/ledger/tables.ts';
+import { headers, transactions } from '../../src/ledger/tables.ts';
 import { mine, newChain, payment, users } from '../chain/chain-harness.ts';
 
 const settled = async (): Promise<void> => {
@@ -16,7 +16,7 @@ async function workFor(readers: number, filters = readers) {
   const chain = await newChain();
   for (let i = 0; i < 5; i++) await mine(chain, []);
   const { blockchain, clock } = chain;
-  const work = { headers: 0, printed: 0, pages: 0, events: 0 };
+  const work = { headers: 0, printed: 0, pages: 0, events: 0, bodies: 0, idle: 0 };
   const scheme = Object.create(blockchain.view.scheme, {
     addressToText: {
       value(address: Uint8Array) {
@@ -33,6 +33,12 @@ async function workFor(readers: number, filters = readers) {
         return blockchain.view.get(table, key);
       },
     },
+    range: {
+      value(...of: Parameters<typeof blockchain.view.range>) {
+        if (of[0].id === transactions.id) work.bodies++;
+        return blockchain.view.range(...of);
+      },
+    },
   });
   const feed = createChainFeed({
     chain: { view, tip: () => blockchain.tip(), listen: (one) => blockchain.listen(one) },
@@ -47,7 +53,7 @@ async function workFor(readers: number, filters = readers) {
     },
   });
   const streams = createEventStreams(
-    { readersMax: readers, readersOfClientMax: readers },
+    { readersMax: readers + 1, readersOfClientMax: readers + 1 },
     { feed: counting, clock, headerText: String },
   );
   const [alice, bob] = users;
@@ -68,6 +74,15 @@ async function workFor(readers: number, filters = readers) {
   const { timestamp } = blockchain.tip().header;
   await mine(chain, [payment(alice, bob, 1n, timestamp), payment(alice, bob, 2n, timestamp + 1)]);
   await settled();
+  const { pages } = work;
+  const last = { filter: { kinds: new Set(['block'] as const) }, filterText: '', client: '' };
+  const { stream } = streams.open({ ...last, from: undefined, follows: true });
+  stream.begin({ write: () => true, end: () => {} });
+  await settled();
+  work.idle = work.pages - pages;
+  work.bodies = 0;
+  await mine(chain, [payment(alice, bob, 3n, timestamp + 2)]);
+  await settled();
   await streams.stop();
   return work;
 }
@@ -75,8 +90,8 @@ async function workFor(readers: number, filters = readers) {
 t.test('work for one block', async (t) => {
   const one = await workFor(1);
   const many = await workFor(50);
-  t.equal(one.events, 2);
-  t.equal(many.events, 2 * 50);
+  t.equal(one.events, 3);
+  t.equal(many.events, 3 * 50);
   t.ok(one.headers > 0 && one.printed > 0);
   t.strictSame([many.headers, many.printed], [one.headers, one.printed]);
 });
@@ -84,6 +99,13 @@ t.test('work for one block', async (t) => {
 t.test('a filter is evaluated once, however many others there are', async (t) => {
   const filters = 200;
   const { pages, events } = await workFor(2 * filters, filters);
-  t.equal(events, 2 * 2 * filters);
-  t.equal(pages, filters);
+  t.equal(events, 3 * 2 * filters);
+  // Of two blocks, the last one with a reader of its own filter.
+  t.equal(pages, 2 * filters + 1);
+});
+
+t.test('what nothing has happened for, and what is in memory, costs nothing', async (t) => {
+  const { idle, bodies } = await workFor(50);
+  t.equal(idle, 0, 'readers that have everything ask for no page');
+  t.equal(bodies, 0, 'a block behind one that was wanted is not read from the store');
 });

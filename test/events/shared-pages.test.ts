@@ -1,6 +1,7 @@
 // Pages that readers share: what is kept is limited, and what may grow is read anew.
 import t from 'tap';
 import { SharedPages } from '../../src/events/shared-pages.ts';
+import { callsOf } from '../script/counted-calls.ts';
 
 const MIB = 1024 * 1024;
 const settled = () => new Promise(setImmediate);
@@ -21,7 +22,7 @@ function shared(chars: number) {
 
 t.test('long pages', async (t) => {
   const { get, read } = shared(MIB);
-  const keys = Array.from({ length: 20 }, (_, i) => `page ${i}`);
+  const keys = Array.from({ length: 40 }, (_, i) => `page ${i}`);
   for (const key of keys) await get(key);
   read.length = 0;
   await get(keys.at(-1)!);
@@ -32,7 +33,7 @@ t.test('long pages', async (t) => {
 
 t.test('long names count, too', async (t) => {
   const { get, read } = shared(1);
-  const keys = Array.from({ length: 20 }, (_, i) => `${i} ${'y'.repeat(MIB)}`);
+  const keys = Array.from({ length: 40 }, (_, i) => `${i} ${'y'.repeat(MIB)}`);
   for (const key of keys) await get(key);
   read.length = 0;
   await get(keys[0]!);
@@ -44,6 +45,22 @@ t.test('short ones of many filters', async (t) => {
   const keys = Array.from({ length: 1000 }, (_, i) => `filter ${i}`);
   for (const key of [...keys, ...keys]) await get(key);
   t.equal(read.length, keys.length);
+});
+
+t.test('none is searched for among those that have gone', (t) => {
+  const pages = new SharedPages<string>();
+  const page = Promise.resolve({ text: 'x', place: '' });
+  const ask = (name: string) =>
+    pages.get(
+      name,
+      () => page,
+      () => true,
+    );
+  const searches = callsOf([[Map.prototype, ['keys', 'entries']]], () => {
+    for (let i = 0; i < 10_000; i++) ask(`page ${i}`);
+  });
+  t.equal(searches, 0);
+  t.end();
 });
 
 t.test('one that has no end yet', async (t) => {

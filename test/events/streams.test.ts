@@ -130,6 +130,33 @@ t.test('a hundred that never read cost nothing after ten seconds', async (t) => 
   await streams.stop();
 });
 
+t.test('what a thousand cost beside their texts', async (t) => {
+  const clock = fakeClock(0);
+  const calls = { after: 0, monotonic: 0 };
+  const counting: FakeClock = {
+    ...clock,
+    after(...timer) {
+      calls.after++;
+      return clock.after(...timer);
+    },
+    monotonic() {
+      calls.monotonic++;
+      return clock.monotonic();
+    },
+  };
+  const readers = 1000;
+  const streams = opened(counting, { readersMax: readers, readersOfClientMax: readers });
+  for (let i = 0; i < readers; i++) client(streams, 'a', 1, true);
+  t.ok(calls.monotonic < 3 * readers, 'one that begins looks at no other one');
+  await settled();
+  calls.after = 0;
+  streams.ring();
+  await settled();
+  t.ok(calls.after < 5, 'their turns have a timer together');
+  await streams.stop();
+  t.equal(clock.timers(), 0);
+});
+
 t.test('what waits for all clients is limited: the slowest end after a second', async (t) => {
   const clock = fakeClock(0);
   const streams = opened(clock, { readersMax: 100, readersOfClientMax: 100 });

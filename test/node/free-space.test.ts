@@ -108,14 +108,16 @@ t.test('a disk that cannot be read, or is none', async (t) => {
   t.strictSame([none.bytes(), none.isLow()], [undefined, false]);
 });
 
+const AT = { where: 'GET /x', request: 'r' };
+
 t.test('a request that meets an error of this machine', async (t) => {
   const log = memoryLog();
   const error = Object.assign(new Error('EIO: i/o error'), { code: 'EIO', syscall: 'read' });
-  const { status, body, headers } = refusal(error, log, 'GET /x');
+  const { status, body, headers } = refusal(error, log, AT);
   t.equal(status, 503);
   t.same(JSON.parse(String(body)).error, 640);
   t.strictSame(headers, [['retry-after', '1']]);
   t.notMatch(String(body), /EIO/);
   t.equal(log.of('http.failed').length, 1, 'the log says why');
-  t.equal(refusal(new TypeError('x'), log, 'GET /x').status, 500);
+  t.equal(refusal(new TypeError('x'), log, AT).status, 500);
 });

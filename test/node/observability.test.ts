@@ -105,14 +105,25 @@ t.test('dashboard and alert rules use what there is', async (t) => {
   t.strictSame(unseen, [], 'the dashboard shows every metric');
 });
 
+/** What an operator must hear of, and from what. */
+const WATCHED = {
+  NodeDown: 'up{job="platform-node"} == 0',
+  NodeShutOut: 'node_shut_out == 1',
+  CertificateEndsSoon:
+    '(node_certificate_end_seconds or ds_certificate_end_seconds) - time() < 14 * 86400',
+  DataDown: 'up{job="platform-data"} == 0',
+  DataBehind: 'ds_lag_blocks > 10',
+};
+
 t.test('alerts that the guides name', async (t) => {
   const rules = new Map<string, string>();
   for (const { rules: some } of parse(read('configs/prometheus/alerts.yml')).groups) {
     for (const { alert, expr } of some) rules.set(alert, expr);
   }
   const guides = readdirSync(new URL('docs/guide', root)).map((name) => read(`docs/guide/${name}`));
-  const named = guides.join().match(/`(?:Node|Data)[A-Z]\w+`/g) ?? [];
+  const named = guides.join().match(/`(?:Node|Data|Certificate)[A-Z]\w+`/g) ?? [];
   const names = named.map((name) => name.slice(1, -1));
+  for (const [name, expr] of Object.entries(WATCHED)) t.equal(rules.get(name), expr, name);
   t.ok(names.includes('DataCrawlerGone'));
   t.strictSame(
     names.filter((name) => !rules.has(name)),

@@ -2,12 +2,22 @@
 // its answers contain a password, an API key, a private key or an encrypted text. SIGN_CALLS sets
 // the number of calls.
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { files } from '../../src/adapters/files.ts';
 import { httpListener } from '../../src/adapters/http/listener.ts';
+import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { encodeHex } from '../../src/base/hex.ts';
 import { stringify } from '../../src/base/json.ts';
+import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
+import { createFamily } from '../../src/crypto/families.ts';
+import { openKeystore } from '../../src/keystore/keystore.ts';
+import { drafted, merged, requestOf } from '../cli/commands/network/folders.ts';
+import { run } from '../cli/run.ts';
 import { call, type RawAnswer } from '../rest-cases/runner.ts';
+import { temporaryFolder } from '../system/e2e/dev-node.ts';
 import { wholeNode } from './in-process.ts';
 
 const CALLS = Number(process.env['SIGN_CALLS'] ?? 500);
@@ -43,8 +53,8 @@ function keyTexts(name: string, key: Uint8Array): Record<string, string> {
   };
 }
 
-const said = (text: string): string[] =>
-  Object.keys(secrets).filter((name) => text.includes(secrets[name]!));
+const said = (text: string, of: Readonly<Record<string, string>> = secrets): string[] =>
+  Object.keys(of).filter((name) => text.includes(of[name]!));
 
 type Send = (path: string, body: unknown, key?: string) => Promise<RawAnswer>;
 const send: Send = (path, body, key = of.apiKey) => {
@@ -90,6 +100,49 @@ t.test(`${CALLS} calls say nothing of what is secret`, async (t) => {
     lines.filter((line) => said(line).length > 0),
     [],
   );
+});
+
+t.test('no request of a member, and no file that members exchange', async (t) => {
+  const dir = join(temporaryFolder(t), 'n');
+  await drafted(dir, 1);
+  const member = join(dir, 'alpha');
+  const words = ['network', 'join', member, '--password-env', 'SECRET'];
+  const env = { SECRET: PASSWORD };
+  const runs = [await run(words, { env }), await run(words, { env })];
+  runs.push(await run([...words, '--new-key'], { env: { SECRET: WRONG } }));
+  runs.push(await merged(dir, [requestOf(dir, 'alpha')]));
+  runs.push(await run(['network', 'checksum', member]));
+  for (const { code, stderr } of runs) t.equal(code, 0, stderr);
+  const kept = (name: string): string => readFileSync(join(member, name), 'utf8').trim();
+  const family = createFamily('curve25519');
+  const layout = family.keystoreLayout;
+  const path = join(member, 'keystore.dat');
+  const keystore = await openKeystore(
+    { path, layout, password: kept('wallet-password') },
+    { files, random: systemRandom, family, scheme: createChainScheme(family, 'T'.charCodeAt(0)) },
+  );
+  const all: Record<string, string> = {
+    password: PASSWORD,
+    'other password': WRONG,
+    'wallet password': kept('wallet-password'),
+    'API key': kept('api-key'),
+  };
+  t.equal(keystore.accounts().length, 2);
+  for (const { address } of keystore.accounts()) {
+    const key = await keystore
+      .privateKey(address, PASSWORD)
+      .catch(() => keystore.privateKey(address, WRONG));
+    Object.assign(all, keyTexts(base58.encode(address), key));
+  }
+  keystore.close();
+  const secret = ['api-key', 'keystore.dat', 'wallet-password'];
+  const written = readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !secret.includes(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name));
+  t.ok(written.some((file) => file.endsWith('alpha.request.json')));
+  for (const file of written) t.strictSame(said(readFileSync(file, 'utf8'), all), [], file);
+  for (const { stdout, stderr } of runs) t.strictSame(said(stdout + stderr, all), []);
+  t.strictSame(said(`a request with ${kept('api-key')}`, all), ['API key']);
 });
 
 t.test('a leak would be seen', async (t) => {

@@ -6,7 +6,13 @@ import { answer } from '../../src/rest-framework/answer.ts';
 import { auditedRoutes } from '../../src/rest-framework/audited-routes.ts';
 
 const request = (path: string) =>
-  ({ method: 'POST', path, query: 'secret=1', remoteAddress: () => '10.0.0.7' }) as HttpRequest;
+  ({
+    id: 'r7',
+    method: 'POST',
+    path,
+    query: 'secret=1',
+    remoteAddress: () => '10.0.0.7',
+  }) as HttpRequest;
 const keyed: HttpRoute = {
   method: 'POST',
   pattern: '/things/:id',
@@ -28,7 +34,13 @@ function audited(own: Partial<HttpRoute>) {
 }
 
 t.test('a request that is handled, now and later', async (t) => {
-  const who = { key: 'billing', address: '10.0.0.7', method: 'POST', path: '/things/7' };
+  const who = {
+    request: 'r7',
+    key: 'billing',
+    address: '10.0.0.7',
+    method: 'POST',
+    path: '/things/7',
+  };
   const { route, entries } = audited({});
   t.equal(route.keepsAddress, true);
   route.handle(request('/things/7'), undefined);
@@ -43,13 +55,20 @@ t.test('a request that is handled, now and later', async (t) => {
 
 t.test('a request that its guard refuses, here and in a thread', async (t) => {
   const why = 'The API key billing has expired';
-  const entry = { address: '10.0.0.7', method: 'POST', path: '/things/:id', status: 403, why };
+  const entry = {
+    request: 'r7',
+    address: '10.0.0.7',
+    method: 'POST',
+    path: '/things/:id',
+    status: 403,
+    why,
+  };
   const here = audited({ admit: () => refusal });
   t.equal(here.route.admit?.(request('/things/7')), refusal);
   t.strictSame(here.entries, [entry]);
   const counted: number[] = [];
   const there = audited({ answered: (status) => counted.push(status) });
-  there.route.answered?.(403, { reply: refusal, address: '10.0.0.7' });
+  there.route.answered?.(403, { reply: refusal, requestId: 'r7', address: '10.0.0.7' });
   there.route.answered?.(503);
   t.strictSame(there.entries, [entry], 'others are not about keys');
   t.strictSame(counted, [403, 503], 'counted all the same');

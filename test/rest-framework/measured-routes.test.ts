@@ -50,6 +50,6 @@ t.test('a request that its guard refuses, and one that it lets pass', async (t) 
 t.test('an answer that another thread has made, or prepared', async (t) => {
   const { route, seen } = measured({ offload: { work: 'thing', finish: async () => undefined } });
   route.answered?.(503);
-  await route.offload?.finish(new Uint8Array(0));
+  await route.offload?.finish(new Uint8Array(0), 'r');
   t.strictSame(seen, [503, 'begin', 'end', 200]);
 });

@@ -69,4 +69,7 @@ t.test('an unknown exception says nothing to the client', async (t) => {
   t.equal(answer.status, 500);
   t.strictSame(answer.body, { error: 0, message: 'Error is unknown' });
   t.match(JSON.stringify(log.of('http.failed')), /secret of the house.*server\.test/s);
+  const traced = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
+  await fetch(`${broken}/addresses/balance/${first.text}`, { headers: traced });
+  t.match(log.of('http.failed').at(-1), { request: '4bf92f3577b34da6a3ce929d0e0e4736' });
 });

@@ -116,7 +116,8 @@ export class ConnectionThread {
         const reply = admit(request);
         if (reply === undefined) return undefined;
         const { status, type, body } = reply;
-        const refusal = { reply: { status, type, body }, address: request.remoteAddress() };
+        const address = request.remoteAddress();
+        const refusal = { reply: { status, type, body }, requestId: request.id, address };
         this.outbox.count({ route: index, status, refusal });
         return reply;
       })
@@ -131,7 +132,7 @@ export class ConnectionThread {
   ): Promise<HttpReply> {
     const done = await result;
     if ('whole' in done) return this.passOn(index, facts, request, done.whole);
-    if ('message' in done) return this.outbox.finish(index, done);
+    if ('message' in done) return this.outbox.finish(index, request.id, done);
     this.outbox.count({ route: index, status: done.refusal.status });
     return done.refusal;
   }
@@ -144,6 +145,7 @@ export class ConnectionThread {
   ): Promise<HttpReply> {
     const count = pattern.split('/:').length - 1;
     return this.outbox.call({
+      requestId: request.id,
       route,
       path: request.path,
       query: request.query,

@@ -103,6 +103,7 @@ export async function listenBehindDoor(
     return {
       port: door.port,
       reload: () => server.reload(),
+      certificateEnd: () => server.certificateEnd?.(),
       async close() {
         await server.close();
         await door.close();

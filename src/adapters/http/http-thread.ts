@@ -10,7 +10,7 @@ import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
 import { threadFlags } from '../thread-flags.ts';
 import { handled } from './handled.ts';
 import { PassedStreams } from './passed-streams.ts';
-import { readPrepared } from './prepared-batch.ts';
+import { type PreparedRequest, readPrepared } from './prepared-batch.ts';
 import { FAILED } from './reply.ts';
 import type { RequestQueue } from './request-queue.ts';
 import type {
@@ -166,14 +166,14 @@ export class HttpThread {
     for (const id of taken) this.streams.taken(id);
     for (const id of gone) this.streams.gone(id);
     if (prepared !== undefined) {
-      for (const { id, route, message } of readPrepared(prepared)) {
-        this.line.add(() => this.finish(id, route, message), true);
+      for (const request of readPrepared(prepared)) {
+        this.line.add(() => this.finish(request), true);
       }
     }
     for (const call of calls) this.line.add(() => this.call(call), call.body !== undefined);
   }
 
-  private finish(id: number, route: number, message: Uint8Array): void {
+  private finish({ id, route, requestId, message }: PreparedRequest): void {
     const finished = (reply: HttpReply | undefined): void => {
       if (reply !== undefined) this.answer(id, reply);
       else {
@@ -181,7 +181,9 @@ export class HttpThread {
         this.turn.ask();
       }
     };
-    void this.routes[route]!.offload!.finish(message).then(finished, () => finished(FAILED));
+    void this.routes[route]!.offload!.finish(message, requestId).then(finished, () =>
+      finished(FAILED),
+    );
   }
 
   private call(call: Call): void {
@@ -219,11 +221,13 @@ export class HttpThread {
 
 /** A request that a thread has read; the rules of access were applied there. */
 class PassedRequest implements HttpRequest {
+  readonly id: string;
   readonly method: string;
   private readonly keep: readonly string[];
   private readonly call: Call;
 
   constructor({ method, keep }: HttpRoute, call: Call) {
+    this.id = call.requestId;
     this.method = method;
     this.keep = keep;
     this.call = call;

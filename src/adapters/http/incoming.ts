@@ -2,11 +2,27 @@
  * A request over the native parser's buffer. Each read calls native code, so it happens on demand.
  * `detach` copies what a handler may still need once the buffer is gone.
  */
+import { randomUUID } from 'node:crypto';
 import { withoutStack } from '../../base/expected-error.ts';
 import type { HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { Request, Response } from './app.ts';
 
+const TRACE_CHARS = 55;
+/** Version, trace, parent and flags (W3C Trace Context). */
+const TRACE = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/**
+ * The id of a request. Where the client is part of a trace it is the id of that trace, so that one word
+ * finds the lines of all programs that took part. What is no trace is not used.
+ */
+export function idOf(request: Request): string {
+  const trace = request.getHeader('traceparent');
+  const named = trace.length === TRACE_CHARS ? TRACE.exec(trace)?.[1] : undefined;
+  return named ?? randomUUID();
+}
+
 export class IncomingRequest implements HttpRequest {
+  readonly id: string;
   private readonly route: HttpRoute;
   private readonly response: Response;
   private request: Request | undefined;
@@ -14,7 +30,8 @@ export class IncomingRequest implements HttpRequest {
   private leaving: AbortController | undefined;
   isAbandoned = false;
 
-  constructor(route: HttpRoute, response: Response, request: Request) {
+  constructor(id: string, route: HttpRoute, response: Response, request: Request) {
+    this.id = id;
     this.route = route;
     this.response = response;
     this.request = request;

@@ -37,6 +37,7 @@ export function offloadHttp({ http, workers, onDeath }: OffloadOptions): Http {
         port: server.port,
         delays: server.delays,
         reload: () => server.reload(),
+        certificateEnd: () => server.certificateEnd?.(),
         async close() {
           await server.close();
           for (const threads of all.values()) threads.end();
@@ -54,7 +55,7 @@ function withThreads(route: HttpRoute, threadsFor: (work: string) => OffloadThre
   async function handle(request: HttpRequest, body: Uint8Array): Promise<HttpReply> {
     const done = await threads.run(body);
     if ('whole' in done) return route.handle(request, done.whole);
-    if ('message' in done) return (await offload!.finish(done.message)) ?? done.reply;
+    if ('message' in done) return (await offload!.finish(done.message, request.id)) ?? done.reply;
     route.answered?.(done.refusal.status);
     return done.refusal;
   }

@@ -60,10 +60,11 @@ export class Outbox {
   /** Passes on the rest of a request. */
   finish(
     route: number,
+    requestId: string,
     { message, reply }: { readonly message: Uint8Array; readonly reply: HttpReply },
   ): Promise<HttpReply> {
     const [id, answer] = this.wait(reply);
-    this.prepared.push({ id, route, message });
+    this.prepared.push({ id, route, requestId, message });
     return answer;
   }
 

@@ -33,17 +33,23 @@ export interface Sender {
   end(response: Response, body: string | Uint8Array, sent: (() => void) | undefined): void;
 }
 
-/** `shared`: headers of answers to all requests of this origin. */
-export function send(
-  response: Response,
-  given: HttpReply,
-  sender: Sender,
-  shared: HttpHeaders,
-  close: boolean,
-): void {
+/** Who gets an answer, and how. */
+export interface Client {
+  readonly response: Response;
+  /** Of the request. */
+  readonly id: string;
+  /** Headers of every answer to the origin of the request. */
+  readonly shared: HttpHeaders;
+  /** The request asks for the head of the answer alone. */
+  readonly isHead: boolean;
+}
+
+export function send(client: Client, given: HttpReply, sender: Sender, close: boolean): void {
+  const { response, isHead } = client;
   const reply = withSafeHead(given);
-  writeHead(response, reply, shared);
-  if (reply.stream !== undefined) sendStream(response, reply.body, reply.stream);
+  writeHead(client, reply);
+  if (isHead) sendHead(response, reply, close);
+  else if (reply.stream !== undefined) sendStream(response, reply.body, reply.stream);
   else if (!close) sender.end(response, reply.body, reply.sent);
   else {
     response.end(reply.body as string, true);
@@ -51,18 +57,8 @@ export function send(
   }
 }
 
-/**
- * Sends the head of the answer as `send` would; an answer that goes on has no length. One that ends
- * the connection says that it is empty.
- */
-export function sendHead(
-  response: Response,
-  given: HttpReply,
-  shared: HttpHeaders,
-  close: boolean,
-): void {
-  const reply = withSafeHead(given);
-  writeHead(response, reply, shared);
+/** An answer that goes on has no length. One that ends the connection says that it is empty. */
+function sendHead(response: Response, reply: HttpReply, close: boolean): void {
   const { body, stream } = reply;
   if (close) {
     // The native server ends the connection of an answer only where that has a length, and waits
@@ -88,13 +84,14 @@ function withSafeHead(reply: HttpReply): HttpReply {
   return FAILED;
 }
 
-function writeHead(response: Response, reply: HttpReply, shared: HttpHeaders): void {
+function writeHead({ response, id, shared }: Client, reply: HttpReply): void {
   if (reply.status !== OK) {
     response.writeStatus(statusLines.get(reply.status) ?? String(reply.status));
   }
   if (reply.type !== '') response.writeHeader('content-type', reply.type);
   // No browser takes an answer for another type than the one it names.
   response.writeHeader('x-content-type-options', 'nosniff');
+  response.writeHeader('x-request-id', id);
   for (const [name, value] of shared) response.writeHeader(name, value);
   const { headers } = reply;
   if (headers !== undefined && headers.length > 0) {

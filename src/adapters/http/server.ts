@@ -22,9 +22,9 @@ import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { freePort } from './free-port.ts';
 import { handled } from './handled.ts';
 import { listenBehindDoor } from './host-door.ts';
-import { IncomingRequest } from './incoming.ts';
+import { IncomingRequest, idOf } from './incoming.ts';
 import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
-import { discard, errorReply, FAILED, send, sendHead, unlessAborted } from './reply.ts';
+import { type Client, discard, errorReply, FAILED, send, unlessAborted } from './reply.ts';
 import { Serving } from './serving-turns.ts';
 import { checkTlsFiles } from './tls-files.ts';
 import { Unsent } from './unsent.ts';
@@ -52,15 +52,6 @@ export function httpOn(listener: Listener): Http {
 }
 
 type Options = HttpServerOptions & Bounds;
-
-/** Who gets an answer, and how. */
-interface Client {
-  readonly response: Response;
-  /** Headers of every answer to the origin of the request. */
-  readonly shared: HttpHeaders;
-  /** The request asks for the head of the answer alone. */
-  readonly isHead: boolean;
-}
 
 /** A request whose body arrives. */
 interface Upload {
@@ -91,6 +82,7 @@ export class Server implements HttpServer {
   private deferred = 0;
   private connections = 0;
   private closing = false;
+  private ends: number | undefined;
 
   /** `bodyBytes`: counts bodies together with other servers. */
   constructor(
@@ -112,7 +104,7 @@ export class Server implements HttpServer {
 
   /** Binds the port; rejects where it is taken or a TLS file is unusable. */
   async open(): Promise<void> {
-    if (this.options.tls !== undefined) checkTlsFiles(this.options.tls);
+    if (this.options.tls !== undefined) this.ends = checkTlsFiles(this.options.tls);
     const app = this.build();
     this.apps.push(app);
     await this.door.open(app);
@@ -120,6 +112,10 @@ export class Server implements HttpServer {
 
   reload(): Promise<void> {
     return this.open();
+  }
+
+  certificateEnd(): number | undefined {
+    return this.ends;
   }
 
   async close(): Promise<void> {
@@ -183,13 +179,13 @@ export class Server implements HttpServer {
     setImmediate(unlessAborted(response, answer));
   }
 
-  private send({ response, shared, isHead }: Client, reply: HttpReply, close: boolean): void {
-    if (isHead) sendHead(response, reply, shared, close);
-    else send(response, reply, this.unsent, shared, close);
+  private send(client: Client, reply: HttpReply, close: boolean): void {
+    send(client, reply, this.unsent, close);
   }
 
   private preflight(cors: Cors, response: Response, request: Request): void {
-    const client = { response, shared: NO_HEADERS, isHead: false };
+    const id = idOf(request);
+    const client = { response, id, shared: NO_HEADERS, isHead: false };
     if (hasTwoLengths(request)) this.refuseLengths(client);
     else this.refuse(client, cors.preflight(request.getHeader('origin')), this.closing);
   }
@@ -197,7 +193,7 @@ export class Server implements HttpServer {
   private clientOf(response: Response, request: Request, isHead: boolean): Client {
     const { cors } = this;
     const shared = cors === undefined ? NO_HEADERS : cors.answer(request.getHeader('origin'));
-    return { response, shared, isHead };
+    return { response, id: idOf(request), shared, isHead };
   }
 
   private bind(app: App, route: HttpRoute): void {
@@ -216,7 +212,7 @@ export class Server implements HttpServer {
     const takesBody = route.maxBody > 0;
     return (response, request) => {
       const client = this.clientOf(response, request, isHead);
-      const incoming = new IncomingRequest(route, response, request);
+      const incoming = new IncomingRequest(client.id, route, response, request);
       if (hasTwoLengths(request)) this.refuseLengths(client);
       else if (takesBody) this.serveWithBody(route, incoming, client, request);
       else this.serve(route, incoming, client);

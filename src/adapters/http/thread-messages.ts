@@ -35,6 +35,8 @@ export interface HttpThreadData {
 /** A request that the main thread answers. */
 export interface Call {
   readonly id: number;
+  /** `HttpRequest.id` */
+  readonly requestId: string;
   /** Index of the route. */
   readonly route: number;
   readonly path: string;

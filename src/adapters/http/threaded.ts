@@ -33,7 +33,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
       assert(native !== undefined, 'only apps of uWebSockets.js pass connections to threads');
       const { host, tls } = options;
       const port = await freePort(host, options.port);
-      if (tls !== undefined) checkTlsFiles(tls);
+      let ends = tls && checkTlsFiles(tls);
       const data = threadData(routes, { ...options, port }, count);
       // It answers nothing itself.
       const acceptor = native.createApp(tls);
@@ -71,9 +71,11 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
         port,
         delays: options.measured === true ? () => threads.map((one) => one.delay()) : undefined,
         async reload() {
-          if (tls !== undefined) checkTlsFiles(tls);
+          const next = tls && checkTlsFiles(tls);
           await all((thread) => thread.reload());
+          ends = next;
         },
+        certificateEnd: () => ends,
         renew(data) {
           for (const thread of threads) thread.renew(data);
         },

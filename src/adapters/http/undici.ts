@@ -48,7 +48,8 @@ export function undiciClient({
         text,
       };
     },
-    close: () => agent.close(),
+    // What is still under way ends, too: it may never be answered.
+    close: () => agent.destroy(),
   };
 }
 

@@ -9,7 +9,15 @@
  * and the older meta as long as its number is right.
  */
 import { existsSync, statSync } from 'node:fs';
-import { type Meta, NODE, PageFile, readTree, TREE_BYTES, type Tree } from './database-pages.ts';
+import {
+  METAS,
+  type Meta,
+  NODE,
+  PageFile,
+  readTree,
+  TREE_BYTES,
+  type Tree,
+} from './database-pages.ts';
 import { unseal } from './sums.ts';
 import { type Fault, type Node, viewOf, Walk } from './trees.ts';
 
@@ -75,6 +83,44 @@ export function checkBeginning(path: string, tables: readonly NamedTable[]): Pro
   });
 }
 
+/** What the pages of a file are used for. */
+export interface FileUse {
+  readonly kind: 'used';
+  readonly pageBytes: number;
+  readonly pages: number;
+  readonly freePages: number;
+  /** By the number of the table. */
+  readonly tables: ReadonlyMap<number, { readonly rows: number; readonly pages: number }>;
+}
+
+/** From the beginning and the list of tables only. */
+export function useOfFile(
+  path: string,
+  tables: readonly NamedTable[],
+): Promise<FileUse | Exclude<FileState, { kind: 'intact' }>> {
+  return checked(path, async (file) => {
+    const found = findTables(file, tables);
+    if ('kind' in found) return found;
+    const { meta, trees } = found;
+    const pages = meta.lastPage + 1;
+    const inUse = [meta.free, meta.main, ...trees.values()].reduce(
+      (sum, tree) => sum + pagesOf(tree),
+      METAS,
+    );
+    const known = [...trees].filter(([id]) => id !== FORMAT_TABLE);
+    return {
+      kind: 'used' as const,
+      pageBytes: file.pageBytes,
+      pages,
+      freePages: pages - inUse,
+      tables: new Map(known.map(([id, tree]) => [id, { rows: tree.rows, pages: pagesOf(tree) }])),
+    };
+  });
+}
+
+const pagesOf = ({ branchPages, leafPages, overflowPages }: Tree): number =>
+  branchPages + leafPages + overflowPages;
+
 /** Makes the file as long as LMDB expects; changes nothing else. */
 export function extendFile(path: string): void {
   const file = new PageFile(path, 'r+');
@@ -83,10 +129,12 @@ export function extendFile(path: string): void {
   file.close();
 }
 
-async function checked(
+type Unreadable = { readonly kind: 'new' } | { readonly kind: 'damaged'; readonly why: string };
+
+async function checked<T>(
   path: string,
-  check: (file: PageFile) => Promise<FileState>,
-): Promise<FileState> {
+  check: (file: PageFile) => Promise<T>,
+): Promise<T | Unreadable> {
   if (!existsSync(path) || statSync(path).size === 0) return { kind: 'new' };
   const file = new PageFile(path);
   try {
@@ -105,7 +153,10 @@ interface Found {
   readonly trees: Map<number, Tree>;
 }
 
-function findTables(file: PageFile, tables: readonly NamedTable[]): Found | FileState {
+function findTables(
+  file: PageFile,
+  tables: readonly NamedTable[],
+): Found | Exclude<FileState, { kind: 'intact' }> {
   const meta = newestOf(file, fault);
   if (meta === undefined) return { kind: 'damaged', why: 'it has no beginning' };
   if (meta.transaction === 0) return { kind: 'new' };

@@ -46,7 +46,7 @@ const MAP_BYTES = 2 ** 40;
 const PAGE_BYTES = 4096;
 const READERS_MAX = 256;
 
-const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
+export const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 
 /** What all who map the file have in common. */
 export const readingOptions = (options: EnvironmentOptions) => ({

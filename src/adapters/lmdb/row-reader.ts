@@ -9,7 +9,7 @@ import { unseal } from './sums.ts';
 
 /** `within`: the transaction for the reads. `noted`: makes the error to throw. */
 export function rowReader(
-  { tableOf }: Environment,
+  { tableOf }: Pick<Environment, 'tableOf'>,
   folder: string,
   within: () => Within,
   noted: (error: unknown) => unknown,

@@ -16,6 +16,7 @@ import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';
 import { checkBeginning, checkFile, extendFile, type FileState } from './check.ts';
 import { type CheckMark, takeMark } from './check-mark.ts';
+import { endCompaction } from './compact.ts';
 import {
   dataFile,
   type Environment,
@@ -199,6 +200,7 @@ async function openFolder(options: LmdbOptions): Promise<Opened> {
   const { folder, tables, replaceDamaged = false } = options;
   const lock = await lockFolder(folder);
   try {
+    endCompaction(folder);
     const mark = takeMark(folder);
     const state = await stateOf(dataFile(folder), tables, mark);
     if (state.kind === 'intact' && !mark.isTrusted) mark.checked();

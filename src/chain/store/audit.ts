@@ -71,7 +71,7 @@ function activeAmount(value: unknown): bigint {
 }
 
 /** The native units that the genesis block gave out. */
-export function initialBalance({ view }: Blockchain): bigint {
+export function initialBalance({ view }: Pick<Blockchain, 'view'>): bigint {
   return transactionsAt(view, 1)
     .filter(({ type }) => type === genesis.type)
     .reduce((sum, { fields }) => sum + (fields['amount'] as bigint), 0n);

@@ -1,5 +1,6 @@
 /** `platform-node genesis sign|show|verify` (blocks.md#signing). */
 import { type Command, Option } from 'commander';
+import type { SignedGenesis } from '../../node/config/edit-genesis.ts';
 import type { Config } from '../../node/config/settings.ts';
 import { CliError } from '../terminal/exit.ts';
 import { AS_BEFORE, printDocument, printJson, say, warn } from '../terminal/output.ts';
@@ -55,30 +56,8 @@ async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
     );
   }
 
-  const { genesisSettings } = await import('../../node/config/genesis-section.ts');
-  const { family, scheme } = await checked(config);
-  await warnOfMissingFeatures(config);
-
-  const now = await networkTime(config.ntp);
-  const { signGenesis } = await import('../../block/genesis.ts');
-  const { systemRandom } = await import('../../adapters/system.ts');
-  const key = family.generateKeyPair(systemRandom);
-  const block = signGenesis(
-    genesisSettings(config, now, scheme),
-    {
-      publicKey: key.publicKey,
-      sign: (message) => family.sign(key.privateKey, message, systemRandom),
-    },
-    scheme,
-  );
-  key.privateKey.fill(0);
-
-  const { base58 } = await import('../../base/base58.ts');
-  const signed: Signed = {
-    signature: base58.encode(block.header.signature),
-    publicKey: base58.encode(key.publicKey),
-    timestamp: now,
-  };
+  const { signedGenesis } = await import('../sign-genesis.ts');
+  const signed = await signedGenesis(config);
   const { resolve } = await import('node:path');
   const [fresh, old] = [resolve(file), resolve(await write(file, signed))];
   if (flags.asBefore !== true) {
@@ -90,14 +69,8 @@ async function sign(file: string | undefined, flags: SignFlags): Promise<void> {
   console.log(`Old configuration saved to: ${old}`);
 }
 
-interface Signed {
-  readonly signature: string;
-  readonly publicKey: string;
-  readonly timestamp: number;
-}
-
 /** Keeps the old file beside the new one; resolves with its path. */
-async function write(file: string, signed: Signed): Promise<string> {
+async function write(file: string, signed: SignedGenesis): Promise<string> {
   const { files } = await import('../../adapters/files.ts');
   const { editGenesis } = await import('../../node/config/edit-genesis.ts');
   const before = files.read(file)!;
@@ -117,44 +90,11 @@ async function write(file: string, signed: Signed): Promise<string> {
   return old;
 }
 
-const PATIENCE_MS = 3000;
-
-/** Network time, or the clock of this machine where there are no servers or none is of use. */
-async function networkTime({
-  servers,
-  requestTimeout,
-  maxStep,
-  maxDeviation,
-}: Config['ntp']): Promise<number> {
-  if (servers.length === 0) return Date.now();
-  const { askOnce } = await import('../time-servers.ts');
-  const limits = { maxStepMs: maxStep.ms, maxDeviationMs: maxDeviation.ms };
-  const { now, trouble } = await askOnce(servers, Math.min(requestTimeout.ms, PATIENCE_MS), limits);
-  if (trouble !== undefined) warn(`${trouble}: the clock of this machine is used`);
-  return now;
-}
-
 /** dd-MM-yyyy.HH-mm-ss, local time */
 function stamp(date: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = `${two(date.getDate())}-${two(date.getMonth() + 1)}-${date.getFullYear()}`;
   return `${day}.${two(date.getHours())}-${two(date.getMinutes())}-${two(date.getSeconds())}`;
-}
-
-/** Only the founder of a network can have a feature without a vote. */
-async function warnOfMissingFeatures({ blockchain }: Config): Promise<void> {
-  const { featureName, newNetworkFeatures, addedFeatures } = await import(
-    '../../tx/rules/features.ts'
-  );
-  const { preActivatedFeatures } = blockchain.custom.functionality;
-  const missing = addedFeatures.filter((id) => !preActivatedFeatures.has(id));
-  if (missing.length === 0) return;
-  const names = missing.map((id) => `${id} (${featureName(id)})`).join(', ');
-  const all = newNetworkFeatures.map((id) => `${id} = 0`).join(', ');
-  warn(
-    `the network is founded without ${names}, which its nodes would have to vote in; ` +
-      `new networks set blockchain.custom.functionality.pre-activated-features = { ${all} }`,
-  );
 }
 
 async function read(file: string, flags: Flags): Promise<Config> {
@@ -164,21 +104,11 @@ async function read(file: string, flags: Flags): Promise<Config> {
   return config;
 }
 
-/** The cryptography of a configuration whose genesis section is right. Throws CliError. */
-async function checked(config: Config) {
-  const { cryptographyOfConfig } = await import('../cryptography.ts');
-  const { joinErrors, validateGenesis } = await import('../../node/config/genesis-section.ts');
-  const cryptography = cryptographyOfConfig(config);
-  const findings = validateGenesis(config.blockchain.custom.genesis, cryptography.scheme);
-  findings.warnings.forEach(warn);
-  if (findings.errors.length > 0) throw new CliError(joinErrors(findings.errors));
-  return cryptography;
-}
-
 async function load(file: string, flags: Flags) {
   const config = await read(file, flags);
   const { genesisBlock } = await import('../genesis-block.ts');
-  const { scheme } = await checked(config);
+  const { checkedCryptography } = await import('../sign-genesis.ts');
+  const { scheme } = checkedCryptography(config);
   return { block: genesisBlock(config), scheme };
 }
 

@@ -4,24 +4,25 @@
  */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
 import { type CountPart, isInOrder, sizesStatement, withoutFilters } from './count-statement.ts';
+import {
+  amountIs,
+  assetIs,
+  driversOf,
+  hasAmounts,
+  LOOKED_UP_MAX,
+  ofTxs,
+  typeSources,
+} from './filter-sources.ts';
 import { heavyRows } from './reading.ts';
 import { partyIs, type Source } from './search-sources.ts';
 import type { DataServices } from './services.ts';
 import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
-import {
-  type PlannedQuery,
-  rangeOf,
-  roleSources,
-  TIME_TOLERANCE_MS,
-  typeSources,
-} from './transaction-query.ts';
-import { conditions } from './transaction-sql.ts';
+import { rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
+import type { PlannedQuery } from './transaction-sql.ts';
 import { isEmpty } from './windows.ts';
 
 /** Entries of an index that has all that is asked for. */
 export const ENTRIES_MAX = 1_000_000;
-/** Rows that are looked up, or found by a part of a text: each costs ten times as much as an entry. */
-export const LOOKED_UP_MAX = 50_000;
 
 const OF_ONE_INDEX: readonly (readonly (keyof TransactionFilter)[])[] = [
   ['sender'],
@@ -152,20 +153,6 @@ async function sizesOf(
   return found!.sizes;
 }
 
-/** Rows of an index for each filter that has one. */
-function driversOf(filter: TransactionFilter): readonly (readonly Source[])[] {
-  const { recipient, sender, permissions, type, assetId, contractId } = filter;
-  return [
-    ...(recipient === undefined ? [] : [[partyIs(recipient, PARTICIPANT)]]),
-    ...(sender === undefined ? [] : [[partyIs(sender, AUTHOR)]]),
-    ...(permissions === undefined ? [] : [roleSources(permissions)]),
-    ...(type === undefined ? [] : [typeSources(type)]),
-    ...(assetId === undefined ? [] : [assetIs(filter)]),
-    ...(hasAmounts(filter) ? [[amountIs(filter)]] : []),
-    ...(contractId === undefined ? [] : [[ofTxs({ contractId })]]),
-  ];
-}
-
 /** All entries that are asked for, where one index has them. */
 function indexOf(filter: TransactionFilter): readonly Source[] {
   const { recipient, sender, type, assetId } = filter;
@@ -175,23 +162,3 @@ function indexOf(filter: TransactionFilter): readonly Source[] {
   if (assetId !== undefined) return assetIs(filter);
   return type === undefined ? [ofTxs({})] : typeSources(type);
 }
-
-const hasAmounts = ({ amountFrom, amountTo }: TransactionFilter): boolean =>
-  amountFrom !== undefined || amountTo !== undefined;
-
-const ofTxs = (filter: Partial<TransactionFilter>): Source => ({
-  from: 'txs',
-  finding: 'in-order',
-  where: (values) => conditions(filter, 's', values).join(' AND ') || 'true',
-});
-
-/** Indexes have the type and the amount between the asset and the ordinal. */
-const assetIs = ({ assetId, type, amount }: TransactionFilter): readonly Source[] =>
-  type === undefined
-    ? [ofTxs({ assetId })]
-    : type.map((one) => ofTxs({ assetId, amount, type: [one] }));
-
-const amountIs = ({ assetId, type, amountFrom, amountTo }: TransactionFilter): Source => ({
-  ...ofTxs({ assetId, type, amountFrom, amountTo }),
-  order: 's.amount',
-});

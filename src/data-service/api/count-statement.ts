@@ -3,12 +3,11 @@
  * frequent its filters are: each part reads rows of one index up to a limit, in the order of that
  * index, and looks at each of them for what else is asked.
  */
-import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
-import { partyIs, type Source } from './search-sources.ts';
+import { lookedUp } from './filter-sources.ts';
+import type { Source } from './search-sources.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
-import { type PlannedQuery, roleSources } from './transaction-query.ts';
-import { conditions, PARTS, type Statement, selectOf } from './transaction-sql.ts';
+import { PARTS, type PlannedQuery, type Statement, selectOf } from './transaction-sql.ts';
 import { between, isEmpty, type PageOf, type Range } from './windows.ts';
 
 /**
@@ -150,25 +149,9 @@ export const withoutFilters = ({
 
 function countedOf(name: string, part: CountPart, values: SqlValues): string {
   const { query, looks } = part;
-  const { filter, range } = query;
+  const { range } = query;
   const once = isOnce(part) ? name : `(SELECT DISTINCT seq FROM ${name})`;
   if (looks === 'nothing') return `SELECT seq FROM ${once} r`;
-  const inRange = between('r.seq', range);
-  if (looks === 'ordinals') return `SELECT seq FROM ${once} r WHERE ${inRange}`;
-  const found = [inRange, ...conditions(filter, 't', values)];
-  const { sender, recipient, permissions } = filter;
-  const anyOf = (sources: readonly Source[]): void => {
-    found.push(`(${sources.map((source) => isOf(source, values)).join(' OR ')})`);
-  };
-  if (recipient !== undefined) anyOf([partyIs(recipient, PARTICIPANT)]);
-  if (sender !== undefined) anyOf([partyIs(sender, AUTHOR)]);
-  if (permissions !== undefined) anyOf(roleSources(permissions));
-  if (looks !== 'filters') anyOf(looks);
-  return `SELECT r.seq FROM ${once} r
-    CROSS JOIN LATERAL (SELECT * FROM txs WHERE seq = r.seq OFFSET 0) t
-    WHERE ${found.join(' AND ')}`;
+  if (looks === 'ordinals') return `SELECT seq FROM ${once} r WHERE ${between('r.seq', range)}`;
+  return lookedUp(once, query, values, looks === 'filters' ? [] : looks);
 }
-
-/** A value instead of EXISTS: no join, but a look at one row after the other. */
-const isOf = ({ from, where }: Source, values: SqlValues): string =>
-  `coalesce((SELECT true FROM ${from} s WHERE s.seq = r.seq AND ${where(values)} LIMIT 1), false)`;

@@ -36,6 +36,15 @@ export interface Source {
   readonly order?: string;
   /** Written when the statement is made, since it adds values to it. */
   where(values: SqlValues): string;
+  /** The same as `where`, for an index that has these columns, then `seq`, and no other ones. */
+  key?(values: SqlValues): readonly KeyColumn[];
+}
+
+export interface KeyColumn {
+  readonly column: string;
+  readonly value: string;
+  /** What the index has rows of. */
+  readonly only?: string;
 }
 
 const ALIAS = /^[-.0-9@_a-z]{1,30}$/;
@@ -68,8 +77,13 @@ const repeated = (source: Source, order?: string): Source => ({
 });
 
 /** Transactions in which an address has a role. */
-export const partyIs = (address: string, role: number): Source =>
-  inTable('tx_addresses', (values) => `s.address = ${values.add(address)} AND s.role = ${role}`);
+export const partyIs = (address: string, role: number): Source => ({
+  ...inTable('tx_addresses', (values) => `s.address = ${values.add(address)} AND s.role = ${role}`),
+  key: (values) => [
+    { column: 's.address', value: values.add(address) },
+    { column: 's.role', value: `${role}::smallint` },
+  ],
+});
 
 /** A beginning stands for the addresses that the chain knows; more of them are taken together. */
 const ADDRESSES_MAX = 20;

@@ -3,8 +3,9 @@
  * heights and dates follow from ordinals; anything else is counted row by row, up to a limit of those
  * that are read.
  */
-import { countParts, ENTRIES_MAX, hasAllInOneIndex, LOOKED_UP_MAX } from './count-parts.ts';
+import { countParts, ENTRIES_MAX, hasAllInOneIndex } from './count-parts.ts';
 import { countStatement } from './count-statement.ts';
+import { LOOKED_UP_MAX } from './filter-sources.ts';
 import { lastMs, tooManyToCount, tooManyToLookAt, uncountable } from './query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from './reading.ts';
 import type { DataServices } from './services.ts';

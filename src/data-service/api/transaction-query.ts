@@ -1,23 +1,17 @@
 /** What a list of transactions reads: its sources, and the ordinals between which its rows are. */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { driversOf, ofTxs, roleSources, typeSources } from './filter-sources.ts';
 import { lastMs } from './query-params.ts';
-import { rows } from './reading.ts';
+import { type heavyRows, rows } from './reading.ts';
 import { partyIs, type Source, searchSources } from './search-sources.ts';
 import type { DataServices } from './services.ts';
-import type { TransactionFilter } from './transaction-filter.ts';
+import { sqlValues } from './sql-values.ts';
+import { isPlain, type TransactionFilter } from './transaction-filter.ts';
+import { endOf, type PlannedQuery } from './transaction-sql.ts';
 import { cut, isEmpty, type Range, startOf } from './windows.ts';
 
 /** A transaction's time may differ that much from its block's. */
 export const TIME_TOLERANCE_MS = 2 * 3_600_000;
-
-export interface PlannedQuery {
-  readonly sources: readonly Source[];
-  readonly filter: TransactionFilter;
-  /** Of this page. */
-  readonly range: Range;
-  /** Where the next page begins if this one is not full; undefined at the end of the list. */
-  readonly rest: number | undefined;
-}
 
 /** A text that no index knows is compared with those of so many transactions for a page. */
 export const COMPARED_MAX = 65_536;
@@ -44,6 +38,79 @@ export async function planQuery(
   };
 }
 
+/** A page looks at no more rows of a filter for the others. */
+export const LOOKED_AT_MAX = 16_384;
+/** A filter with no more rows has them all looked at. */
+const FEW = 4096;
+
+const OF_ONE_INDEX: readonly (readonly (keyof TransactionFilter)[])[] = [
+  ['sender'],
+  ['recipient'],
+  ['contractId'],
+  ['type', 'assetId', 'amount', 'amountFrom', 'amountTo'],
+];
+
+/** The same for a page. Of filters that no index has together, the rarest one near it is read. */
+export async function planPage(
+  filter: TransactionFilter,
+  total: number,
+  services: DataServices,
+  read: typeof heavyRows = rows,
+): Promise<PlannedQuery> {
+  const query = await planQuery(filter, total, services);
+  const hasIndex = OF_ONE_INDEX.some((names) =>
+    isPlain(filter, ...names, 'heightFrom', 'heightTo'),
+  );
+  if (query.sources.length === 0 || filter.search !== undefined || hasIndex) return query;
+  return { ...query, ...(await rarestDriver(query, services, read)) };
+}
+
+/** Frequent filters may meet seldom, so a page looks at a number of rows, and not at all of them. */
+async function rarestDriver(
+  { filter, range }: PlannedQuery,
+  services: DataServices,
+  read: typeof heavyRows,
+): Promise<Pick<PlannedQuery, 'sources' | 'lookedUp'>> {
+  const drivers = driversOf(filter);
+  const [first = [ofTxs({})]] = drivers;
+  const isShort = range.high - range.low < FEW;
+  if (drivers.length < 2 || isShort) return { sources: first, lookedUp: LOOKED_AT_MAX };
+  const values = sqlValues();
+  const ends = drivers.map(
+    (sources, i) => `${endOf({ filter, range }, sources, FEW, values)} AS d${i}`,
+  );
+  const [found] = await read<Record<string, string | null>>(
+    services,
+    `SELECT ${ends}`,
+    values.list,
+  );
+  const reached = drivers.map((sources, i) => ({ sources, end: found?.[`d${i}`] ?? null }));
+  const few = reached.find(({ end }) => end === null);
+  if (few !== undefined) return { sources: few.sources, lookedUp: FEW };
+  const inOrder = reached.filter(({ sources }) =>
+    sources.every(({ order }) => order === undefined),
+  );
+  const way = ({ end }: { readonly end: string | null }): number =>
+    filter.sort === 'desc' ? range.high - Number(end) : Number(end) - range.low;
+  const rarest = inOrder.reduce((most, one) => (way(one) > way(most) ? one : most));
+  return { sources: rarest.sources, lookedUp: LOOKED_AT_MAX };
+}
+
+/** Where the next page begins, of one that is not full; undefined at the end of the list. */
+export async function restOf(
+  query: PlannedQuery,
+  services: DataServices,
+  read: typeof heavyRows = rows,
+): Promise<number | undefined> {
+  const { lookedUp, range, sources } = query;
+  if (lookedUp === undefined) return query.rest;
+  if (range.high - range.low < lookedUp) return undefined;
+  const values = sqlValues();
+  const sql = `SELECT ${endOf(query, sources, lookedUp, values)} AS rest`;
+  const [found] = await read<{ rest: string | null }>(services, sql, values.list);
+  return found === undefined || found.rest === null ? undefined : Number(found.rest);
+}
+
 /** Without a search, the most selective filter with an index. */
 function drivingSources(filter: TransactionFilter): readonly Source[] {
   const { sender, recipient, permissions, type } = filter;
@@ -55,21 +122,6 @@ function drivingSources(filter: TransactionFilter): readonly Source[] {
   const isRange = filter.amountFrom !== undefined || filter.amountTo !== undefined;
   return [{ from: 'txs', finding: isRange ? 'nearest-first' : 'in-order', where: () => 'true' }];
 }
-
-export const roleSources = (roles: readonly string[]): readonly Source[] =>
-  roles.map((role) => ({
-    from: 'permission_ops',
-    finding: 'in-order',
-    where: (values) => `s.role = ${values.add(role)}`,
-  }));
-
-/** Each type has its own run in the index. */
-export const typeSources = (types: readonly number[]): readonly Source[] =>
-  types.map((type) => ({
-    from: 'txs',
-    finding: 'in-order',
-    where: (values) => `s.type = ${values.add(type, 'smallint')}`,
-  }));
 
 /**
  * The ordinals of all transactions of the dates and heights. With a negative tolerance, those of

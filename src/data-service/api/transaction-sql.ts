@@ -5,13 +5,12 @@
  * over all of them could use no index.
  */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { conditions, lookedUp, type RangeQuery } from './filter-sources.ts';
 import { cutPage } from './page-cut.ts';
-import { lastMs } from './query-params.ts';
 import type { Finding, Source } from './search-sources.ts';
 import { SUMMARY_COLUMNS } from './shapes.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
-import type { PlannedQuery } from './transaction-query.ts';
 import {
   between,
   byBucket,
@@ -22,29 +21,16 @@ import {
   type Select,
 } from './windows.ts';
 
-/** Conditions on the transaction itself, beside those of a source. */
-export function conditions(
-  filter: Partial<TransactionFilter>,
-  t: string,
-  values: SqlValues,
-): string[] {
-  const { type, assetId, amount, amountFrom, amountTo, dateFrom, dateTo, contractId } = filter;
-  const found: string[] = [];
-  const [only] = type ?? [];
-  if (type?.length === 1) found.push(`${t}.type = ${values.add(only!, 'smallint')}`);
-  else if (type !== undefined)
-    found.push(`${t}.type = ANY(${values.add([...type], 'smallint[]')})`);
-  if (assetId !== undefined) found.push(`${t}.asset_id = ${values.add(assetId)}`);
-  if (amount !== undefined) found.push(`${t}.amount = ${values.add(amount, 'bigint')}`);
-  if (amountFrom !== undefined) found.push(`${t}.amount >= ${values.add(amountFrom, 'bigint')}`);
-  if (amountTo !== undefined) found.push(`${t}.amount <= ${values.add(amountTo, 'bigint')}`);
-  if (dateFrom !== undefined && dateTo !== undefined) {
-    found.push(`${t}.ts BETWEEN ${values.add(dateFrom)} AND ${values.add(lastMs(dateTo))}`);
-  }
-  if (contractId !== undefined) {
-    found.push(`${t}.body ? 'contractId' AND ${t}.body->>'contractId' = ${values.add(contractId)}`);
-  }
-  return found;
+/** What a list reads. */
+export interface PlannedQuery extends RangeQuery {
+  readonly sources: readonly Source[];
+  /** Where the next page begins if this one is not full; undefined at the end of the list. */
+  readonly rest: number | undefined;
+  /**
+   * The sources answer one filter. So many of their rows are looked at for the others, and a page
+   * that is not full then goes on behind them (`restOf`).
+   */
+  readonly lookedUp?: number;
 }
 
 /** Conditions that are no columns of the transaction. */
@@ -114,10 +100,80 @@ export const PARTS: Readonly<Record<Finding, (page: PageOf, select: Select) => s
   compared: (page, select) => inOrder(page, 's.seq', select),
 };
 
+/** Rows of sources that answer one filter, in the order of the list, at most so many. */
+function rowsInOrder(
+  { filter: { sort }, range }: RangeQuery,
+  sources: readonly Source[],
+  most: number,
+  values: SqlValues,
+): string {
+  const page: PageOf = { range, sort, most };
+  const [only, ...others] = sources as readonly [Source, ...Source[]];
+  if (others.length === 0 && only.order === undefined) return byKey(only, page, values);
+  const parts = sources.map(({ from, where, order }) => {
+    // Those of an index in another order are few.
+    const ordinal = order === undefined ? 's.seq' : 's.seq + 0';
+    return `(SELECT s.seq FROM ${from} s WHERE ${where(values)} AND ${between('s.seq', range)}
+      ORDER BY ${ordinal} ${sort} LIMIT ${most})`;
+  });
+  if (others.length === 0) return parts[0]!;
+  // A transaction has one type, and may have several roles.
+  const distinct = sources.every(({ from }) => from === 'txs') ? '' : 'DISTINCT ';
+  return `(SELECT ${distinct}seq FROM (${parts.join(' UNION ALL ')}) each
+    ORDER BY seq ${sort} LIMIT ${most})`;
+}
+
+/**
+ * By the index with exactly these columns: rows and orders of all of them leave no other one. For a
+ * value that is frequent by the statistics the planner would walk all transactions, and read as many
+ * as there are where the value is frequent in another part of the chain alone.
+ */
+function byKey(
+  { from, key = () => [] }: Source,
+  { range: { low, high }, sort, most }: PageOf,
+  values: SqlValues,
+): string {
+  const columns = key(values);
+  const names = [...columns.map(({ column }) => column), 's.seq'];
+  const bound = (end: number): string => `(${[...columns.map(({ value }) => value), end]})`;
+  const only = columns.map(({ only = 'true' }) => only).filter((text) => text !== 'true');
+  const found = [...only, `(${names}) >= ${bound(low)}`, `(${names}) <= ${bound(high)}`];
+  return `(SELECT s.seq FROM ${from} s WHERE ${found.join(' AND ')}
+    ORDER BY ${names.map((name) => `${name} ${sort}`)} LIMIT ${most})`;
+}
+
+/**
+ * The ordinal behind so many rows of the sources, as a scalar sub-select; null where they have no
+ * more. Of those in another order than the list it tells nothing else.
+ */
+export function endOf(
+  query: RangeQuery,
+  sources: readonly Source[],
+  many: number,
+  values: SqlValues,
+): string {
+  const [{ from, where, order }] = sources as readonly [Source];
+  const found =
+    order === undefined
+      ? rowsInOrder(query, sources, many + 1, values)
+      : `(SELECT s.seq FROM ${from} s WHERE ${where(values)} ORDER BY ${order} LIMIT ${many + 1})`;
+  return `(SELECT seq FROM ${found} found OFFSET ${many})`;
+}
+
 export interface Statement {
   readonly sql: string;
   readonly values: SqlValues['list'];
 }
+
+function foundBy(query: PlannedQuery, page: PageOf, values: SqlValues): string {
+  const parts = query.sources.map((source) =>
+    PARTS[source.finding](page, selectOf(source, query, values)),
+  );
+  return parts.length === 1 ? parts[0]! : `(${parts.join(' UNION ')})`;
+}
+
+/** Looked up by itself: a join with it could read all transactions. */
+const ROW = (of: string): string => `(SELECT * FROM txs WHERE seq = ${of}.seq OFFSET 0)`;
 
 const BODY_BYTES = (seq: string): string =>
   `(SELECT octet_length(b.body::text) FROM txs b WHERE b.seq = ${seq})`;
@@ -135,22 +191,24 @@ export function pageStatement(
   const { sort } = filter;
   const values = sqlValues();
   const page: PageOf = { range, sort, most: filter.limit + 1 };
-  const parts = sources.map((source) =>
-    PARTS[source.finding](page, selectOf(source, query, values)),
-  );
-  const seqs = parts.length === 1 ? parts[0] : `(${parts.join(' UNION ')})`;
+  const seqs =
+    query.lookedUp === undefined
+      ? foundBy(query, page, values)
+      : // One after the other in their order, until the page is full.
+        `(${lookedUp(rowsInOrder(query, sources, query.lookedUp, values), query, values)}
+          LIMIT ${page.most})`;
   const found = `(SELECT seq FROM ${seqs} found ORDER BY seq ${sort} LIMIT ${page.most})`;
   const columns = [SUMMARY_COLUMNS, ...more];
   if (!filter.extended) {
-    const sql = `SELECT ${columns} FROM ${found} page JOIN txs t USING (seq) ORDER BY seq ${sort}`;
+    const sql = `SELECT ${columns} FROM ${found} page CROSS JOIN LATERAL ${ROW('page')} t
+      ORDER BY t.seq ${sort}`;
     return { sql, values: values.list };
   }
   const { limit } = filter;
   const cut = cutPage({ seqs: found, sort, limit, bytesMax, bytesOf: BODY_BYTES });
   return {
     sql: `SELECT ${[...columns, 'is_shown', 'CASE WHEN is_shown THEN t.body END AS body']}
-      FROM ${cut} cut CROSS JOIN LATERAL (SELECT * FROM txs WHERE seq = cut.seq OFFSET 0) t
-      ORDER BY n`,
+      FROM ${cut} cut CROSS JOIN LATERAL ${ROW('cut')} t ORDER BY n`,
     values: values.list,
   };
 }

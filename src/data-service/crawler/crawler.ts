@@ -117,6 +117,7 @@ class RunningCrawler implements Crawler {
 
   async stop(): Promise<void> {
     this.stopping.abort();
+    this.deps.node.stop();
     this.wake();
     await this.ended.catch(() => undefined);
   }
@@ -154,6 +155,8 @@ class RunningCrawler implements Crawler {
 
   private async failed(cause: unknown): Promise<void> {
     const { state, log } = this.deps;
+    // The stop itself ends what was asked of the node.
+    if (this.stopping.signal.aborted) return;
     // The lock has nothing to do with the node.
     if (!(cause instanceof NodeAway)) await this.release();
     state.lastError = cause instanceof Error ? cause.message : String(cause);

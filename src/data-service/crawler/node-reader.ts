@@ -67,6 +67,7 @@ export class NodeReader {
   /** Whether a node has /blocks/seqext; undefined until it was asked. */
   private readonly hasExtended = new Map<number, boolean>();
   private current = 0;
+  private readonly stopping = new AbortController();
   /** They never change. */
   private settings: { readonly of: BanSettings | undefined } | undefined;
 
@@ -91,6 +92,12 @@ export class NodeReader {
   /** The next node is asked from now on. */
   leave(why: string): void {
     this.leaveNode(this.current, why);
+  }
+
+  /** What is asked ends at once, and nothing more is asked: a node may take any time to answer. */
+  stop(): void {
+    this.stopping.abort();
+    for (const reader of this.readers) if (reader !== this) reader.stop();
   }
 
   height(): Promise<number> {
@@ -171,6 +178,7 @@ export class NodeReader {
   }
 
   private leaveNode(which: number, why: string): void {
+    if (this.stopping.signal.aborted) return;
     this.deps.failed(this.urls[which]!, why);
     // Requests that were under way together leave it once.
     if (this.current === which) this.current = (which + 1) % this.urls.length;
@@ -183,12 +191,15 @@ export class NodeReader {
   ): Promise<T> {
     const failures: string[] = [];
     const start = this.current;
-    for (let tried = 0; tried < this.urls.length; tried++) {
+    const { signal } = this.stopping;
+    for (let tried = 0; tried < this.urls.length && !signal.aborted; tried++) {
       const which = (start + tried) % this.urls.length;
       const url = this.urls[which]!;
       try {
-        return await what(client(limited(http, this.deps.clock), url, this.access).call, which);
+        const asking = limited(http, this.deps.clock, signal);
+        return await what(client(asking, url, this.access).call, which);
       } catch (cause) {
+        if (signal.aborted) break;
         if (cause instanceof RefusedError && handled.includes(cause.status)) throw cause;
         if (cause instanceof AnswerTooLong && handled.includes(413)) throw cause;
         const why = cause instanceof Error ? cause.message || cause.name : String(cause);
@@ -260,14 +271,14 @@ interface Asking {
   readonly http?: HttpClient;
 }
 
-/** A client that waits a minute for each answer. */
-const limited = (http: HttpClient, clock: Clock): HttpClient => ({
+/** A client that waits a minute for each answer, and no longer than until the stop. */
+const limited = (http: HttpClient, clock: Clock, stopped: AbortSignal): HttpClient => ({
   ...http,
   async request(asked) {
     const late = new AbortController();
     const cancel = clock.after(ANSWER_MS_MAX, () => late.abort());
     try {
-      return await http.request({ ...asked, signal: late.signal });
+      return await http.request({ ...asked, signal: AbortSignal.any([late.signal, stopped]) });
     } finally {
       cancel();
     }

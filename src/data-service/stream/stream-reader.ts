@@ -19,7 +19,7 @@ import { type Cut, shownOf } from '../api/page-cut.ts';
 import { rows } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
 import { type TxRow, transactionOf } from '../api/shapes.ts';
-import { planQuery } from '../api/transaction-query.ts';
+import { planPage, restOf } from '../api/transaction-query.ts';
 import { pageStatement } from '../api/transaction-sql.ts';
 import {
   isMarked,
@@ -159,12 +159,15 @@ class ChainReader implements StreamReader<StreamRound> {
   private async pageAfter(seq: number, last: Place): Promise<EventPage> {
     const { services } = this;
     const wanted = { ...this.request.filter, index: seq + 1, limit: ROWS, sort: 'asc' } as const;
-    const query = await planQuery(wanted, last.seq, services);
+    const query = await planPage(wanted, last.seq, services);
     if (query.sources.length === 0) return { text: '', end: undefined, isOther: false };
     const statement = pageStatement(query, PAGE_BYTES, [`${REMOVED_AT} AS removed_at`]);
     const found = await rows<StreamedRow>(services, statement.sql, statement.values);
     const { shown, following } = shownOf(found, ROWS);
-    const end = following === undefined ? before(query.rest, last) : placeOf(shown.at(-1)!, last);
+    const end =
+      following === undefined
+        ? before(await restOf(query, services), last)
+        : placeOf(shown.at(-1)!, last);
     const isOther = found.some((row) => Number(row.removed_at) !== last.removedAt);
     return { text: isOther ? '' : await this.eventsOf(shown, last), end, isOther };
   }

@@ -6,20 +6,27 @@
  * would take 56.
  */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
+import type { ContractImage } from '../../base/containers.ts';
 import { membersOf } from '../../tx/members.ts';
 import { ProofVerdicts } from '../../tx/proof-verdicts.ts';
 import type { Tx, TxType } from '../../tx/transaction.ts';
 import { createContract } from '../../tx/types/103-create-contract.ts';
+import { updateContract } from '../../tx/types/107-update-contract.ts';
 import type { Counted } from './senders.ts';
 import type { Spending } from './spending.ts';
 import type { Ordered } from './time-order.ts';
 
 /** What a miner has to know of a contract transaction inside an atomic one before it decodes that. */
 export interface MemberContract {
+  /** Its index among the members. */
+  readonly index: number;
+  readonly type: number;
   /** Contract id as Latin-1 text. */
   readonly key: string;
-  /** The creator of a contract that the member itself makes, as Latin-1 text. */
-  readonly creator: string | undefined;
+  /** The one that the member itself gives to the contract. */
+  readonly image: ContractImage | undefined;
+  /** Of a contract that the member itself makes; the creator as Latin-1 text. */
+  readonly made: { readonly creator: string; readonly createVersion: number } | undefined;
 }
 
 export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
@@ -79,11 +86,19 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
 
 function contractsOf(members: readonly Tx[]): readonly MemberContract[] {
   const contracts: MemberContract[] = [];
-  for (const tx of members) {
-    const id = tx.def.executable === true ? tx.def.contract?.(tx) : undefined;
+  for (const [index, tx] of members.entries()) {
+    const { type, def, version } = tx;
+    const id = def.executable === true ? def.contract?.(tx) : undefined;
     if (id === undefined) continue;
-    const creator = tx.type === createContract.type ? latin1(tx.sender) : undefined;
-    contracts.push({ key: latin1(id), creator });
+    const isMade = type === createContract.type;
+    const { image, imageHash } = tx.fields as unknown as ContractImage;
+    contracts.push({
+      index,
+      type,
+      key: latin1(id),
+      image: isMade || type === updateContract.type ? { image, imageHash } : undefined,
+      made: isMade ? { creator: latin1(tx.sender), createVersion: version } : undefined,
+    });
   }
   return contracts;
 }

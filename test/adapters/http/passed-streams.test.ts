@@ -10,6 +10,7 @@ const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(r
 const reply = (id: number) =>
   ({ id, status: 200, type: 'text/event-stream', body: '', headers: [], filler: ':\n' }) as const;
 const call = {
+  requestId: 'r',
   route: 0,
   path: '/',
   query: '',

@@ -1,8 +1,10 @@
 // The HTTP port: accepted requests, refused requests, and the ends of connections. The same holds of
 // the server on Node's own listener (TEST_HTTP_LISTENER=node), and of the one on threads
 // (TEST_HTTP_THREADS), whose limits are exact on one thread.
-import { readFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -60,6 +62,7 @@ const LONG = Buffer.alloc(16 * 1024 * 1024, 'x');
 const routes: readonly HttpRoute[] = [
   get('/key/:a/:key', (request) => ok([request.param(0), request.param(1), request.query])),
   { ...get('/who', () => ok('nobody asks')), admit: rules['who'], access: 'who' },
+  get('/id', (request) => ok(request.id)),
   get('/body/:a', (_request, body) => ok(body && Buffer.from(body).toString()), 1000),
   get('/throws', () => {
     throw new Error('not meant to happen');
@@ -75,6 +78,7 @@ const routes: readonly HttpRoute[] = [
   post('/size', size),
   { ...post('/heavy', heavy), mayWait: true },
   post('/large', size, 28 * 1024 * 1024),
+  post('/id', (request) => ok(request.id), 10),
   post('/kept/:a', (request, body) =>
     ok([request.param(0), request.header('x-kept'), request.header('x-other'), body?.length]),
   ),
@@ -119,6 +123,41 @@ t.test('requests', async (t) => {
   t.equal((await ask(port, 'GET /rejects HTTP/1.1\nHost: h')).status, 500);
 });
 
+t.test('each request has an id, that of its trace where it names one', async (t) => {
+  const { port } = await listen(t);
+  const idOf = async (line: string, more = '', body?: string): Promise<string> => {
+    const answer = await ask(port, `${line} HTTP/1.1\nHost: h${more}`, body);
+    const [, id = ''] = /^x-request-id: (\S+)\r?$/im.exec(answer.head) ?? [];
+    if (line.endsWith(' /id') && answer.body !== '') t.equal(JSON.parse(answer.body), id);
+    return id;
+  };
+  const traced = (value: string): string => `\ntraceparent: ${value}`;
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const parent = `00-${trace}-00f067aa0ba902b7-01`;
+  const made = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+  const [one, other] = [await idOf('GET /id'), await idOf('GET /id')];
+  t.match(one, made);
+  t.not(one, other);
+  t.equal(await idOf('GET /id', traced(parent)), trace);
+  t.equal(await idOf('POST /id', `${traced(parent)}\nContent-Length: 2`, '{}'), trace);
+  t.equal(await idOf('HEAD /id', traced(parent)), trace);
+  t.equal(await idOf('GET /nope', traced(parent)), trace, 'also where there is no route');
+  t.equal(await idOf('OPTIONS /id', traced(parent)), trace);
+  t.match(await idOf('GET /rejects'), made);
+  for (const wrong of [
+    'x',
+    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+    `00-${trace}-${'0'.repeat(16)}-01`,
+    `ff-${trace}-00f067aa0ba902b7-01`,
+    parent.toUpperCase(),
+    `${parent}-`,
+    `${parent}${'0'.repeat(500)}`,
+    '<script>alert(1)</script>--------------------------------',
+  ]) {
+    t.match(await idOf('GET /id', traced(wrong)), made, wrong.slice(0, 60));
+  }
+});
+
 t.test('a GET may have a body', async (t) => {
   const { port } = await listen(t);
   const head = 'GET /body/1 HTTP/1.1\nHost: h\nContent-Length: 7';
@@ -158,7 +197,7 @@ t.test('HEAD is answered like GET, without the body', async (t) => {
     text
       .toLowerCase()
       .split('\r\n')
-      .filter((line) => !line.startsWith('date:'))
+      .filter((line) => !/^(date|x-request-id):/.test(line))
       .sort();
   for (const path of ['/key/a/b?x=1', '/who', '/body/1', '/throws', '/rejects', '/long']) {
     const isEnd = (text: string): boolean =>
@@ -527,14 +566,26 @@ t.test('an aborted request leaves nothing behind', async (t) => {
 
 t.test('TLS', async (t) => {
   const file = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url));
-  const tls = { cert: file('test-only-cert.pem'), key: file('test-only-key.pem') };
+  const dir = t.testdir();
+  const tls = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') };
+  copyFileSync(file('test-only-cert.pem'), tls.cert);
+  copyFileSync(file('test-only-key.pem'), tls.key);
   const server = await listen(t, { tls });
+  const endIn = (pem: string) => Date.parse(new X509Certificate(pem).validTo);
+  const first = readFileSync(tls.cert, 'utf8');
+  t.equal(server.certificateEnd?.(), endIn(first));
   const client = undiciClient({ ca: readFileSync(tls.cert, 'utf8') });
   t.teardown(() => client.close());
   const url = `https://127.0.0.1:${server.port}/who`;
   t.match((await client.request({ method: 'GET', url })).text, '127.0.0.1');
   await server.reload();
   t.match((await client.request({ method: 'GET', url })).text, '127.0.0.1', 'after a reload');
+  copyFileSync(file('test-only-later-cert.pem'), tls.cert);
+  t.equal(server.certificateEnd?.(), endIn(first), 'the old one is in use');
+  await server.reload();
+  t.equal(server.certificateEnd?.(), endIn(readFileSync(tls.cert, 'utf8')));
+  t.not(server.certificateEnd?.(), endIn(first));
+  t.equal((await listen(t)).certificateEnd?.(), undefined, 'plain HTTP has none');
   await t.rejects(listen(t, { tls: { ...tls, key: file('absent.pem') } }));
 });
 

@@ -58,6 +58,7 @@ function routesFor(seen: unknown[]): HttpRoute[] {
       sent: () => void seen.push('given back'),
     })),
     get('/headers', () => ({ ...ok(1), status: 503, headers: [['retry-after', '1']] })),
+    get('/id', (request) => ok(request.id)),
     post('/size', {}),
     post('/large', { maxBody: 28 * 1024 * 1024 }),
     post('/slow', { handle: () => sleep(300).then(() => ok('late')) }),
@@ -67,14 +68,18 @@ function routesFor(seen: unknown[]): HttpRoute[] {
       answered: (status) => void seen.push(status),
       offload: {
         work: 'half',
-        async finish(message) {
+        async finish(message, requestId) {
           const asked = Buffer.from(message).toString();
+          if (asked === 'id') return ok(requestId);
           return asked === 'other' ? { ...ok('another answer'), status: 409 } : undefined;
         },
       },
     }),
   ];
 }
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const TRACED = `\ntraceparent: 00-${TRACE}-00f067aa0ba902b7-01`;
 
 async function listen(t: Test, options: Partial<HttpServerOptions> = {}, threads = 2) {
   const seen: unknown[] = [];
@@ -115,6 +120,8 @@ t.test('requests that are passed on', { skip }, async (t) => {
   t.equal(headers.status, 503);
   t.match(headers.head, /retry-after: 1/);
   t.equal((await ask(port, 'GET /nope HTTP/1.1\nHost: h')).status, 404);
+  const traced = await ask(port, `GET /id HTTP/1.1\nHost: h${TRACED}`);
+  t.match([traced.body, traced.head], [JSON.stringify(TRACE), `x-request-id: ${TRACE}`]);
   t.match((await ask(port, ...posted('/size', 'hello'))).body, '{"size":5}');
   t.match((await ask(port, 'POST /size HTTP/1.1\nHost: h')).body, '{"size":0}');
   t.match((await ask(port, ...posted('/size', Buffer.alloc(1001)))).body, '"error":611');
@@ -154,6 +161,7 @@ t.test('a route of which a thread does a part', { skip }, async (t) => {
   t.strictSame([other.status, other.body], [409, '"another answer"']);
   t.strictSame((await half('pass on')).body, '["whole","pass on"]');
   t.strictSame((await half('')).body, '["whole",""]');
+  t.equal((await ask(port, ...posted('/half', 'id', TRACED))).body, JSON.stringify(TRACE));
   const refused = await half('refuse');
   t.strictSame([refused.status, refused.body], [400, 'refused by the thread']);
   t.ok(await eventually(async () => seen.length === 1));

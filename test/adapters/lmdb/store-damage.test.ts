@@ -40,7 +40,10 @@ t.test('a damaged row is refused, told once, and answered with 503', async (t) =
   t.strictSame(store.get(1, good), new Uint8Array(40), 'the others are read');
   t.equal(told.length, 1);
   t.equal(store.problem?.(), told[0]);
-  const answer = refusal(new StoreCorruptError(folder, 'a row'), quiet, 'GET /x');
+  const answer = refusal(new StoreCorruptError(folder, 'a row'), quiet, {
+    where: 'GET /x',
+    request: 'r',
+  });
   t.equal(answer.status, 503);
   t.match(String(answer.body), /"error":640/);
   await store.close();

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import type { Database } from '../../../src/base/database.ts';
-import { LOOKED_UP_MAX } from '../../../src/data-service/api/count-parts.ts';
+import { LOOKED_UP_MAX } from '../../../src/data-service/api/filter-sources.ts';
 import { INDEXES, TEXT_INDEXES } from '../../../src/data-service/schema/tables.ts';
 import { onBothStores } from '../stores.ts';
 import { counting, longestScan } from './counting.ts';

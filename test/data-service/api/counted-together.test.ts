@@ -4,45 +4,17 @@
  */
 import t, { type Test } from 'tap';
 import type { Database } from '../../../src/base/database.ts';
-import { LOOKED_UP_MAX } from '../../../src/data-service/api/count-parts.ts';
-import { BUCKET_BITS, INDEXES, TEXT_INDEXES } from '../../../src/data-service/schema/tables.ts';
+import { LOOKED_UP_MAX } from '../../../src/data-service/api/filter-sources.ts';
+import { BUCKET_BITS } from '../../../src/data-service/schema/tables.ts';
+import { MEETING, makeSeldomMeeting, PER_BLOCK } from '../seldom-meeting.ts';
 import { onBothStores } from '../stores.ts';
 import { counting, keepsRows, longestScan } from './counting.ts';
 
 /** Of two kinds, each more than a count may look at. */
 const TXS = 2 * (LOOKED_UP_MAX + 10);
-const PER_BLOCK = 100;
-const BLOCK_MS = 600_000;
-const GENESIS_TIME = Date.UTC(2026, 0, 1);
-/** The oldest ones are of both kinds. */
-const MEETING = 3;
-const ONE = `(n % 2 = 1 OR n <= ${MEETING})`;
-const OTHER = `(n % 2 = 0 OR n <= ${MEETING})`;
-const NUMBERS = `generate_series(1, ${TXS}) n`;
-
-const FILL = [
-  `INSERT INTO txs SELECT n, 'id' || n, CASE WHEN ${ONE} THEN 4 ELSE 5 END, 2,
-     (n - 1) / ${PER_BLOCK} + 1, ${GENESIS_TIME} + ((n - 1) / ${PER_BLOCK} + 1) * ${BLOCK_MS},
-     '3MSender', 'key', NULL, 1, NULL, CASE WHEN ${OTHER} THEN 'coin' END, n,
-     CASE WHEN ${OTHER} THEN 'audit ' || n % 10 END,
-     CASE WHEN ${OTHER} THEN '{"contractId": "contract"}'::jsonb ELSE '{}' END
-   FROM ${NUMBERS}`,
-  `INSERT INTO tx_addresses SELECT '3MFirst', n, 1 FROM ${NUMBERS} WHERE ${ONE}
-   UNION ALL SELECT '3MSecond', n, 2 FROM ${NUMBERS} WHERE ${OTHER}
-   UNION ALL SELECT '3MRare', n, 1 FROM ${NUMBERS} WHERE n % 5000 < 2`,
-  `INSERT INTO blocks SELECT height, 'b' || height, 'b' || (height - 1), 3, min(ts), 'miner', 0, NULL,
-     '{}', '{}', 9000, 1, count(*), min(seq) FROM txs GROUP BY height`,
-  'INSERT INTO type_counts SELECT type, count(*) FROM txs GROUP BY type',
-];
-
-const all = { ...INDEXES, ...TEXT_INDEXES };
-
 async function check(t: Test, open: () => Promise<Database>): Promise<void> {
   const db = await open();
-  const without = Object.keys(all).map((name) => `DROP INDEX ${name}`);
-  const made = Object.values(all).map((definition) => `CREATE ${definition}`);
-  await db.exec([...without, ...FILL, ...made].join(';'));
-  await db.exec('VACUUM ANALYZE');
+  await makeSeldomMeeting(db, TXS);
   const { count, plans } = await counting(t, db);
   const counted = async (filters: string): Promise<unknown> => {
     const found = await count(filters);

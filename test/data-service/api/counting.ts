@@ -40,19 +40,43 @@ export function keepsRows(node: PlanNode): boolean {
   return isKeeping || node['Group Key'] !== undefined || (node.Plans ?? []).some(keepsRows);
 }
 
-/** Of a store with tables, which the test closes. */
-export async function counting(t: Test, db: Database) {
-  const said: { readonly sql: string; readonly values: readonly SqlValue[] }[] = [];
+interface Said {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** A service on a store with tables, which the test closes; `said` has the statements that are wanted. */
+export async function recorded(t: Test, db: Database, isWanted: (sql: string) => boolean) {
+  const said: Said[] = [];
   const recording: Database = {
     ...db,
     query(sql, values = [], signal) {
-      if (sql.includes('count(*)')) said.push({ sql, values });
+      if (isWanted(sql)) said.push({ sql, values });
       return db.query(sql, values, signal);
     },
   };
   const reading = { ...recording, reading: recording, close: async () => undefined };
   const service = await served(t, 'http://127.0.0.1:9', async () => reading, { crawl: undefined });
   while ((await service.get('/blocks')).status !== 200) await new Promise(setImmediate);
+  /** Of these statements. */
+  async function plans(): Promise<PlanNode[]> {
+    const found: PlanNode[] = [];
+    for (const { sql, values } of said) {
+      const [explained] = await db.query<{ 'QUERY PLAN': string | [{ Plan: PlanNode }] }>(
+        `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`,
+        values,
+      );
+      const plan = explained!['QUERY PLAN'];
+      found.push((typeof plan === 'string' ? JSON.parse(plan) : plan)[0].Plan);
+    }
+    return found;
+  }
+  return { service, said, plans };
+}
+
+/** Of a store with tables, which the test closes. */
+export async function counting(t: Test, db: Database) {
+  const { service, said, plans } = await recorded(t, db, (sql) => sql.includes('count(*)'));
   return {
     async count(query: string): Promise<unknown> {
       said.length = 0;
@@ -60,17 +84,6 @@ export async function counting(t: Test, db: Database) {
       return status === 200 ? (json as { count: string }).count : json;
     },
     /** Of the statements of the last count. */
-    async plans(): Promise<PlanNode[]> {
-      const plans: PlanNode[] = [];
-      for (const { sql, values } of said) {
-        const [found] = await db.query<{ 'QUERY PLAN': string | [{ Plan: PlanNode }] }>(
-          `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`,
-          values,
-        );
-        const plan = found!['QUERY PLAN'];
-        plans.push((typeof plan === 'string' ? JSON.parse(plan) : plan)[0].Plan);
-      }
-      return plans;
-    },
+    plans,
   };
 }

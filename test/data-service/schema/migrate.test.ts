@@ -4,7 +4,7 @@ import type { Database } from '../../../src/base/database.ts';
 import { SCOPES } from '../../../src/data-service/api/query-params.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import type { TransactionFilter } from '../../../src/data-service/api/transaction-filter.ts';
-import { planQuery } from '../../../src/data-service/api/transaction-query.ts';
+import { planPage } from '../../../src/data-service/api/transaction-query.ts';
 import { pageStatement } from '../../../src/data-service/api/transaction-sql.ts';
 import {
   beginFirstLoad,
@@ -191,7 +191,7 @@ t.test('no list reads a table from end to end', async (t) => {
   for (const filter of filters(tx!.sender, tx!.asset, tx!.id)) {
     for (const sort of ['desc', 'asc'] as const) {
       const whole = { limit: 100, sort, extended: false, ...filter } as TransactionFilter;
-      const query = await planQuery(whole, 4000, services);
+      const query = await planPage(whole, 4000, services);
       if (query.sources.length === 0) continue;
       const { sql, values } = pageStatement(query, 2 ** 20);
       const lines = await db.query<Record<string, string>>(`EXPLAIN ${sql}`, values);

@@ -127,7 +127,7 @@ t.test('queries that a replica ends for its recovery', { skip: cluster.skip }, a
   const recovering = (db: Database): Database => ({
     ...db,
     query(sql, values, signal) {
-      if (!isEnding || !sql.includes('JOIN txs t USING (seq)'))
+      if (!isEnding || !sql.includes('FROM txs WHERE seq = page.seq'))
         return db.query(sql, values, signal);
       ended++;
       return db.query(`DO $$ BEGIN RAISE SQLSTATE '40001'; END $$`);

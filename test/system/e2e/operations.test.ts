@@ -49,6 +49,7 @@ t.test('metrics of a node at work', async (t) => {
   const { peerMessages, peerBytes, offences, privateRefused, privateQueue } = metricTable;
   const { contractRuns, contractsRunning, engineWorks, threadDelay, eventReadersEnded } =
     metricTable;
+  const { certificateEnd } = metricTable;
   const idle = [
     peerMessages,
     peerBytes,
@@ -59,6 +60,7 @@ t.test('metrics of a node at work', async (t) => {
     contractsRunning,
     engineWorks,
     threadDelay,
+    certificateEnd,
     eventReadersEnded,
   ];
   const votes = Object.values(metricTable).filter(({ name }) => name.startsWith('node_finality_'));
@@ -75,6 +77,7 @@ t.test('metrics of a node at work', async (t) => {
   t.ok(value('node_blocks_total', '{origin="own"}') >= 1);
   t.ok(value('node_block_commit_seconds_sum') > 0);
   t.equal(value('node_healthy'), 1);
+  t.equal(value('node_shut_out'), 0);
   t.ok(value('node_store_bytes') > 0);
   t.ok(value('node_process_resident_bytes') > 10_000_000);
   t.match(

@@ -1,5 +1,13 @@
 // Root runs the commands on the files of another user, as an operator does who forgets `sudo -u`.
-import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
@@ -68,6 +76,31 @@ t.test('every file that root rewrites stays the file of its owner', { skip }, as
     given(copies).map(([, ...rest]) => rest),
     copies.map(() => [UID, GID, '640']),
     'and so do the copies',
+  );
+});
+
+t.test('what root restores belongs to the owner of its folder', { skip }, async (t) => {
+  const { config, dir, edit } = await networkFolder(t);
+  await (await startNode(t, config, { apiKey: API_KEY })).stop();
+  const backup = join(dir, 'backup');
+  const made = await run(['backup', 'create', config, backup, '--with-keystore']);
+  t.equal(made.code, 0, made.stderr);
+  const home = join(dir, 'home');
+  mkdirSync(home);
+  chownSync(home, UID, GID);
+  edit(`data-directory = "${dir}/data"`, `data-directory = "${home}/of/data"`);
+  edit(`${dir}/keystore.dat`, `${home}/keys/keystore.dat`);
+  const restored = await run(['backup', 'restore', backup, config]);
+  t.equal(restored.code, 0, restored.stderr);
+  const paths = readdirSync(home, { recursive: true, encoding: 'utf8' }).sort();
+  for (const name of ['of/data/chain/data.mdb', 'keys/keystore.dat'])
+    t.ok(paths.includes(name), name);
+  t.strictSame(
+    paths.filter((name) => {
+      const { uid, gid } = lstatSync(join(home, name));
+      return uid !== UID || gid !== GID;
+    }),
+    [],
   );
 });
 

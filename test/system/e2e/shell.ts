@@ -11,14 +11,25 @@ export function shellBlocks(text: string): string[][] {
   );
 }
 
+interface ShellOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The words before a command that runs in another place. */
+  readonly within?: readonly string[];
+  readonly lineMsMax?: number;
+}
+
 /** One shell that gets its lines one by one, so that variables live on. */
 export class Shell {
   private readonly child;
+  private readonly lineMsMax: number;
   private output = '';
   private look = (): void => {};
 
-  constructor({ cwd, env }: { cwd: string; env: Readonly<Record<string, string>> }) {
-    this.child = spawn('sh', { cwd, env: childEnvironment(env) });
+  constructor({ cwd, env, within = [], lineMsMax = LINE_MS_MAX }: ShellOptions) {
+    this.lineMsMax = lineMsMax;
+    const [program, ...words] = [...within, 'sh'];
+    this.child = spawn(program!, words, { cwd, env: childEnvironment(env) });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.output += text;
@@ -31,7 +42,7 @@ export class Shell {
     this.output = '';
     const mark = `done-${process.pid}`;
     return new Promise((resolve, reject) => {
-      const deadline = setTimeout(() => reject(new Error(`no end: ${line}`)), LINE_MS_MAX);
+      const deadline = setTimeout(() => reject(new Error(`no end: ${line}`)), this.lineMsMax);
       this.look = () => {
         const found = new RegExp(`${mark} (\\d+)\n`).exec(this.output);
         if (found === null) return;

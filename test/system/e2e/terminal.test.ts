@@ -4,9 +4,10 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { childEnvironment } from '../../child-environment.ts';
+import { jsonLines, run } from '../../cli/run.ts';
 import { leftOut } from '../../left-out.ts';
-import { temporaryFolder } from './dev-node.ts';
-import { networkFolder, OWNER, writeKeystore } from './network-folder.ts';
+import { startNode, temporaryFolder } from './dev-node.ts';
+import { API_KEY, networkFolder, OWNER, writeKeystore } from './network-folder.ts';
 import { COMMAND, eventually } from './process.ts';
 
 const skip = spawnSync('script', ['--version']).error === undefined ? false : leftOut('script');
@@ -66,6 +67,44 @@ t.test('dev ends with its terminal and leaves nothing behind', { skip }, async (
     await t.rejects(fetch(`${rest}/health/live`), `${nodes}: no node goes on`);
     t.strictSame(readdirSync(folder), [], 'its folder is removed');
   }
+});
+
+t.test('top draws one screen again and again, and gives the old one back', { skip }, async (t) => {
+  const { config } = await networkFolder(t, {
+    more: 'metrics { enable = yes, bind-address = "127.0.0.1", port = 0 }',
+  });
+  const node = await startNode(t, config, { apiKey: API_KEY });
+  const { metrics, rest } = JSON.parse(/.*"event":"node.started".*/.exec(node.log())![0]);
+  const url = ['-u', `http://${rest}`];
+  const words = ['top', ...url, '--metrics', metrics, '--interval', '0.2'];
+  const { shown, pid } = onTerminal(t, words, {});
+  const drawn = (): number => shown().split('\x1b[H').length - 1;
+  await eventually('three screens', () => drawn() >= 3 || undefined);
+  process.kill(pid(), 'SIGINT');
+  await eventually('its end', () => !isRunning(pid()) || undefined);
+  await eventually('the old screen', () => shown().includes('\x1b[?25h\x1b[?1049l') || undefined);
+  const [before = '', ...screens] = shown().split('\x1b[H');
+  t.match(before, '\x1b[?1049h\x1b[?25l');
+  for (const part of ['Height', 'nobody votes', 'Miner ', 'Requests', OWNER.address]) {
+    t.match(screens[1], part);
+  }
+  t.ok(screens.every((screen) => screen.split('\n').length <= 24));
+
+  const piped = await run([...words, '--count', '2']);
+  t.equal(piped.code, 0, piped.stderr);
+  const lines = jsonLines(piped.stdout);
+  t.equal(lines.length, 2);
+  t.match(lines[1], {
+    height: Number,
+    health: { status: 'ready' },
+    recent: { miners: [{ address: OWNER.address }] },
+    metrics: { residentBytes: Number },
+  });
+  await node.stop();
+  const gone = await run(['top', ...url, '--count', '1']);
+  t.equal(gone.code, 0);
+  t.match(jsonLines(gone.stdout), [{ error: /No node answers at/ }]);
+  t.equal((await run(['top', '-u', 'nowhere', '--count', '1'])).code, 1);
 });
 
 t.test('the end of the input at a question for a password', { skip }, async (t) => {

@@ -1,6 +1,7 @@
 /** Puts the chain of a backup, and the keystore where it has one, in the place of a configuration. */
-import { existsSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { giveTo, missingFolders, ownerAbove } from '../../../adapters/file-owner.ts';
 import { lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { syncFolder } from '../../../adapters/folders.ts';
 import { base58 } from '../../../base/base58.ts';
@@ -12,6 +13,7 @@ import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 import { requireNoNote, withChain } from '../chain/chain.ts';
 import { chainFolder } from '../chain/chain-store.ts';
+import { requireSpace } from '../db/require-space.ts';
 import { chainFacts } from './chain-facts.ts';
 import { copyDurably, synced } from './durable-copy.ts';
 import { CHAIN_FILE, type Manifest, verifiedManifest } from './manifest.ts';
@@ -48,14 +50,20 @@ export async function restoreBackup(
   return { manifest, keystore };
 }
 
-/** No node can start while the work lasts. */
+/**
+ * No node can start while the work lasts. Root leaves what it makes to the owner of the folders that
+ * were there, whose node could not open it otherwise.
+ */
 async function inLockedFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   requireNoChain(folder);
   const isNew = !existsSync(folder);
+  const owner = ownerAbove(folder);
+  const made = missingFolders(folder);
   const lock = await lockFolder(folder).catch((cause: unknown) => {
     throw cause instanceof StoreLockedError ? lockedBy(cause) : cause;
   });
   try {
+    for (const path of made) giveTo(owner, path);
     requireNoChain(folder);
     return await work();
   } finally {
@@ -86,10 +94,13 @@ async function putInPlace(manifest: Manifest, task: Task): Promise<StagedKeystor
   const part = temporaryFolder(join(folder, PART));
   try {
     const staged = join(part.path, basename(CHAIN_FILE));
+    await requireSpace(config, folder, statSync(join(from, CHAIN_FILE)).size);
     copyDurably(join(from, CHAIN_FILE), staged);
     await requireChain(manifest, part.path, task);
     synced(staged);
-    const keystore = stageKeystore(manifest, from, config);
+    const owner = ownerAbove(folder);
+    giveTo(owner, staged);
+    const keystore = stageKeystore(manifest, from, config, owner);
     try {
       const placed = join(folder, basename(CHAIN_FILE));
       renameSync(staged, placed);

@@ -1,6 +1,7 @@
 /** Puts the keystore of a backup where there is none. */
 import { existsSync, readdirSync, realpathSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { giveTo, missingFolders, type Owner } from '../../../adapters/file-owner.ts';
 import { files } from '../../../adapters/files.ts';
 import { makeFolder, syncFolder } from '../../../adapters/folders.ts';
 import type { Config } from '../../../node/config/settings.ts';
@@ -15,11 +16,12 @@ export interface StagedKeystore {
   discard(): void;
 }
 
-/** Existing keys stay. Throws CliError where a folder has other files. */
+/** Existing keys stay. Root gives new ones to `owner`. Throws CliError where a folder has other files. */
 export function stageKeystore(
   { files: list }: Manifest,
   from: string,
   { wallet: { file }, platformCrypto }: Config,
+  owner: Owner,
 ): StagedKeystore {
   const keys = list.filter(({ name }) => name.startsWith(`${KEYSTORE}/`));
   if (keys.length === 0) return nothing('not in the backup');
@@ -27,7 +29,12 @@ export function stageKeystore(
   const read = (name: string): Uint8Array => files.read(join(from, name)) ?? new Uint8Array(0);
   if (platformCrypto) {
     const bytes = read(keys[0]!.name);
-    const place = (): void => files.replace(file, bytes, { secret: true });
+    const place = (): void => {
+      const isNew = !existsSync(file);
+      makeGiven(dirname(file), owner);
+      files.replace(file, bytes, { secret: true });
+      if (isNew) giveTo(owner, file);
+    };
     return { state: 'restored', place, discard() {} };
   }
   if (existsSync(file) && readdirSync(file).length > 0) {
@@ -35,12 +42,15 @@ export function stageKeystore(
   }
   // A link stays, and so does what it names.
   const folder = existsSync(file) ? realpathSync(file) : file;
-  makeFolder(dirname(folder), 0o700);
+  makeGiven(dirname(folder), owner);
   const part = temporaryFolder(`${folder}.part-`);
   try {
     for (const { name } of keys) {
-      files.replace(join(part.path, basename(name)), read(name), { secret: true });
+      const path = join(part.path, basename(name));
+      files.replace(path, read(name), { secret: true });
+      giveTo(owner, path);
     }
+    giveTo(owner, part.path);
   } catch (cause) {
     part.remove();
     throw cause;
@@ -50,6 +60,12 @@ export function stageKeystore(
     syncFolder(dirname(folder));
   };
   return { state: 'restored', place, discard: part.remove };
+}
+
+function makeGiven(folder: string, owner: Owner): void {
+  const made = missingFolders(folder);
+  makeFolder(folder, 0o700);
+  for (const path of made) giveTo(owner, path);
 }
 
 const nothing = (state: StagedKeystore['state']): StagedKeystore => ({

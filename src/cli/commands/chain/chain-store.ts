@@ -2,7 +2,7 @@
  * Opens the store of a configuration. A damaged store, or one of a release without checksums, is
  * replaced by a new one with all blocks that are still readable; peers supply the rest.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { copyStore } from '../../../adapters/lmdb/copy.ts';
 import { type LmdbStore, openLmdbStore } from '../../../adapters/lmdb/store.ts';
@@ -18,6 +18,7 @@ import { openBlockchain } from '../../../node/open-blockchain.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
 import { lockedBy } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
+import { requireSpace } from '../db/require-space.ts';
 
 export const chainFolder = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): string =>
   join(dataDirectory, 'chain');
@@ -35,7 +36,8 @@ export async function copyOfChainStore(config: Config, to?: string): Promise<Cha
   const made = to === undefined ? temporaryFolder(join(config.dataDirectory, 'copy-')) : undefined;
   const folder = to ?? made!.path;
   try {
-    await copyStore({ folder: chainFolder(config), tables }, folder);
+    const source = { folder: chainFolder(config), tables };
+    await copyStore(source, folder, (bytes) => requireSpace(config, dirname(folder), bytes));
     const store = await openCopy(folder);
     return { store, close: () => store.close().finally(made?.remove) };
   } catch (cause) {

@@ -20,8 +20,6 @@ interface ChainFlags extends Flags {
   readonly copy?: string;
 }
 
-const MESSAGE_MS = 10_000;
-
 export function register(command: Command): void {
   const sub = (words: string, summary: string) =>
     command.command(words).description(summary).addOption(setOption());
@@ -106,12 +104,13 @@ export async function withChain<T>(
 async function exportChain(path: string, file: string, flags: Flags & { from: number }) {
   const { writeChainFile } = await import('./chain-file.ts');
   const { headerRowAt, blockAt } = await import('../../../chain/store/stored-blocks.ts');
+  const { progressLine } = await import('./progress-line.ts');
   const { printJson } = await import('../../terminal/output.ts');
   await withChain(path, flags, async (blockchain) => {
     const { view } = blockchain;
     const genesisId = headerRowAt(view, 1)?.header.signature ?? new Uint8Array(0);
     const tip = blockchain.tip().height;
-    const progress = await progressLine(tip);
+    const progress = progressLine(tip);
     function* blocks() {
       for (let height = flags.from; height <= tip; height++) {
         const block = blockAt(view, height);
@@ -145,6 +144,7 @@ async function importChain(path: string, file: string, flags: Flags & { keepNote
   const { encodeHex } = await import('../../../base/hex.ts');
   const { equal } = await import('../../../base/bytes.ts');
   const { onInterruption, untilAsked } = await import('../../terminal/interruption.ts');
+  const { progressLine } = await import('./progress-line.ts');
   const { printJson, say } = await import('../../terminal/output.ts');
   await withChain(path, flags, async (blockchain, { verifier, config }) => {
     if (flags.keepNote !== true) await requireNoNote(config);
@@ -153,7 +153,7 @@ async function importChain(path: string, file: string, flags: Flags & { keepNote
     if (genesis === undefined || !equal(genesis, source.genesisId)) {
       throw new CliError(`'${file}' holds blocks of another network`);
     }
-    const progress = await progressLine(undefined);
+    const progress = progressLine(undefined);
     const started = performance.now();
     const interruption = onInterruption();
     const blocks = untilAsked(source.blocks, interruption);
@@ -267,25 +267,4 @@ async function stateHash(path: string, asked: number | undefined, flags: Flags) 
     const hash = blockchain.stateHash(height);
     printJson({ height, stateHash: hash === undefined ? null : encodeHex(hash) });
   });
-}
-
-/** A line that is redrawn on a terminal, or printed every ten seconds elsewhere. */
-async function progressLine(target: number | undefined) {
-  const { say } = await import('../../terminal/output.ts');
-  const terminal = process.stderr.isTTY === true;
-  let last = performance.now();
-  return {
-    show(height: number, rest: string): void {
-      const now = performance.now();
-      if (now - last < (terminal ? 100 : MESSAGE_MS)) return;
-      last = now;
-      const goal = target === undefined ? '' : `/${target}`;
-      const line = `height ${height}${goal} ${rest}`;
-      if (terminal) process.stderr.write(`\r\x1b[K${line}`);
-      else say(line);
-    },
-    end(): void {
-      if (terminal) process.stderr.write('\r\x1b[K');
-    },
-  };
 }

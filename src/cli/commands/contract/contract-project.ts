@@ -1,8 +1,8 @@
 /** `platform-node contract init`: a project, which is a copy of an example (examples/). */
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CliError } from '../../terminal/exit.ts';
+import { emptyFolder } from '../../terminal/empty-folder.ts';
 import { printJson, say } from '../../terminal/output.ts';
 
 export const TEMPLATES = ['shell', 'typescript'] as const;
@@ -11,16 +11,8 @@ export type Template = (typeof TEMPLATES)[number];
 const examples = fileURLToPath(new URL('../../../../examples/', import.meta.url));
 
 export function init(dir: string, { template }: { readonly template: Template }): void {
-  const folder = resolve(dir);
+  const folder = emptyFolder(dir);
   const name = projectName(folder);
-  let former: string[];
-  try {
-    mkdirSync(folder, { recursive: true });
-    former = readdirSync(folder);
-  } catch (cause) {
-    throw new CliError(`${dir} cannot be made: ${(cause as Error).message}`);
-  }
-  if (former.length > 0) throw new CliError(`${dir} is not empty`);
   cpSync(join(examples, template), folder, { recursive: true });
   nameManifest(join(folder, 'package.json'), name);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })

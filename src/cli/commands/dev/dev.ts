@@ -5,13 +5,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { durationOf } from '../../../node/config/kinds.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { consensusOption, cryptoOption, roundOption } from '../../new-network-options.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { dockerHostOption } from '../contract/docker-host-option.ts';
-import type { DevContracts } from './dev-contracts.ts';
 import type { DevData } from './dev-data.ts';
 import type { DevNetwork } from './dev-network.ts';
+import type { Running } from './dev-running.ts';
 
 interface Options {
   readonly dir?: string;
@@ -30,33 +30,20 @@ interface Options {
   readonly checkState?: true;
 }
 
-const ROUND_MS_MIN = 100;
 const NODES_MAX = 16;
 const PORT_MAX = 65_535;
 
 export function register(command: Command): void {
   command
+    // `dev info` has options of the same names.
+    .enablePositionalOptions()
     .option('--nodes <count>', 'nodes, each a process that makes blocks (default: 1)', nodeCount)
-    .addOption(
-      new Option('--consensus <kind>', 'consensus of a new network (default: poa)').choices([
-        'poa',
-        'pos',
-      ]),
-    )
-    .addOption(
-      new Option(
-        '--crypto <family>',
-        'cryptography of a new network (default: international)',
-      ).choices(['international', 'national']),
-    )
+    .addOption(consensusOption())
+    .addOption(cryptoOption())
     .option('--dir <folder>', 'folder of the network (default: a temporary one)')
     .option('--keep', 'keep the folder for a later run')
     .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
-    .addOption(
-      new Option('--round <duration>', 'time between blocks of a new network, such as 500ms or 2s')
-        .argParser(round)
-        .default(1000, '1s'),
-    )
+    .addOption(roundOption().default(1000, '1s'))
     .option('--no-data', 'run no data service')
     .option('--data-port <port>', 'port of the data service; 0: any free one', port, 6866)
     .addOption(dockerHostOption())
@@ -66,6 +53,18 @@ export function register(command: Command): void {
       'check the sums of the whole ledger after every block (slow; one node)',
     )
     .action(run);
+  command
+    .command('info')
+    .description(
+      'Print addresses, keys and accounts of a network that runs, or of one that was kept.',
+    )
+    .option('--dir <folder>', 'folder of the network (default: that of the one started last)')
+    .action(info);
+}
+
+async function info({ dir }: { readonly dir?: string }): Promise<void> {
+  const { printInfo } = await import('./dev-info.ts');
+  await printInfo(dir === undefined ? undefined : resolve(dir));
 }
 
 function nodeCount(text: string): number {
@@ -84,25 +83,17 @@ function port(text: string): number {
   return value;
 }
 
-function round(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/.exec(text);
-  const ms = match && durationOf(Number(match[1]), match[2] ?? '')?.ms;
-  if (!ms || ms < ROUND_MS_MIN) {
-    throw new InvalidArgumentError(`a duration such as "1s", at least ${ROUND_MS_MIN}ms`);
-  }
-  return Math.round(ms);
-}
-
 async function run(options: Options): Promise<void> {
   const dir =
     options.dir === undefined
-      ? mkdtempSync(join(tmpdir(), 'platform-node-'))
+      ? mkdtempSync(join(tmpdir(), (await import('./dev-running.ts')).FOLDER))
       : resolve(options.dir);
   mkdirSync(dir, { recursive: true });
   try {
     const network = await prepare(dir, options);
     await (network.nodes === 1 ? runHere : runProcesses)(dir, network, options);
   } finally {
+    (await import('./dev-running.ts')).forgetRunning(dir);
     if (options.keep !== true) rmSync(dir, { recursive: true, force: true });
   }
 }
@@ -187,7 +178,7 @@ async function runHere(dir: string, network: DevNetwork, options: Options): Prom
   if (process.stderr.isTTY !== true) sayStarted(node.facts, node.log, false);
   const restPorts = [node.rest?.port ?? options.restPort];
   const data = await startData(dir, restPorts, options);
-  await announce(network, { restPorts, contracts, data: data?.url }, options);
+  await announce(dir, network, { restPorts, contracts, data: data?.url }, options);
   await node.ended.finally(() => data?.stop());
 }
 
@@ -226,21 +217,13 @@ async function runProcesses(dir: string, network: DevNetwork, options: Options):
   );
   const isUp = await connected;
   const data = isUp ? await startData(dir, restPorts, options) : undefined;
-  if (isUp) await announce(network, { restPorts, contracts, logs, data: data?.url }, options);
+  if (isUp) await announce(dir, network, { restPorts, contracts, logs, data: data?.url }, options);
   await ended.finally(() => data?.stop());
 }
 
 /** Before a node starts, so that nothing has to be stopped again. */
 async function checkPort({ data, dataPort }: Options): Promise<void> {
   if (data) await (await import('./dev-data.ts')).checkDataPort(dataPort);
-}
-
-interface Running {
-  readonly restPorts: readonly number[];
-  readonly contracts: DevContracts;
-  readonly logs?: readonly string[];
-  /** The address of the data service. */
-  readonly data?: string | undefined;
 }
 
 /** Undefined without a data service, or where it does not start: the nodes run without it. */
@@ -255,62 +238,17 @@ async function startData(
 }
 
 async function announce(
+  dir: string,
   network: DevNetwork,
-  { restPorts, contracts, logs = [], data }: Running,
+  parts: Omit<Running, 'pid'>,
   { json }: Options,
 ): Promise<void> {
-  const { apiKey, privacyApiKey, accounts, chainId } = network;
-  const nodes = restPorts.map((restPort, i) => ({
-    rest: `http://127.0.0.1:${restPort}`,
-    apiKey,
-    privacyApiKey,
-    owner: accounts[i]?.address,
-    // The first node's keystore has the key of its owner and the keys of accounts that own no node.
-    accounts: accounts
-      .filter((_, k) => k === i || k >= restPorts.length)
-      .map(({ address }) => address),
-  }));
-  if (json === true) {
+  const running = { pid: process.pid, ...parts };
+  (await import('./dev-running.ts')).noteRunning(dir, running);
+  const { summaryText, summaryJson } = await import('./summary.ts');
+  if (json !== true) console.log(`${summaryText(network, running)}\n  Ctrl-C stops it.\n`);
+  else {
     const { stringify } = await import('../../../base/json.ts');
-    const { crypto } = network;
-    const service = data === undefined ? {} : { data };
-    console.log(
-      stringify({ ready: true, chainId, crypto, nodes, accounts, contracts, ...service }),
-    );
-    return;
+    console.log(stringify({ ready: true, ...summaryJson(network, running) }));
   }
-  const first = nodes[0]?.rest;
-  console.log(`
-  A private network with ${nodes.length === 1 ? 'one node' : `${nodes.length} nodes`} is running.
-
-  REST API   ${first}          try it in a browser: ${first}/api-docs
-  Explorer   ${data ?? first}/explorer${data === undefined ? '' : '   with search and charts'}
-  API key    ${apiKey}
-  Chain id   ${chainId}
-  Crypto     ${network.crypto}
-  Contracts  ${contracts.enabled ? `executed, by the engine at ${contracts.engine}` : 'not executed'}
-`);
-  if (contracts.why !== undefined) console.log(`  ${contracts.why}\n`);
-  if (nodes.length > 1) {
-    console.log('  Nodes, each with its owner and its log:');
-    for (const [i, { rest, owner }] of nodes.entries()) {
-      console.log(`    ${rest}   ${owner}   ${logs[i]}`);
-    }
-    console.log('');
-  }
-  console.log('  Accounts (the first one has every role):');
-  for (const [i, { address, seed }] of accounts.entries()) {
-    console.log(`    ${address}   seed: ${seed}${keyPlace(i, nodes)}`);
-  }
-  console.log('\n  Ctrl-C stops it.\n');
-}
-
-/**
- * The node that signs for an account: the node of its owner, or any node for accounts that own
- * none.
- */
-function keyPlace(index: number, nodes: readonly { readonly rest: string }[]): string {
-  if (nodes.length === 1) return '';
-  const own = nodes[index];
-  return `   key: ${own === undefined ? 'every node' : own.rest}`;
 }

@@ -15,9 +15,9 @@ interface ImportFlags extends WalletFlags {
   phrases?: true;
 }
 
-const passwordEnv = (of: string) =>
+export const passwordEnv = (of: string) =>
   new Option('--password-env <variable>', `variable that holds the password of ${of}`);
-const emptyPasswords = () => new Option('--empty-passwords', 'accounts without a password');
+export const emptyPasswords = () => new Option('--empty-passwords', 'accounts without a password');
 const filePasswordEnv = () =>
   new Option('--file-password-env <variable>', 'variable that holds the password of that file');
 

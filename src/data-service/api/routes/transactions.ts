@@ -35,7 +35,7 @@ import {
   isPlain,
   type TransactionFilter,
 } from '../transaction-filter.ts';
-import { planQuery } from '../transaction-query.ts';
+import { planPage, restOf } from '../transaction-query.ts';
 import { pageStatement } from '../transaction-sql.ts';
 
 const group = 'transactions';
@@ -47,24 +47,24 @@ const scopeLabel = ({ search, scope }: TransactionFilter): string =>
 async function page(filter: TransactionFilter, from: Asked, services: DataServices) {
   const ended = services.meter.query(scopeLabel(filter));
   if (!isPlain(filter)) await requireIndexes(services);
-  const { tip, query, found } = await ofOneBranch(services, async (tip) => {
-    const query = await planQuery(filter, tip.total, services);
-    return { tip, query, found: query.sources.length === 0 ? [] : await pageRows(query, services) };
+  const read = isPlain(filter) ? rows : heavyRows;
+  const { tip, rest, shown } = await ofOneBranch(services, async (tip) => {
+    const query = await planPage(filter, tip.total, services, read);
+    if (query.sources.length === 0) return { tip, rest: query.rest, shown: [] };
+    const { sql, values } = pageStatement(query, PAGE_BYTES);
+    const found = await read<TxRow & Cut>(services, sql, values);
+    const { shown, following } = shownOf(found, filter.limit);
+    const rest =
+      following === undefined ? await restOf(query, services, read) : Number(following.seq);
+    return { tip, rest, shown };
   });
   ended();
-  const { shown, following } = shownOf(found, filter.limit);
   const page = {
     first: shown[0] && Number(shown[0].seq),
-    next: following === undefined ? query.rest : Number(following.seq),
+    next: rest,
     total: tip.total,
   };
   return pageAnswer({ rows: shown, shape: transactionOf }, from, tip, page, services);
-}
-
-function pageRows(query: Parameters<typeof pageStatement>[0], services: DataServices) {
-  const { sql, values } = pageStatement(query, PAGE_BYTES);
-  const read = isPlain(query.filter) ? rows : heavyRows;
-  return read<TxRow & Cut>(services, sql, values);
 }
 
 const list = route({

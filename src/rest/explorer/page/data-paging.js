@@ -1,4 +1,4 @@
-/** A list of which a page may end before its first row: a text that no index knows is looked for in portions. */
+/** A list of which a page may end before its first row: what no index knows is looked for in portions. */
 import { link } from './dom.js';
 
 /** What a page without a row says; `next` is that of `ask`. */

@@ -100,6 +100,7 @@ const request = (route: AnyRoute, { path = {}, query = '' }: Call): HttpRequest 
   const values = pathNames(route.path).map((name) => String(path[name] ?? ''));
   const key = route.access === 'privacyKey' ? privacyApiKey : apiKey;
   return {
+    id: 'r',
     method: route.method,
     path: route.path,
     query: query.slice(1),

@@ -1,0 +1,8 @@
+/** What the commands of a store have in common. */
+export interface DbFlags {
+  readonly set?: string[];
+}
+
+export interface VerifyFlags extends DbFlags {
+  readonly replay?: true;
+}

@@ -1,0 +1,181 @@
+/**
+ * `platform-node network add|remove|replace`: the transactions by which members come and go, in the order in
+ * which nobody waits for a node that is gone, and no member is without a key. What the chain has already is
+ * left out, so an interrupted command can be repeated. With a sender they are sent and waited for.
+ */
+import type { JsonObject } from '../../../base/json.ts';
+import { finality } from '../../../rest/routes/finality.ts';
+import { peers } from '../../../rest/routes/peers.ts';
+import { permissions } from '../../../rest/routes/permissions.ts';
+import { transactions } from '../../../rest/routes/transactions.ts';
+import type { Client } from '../../../rest-framework/client.ts';
+import type { NodeFlags } from '../../node-options.ts';
+import { answerOf } from '../../rest-calls.ts';
+import { positive } from '../../terminal/documents.ts';
+import { CliError } from '../../terminal/exit.ts';
+import { printJson, say } from '../../terminal/output.ts';
+import { fromVariable } from '../keystore/account-passwords.ts';
+import { confirmed, finallyConfirmed, WAIT_SECONDS_MAX } from '../tx/tx-send.ts';
+import { signedConfigOf } from './genesis-file.ts';
+import { type Request, readRequest } from './request.ts';
+
+export interface MembershipFlags extends NodeFlags {
+  /** Absent: the transactions are printed. */
+  readonly sender?: string;
+  readonly passwordEnv?: string;
+  readonly wait: string;
+}
+
+export interface AddFlags extends MembershipFlags {
+  readonly role?: readonly string[];
+}
+
+/** Transactions that need no waiting between them. */
+type Stage = readonly JsonObject[];
+
+export async function add(dir: string, source: string, flags: AddFlags): Promise<void> {
+  const request = await readRequest(source, await signedConfigOf(dir));
+  const roles = (flags.role ?? ['miner']).map((role) => ({ role }));
+  await carryOut(flags, async (node) => [await arrival(node, request, roles)]);
+}
+
+export async function remove(member: string, flags: MembershipFlags): Promise<void> {
+  await carryOut(flags, async (node) => [
+    await departure(node, await memberOf(node, member, flags.sender)),
+  ]);
+}
+
+export async function replace(
+  dir: string,
+  member: string,
+  source: string,
+  flags: MembershipFlags,
+): Promise<void> {
+  const request = await readRequest(source, await signedConfigOf(dir));
+  if ([request.address, request.publicKey].includes(member)) {
+    throw new CliError(`${source} is the request of the key that it would replace`);
+  }
+  await carryOut(flags, async (node) => {
+    const old = await memberOf(node, member, flags.sender);
+    // The new key first: the member is never without one, and its roles have a holder.
+    return [
+      await arrival(node, request, await rolesOf(node, old.address)),
+      await departure(node, old),
+    ];
+  });
+}
+
+interface Role {
+  readonly role: string;
+  readonly dueTimestamp?: number | bigint;
+}
+
+interface Member {
+  readonly address: string;
+  readonly publicKey: string;
+}
+
+/** A ban is no right: it stays with the account that has it. */
+async function rolesOf({ call }: Client, address: string): Promise<readonly Role[]> {
+  const { roles } = await call(permissions.now, { params: { address } });
+  return roles.filter(({ role }) => role !== 'banned');
+}
+
+/**
+ * Names are not asked for: a node tells any name that it likes. An account that takes its own roles away cannot
+ * end the registration.
+ */
+async function memberOf(
+  { call }: Client,
+  text: string,
+  sender: string | undefined,
+): Promise<Member> {
+  const { allowedNodes } = await call(peers.allowedNodes);
+  const found = allowedNodes.find(({ address, publicKey }) => [address, publicKey].includes(text));
+  if (found !== undefined && found.address === sender) {
+    throw new CliError(`${sender} cannot remove itself: another account has to sign`);
+  }
+  if (found !== undefined) return found;
+  throw new CliError(`'${text}' is neither address nor public key of a registered node`);
+}
+
+async function arrival(
+  node: Client,
+  { name, address, publicKey }: Request,
+  roles: readonly Role[],
+): Promise<Stage> {
+  const { allowedNodes } = await node.call(peers.allowedNodes);
+  const isRegistered = allowedNodes.some((one) => one.address === address);
+  const held = (await rolesOf(node, address)).map(({ role }) => role);
+  const registration = {
+    type: 111,
+    version: 1,
+    targetPubKey: publicKey,
+    nodeName: name,
+    opType: 'add',
+  };
+  return [
+    ...(isRegistered ? [] : [registration]),
+    ...roles.filter(({ role }) => !held.includes(role)).map((role) => permit(address, 'add', role)),
+  ];
+}
+
+/** Roles first, so that no node waits for the blocks of one that is gone. */
+async function departure(node: Client, { address, publicKey }: Member): Promise<Stage> {
+  const roles = await rolesOf(node, address);
+  return [
+    ...roles.map(({ role }) => permit(address, 'remove', { role })),
+    { type: 111, version: 1, targetPubKey: publicKey, opType: 'remove' },
+  ];
+}
+
+const permit = (target: string, opType: string, role: Role): JsonObject => ({
+  type: 102,
+  version: 1,
+  target,
+  opType,
+  ...role,
+});
+
+async function carryOut(
+  flags: MembershipFlags,
+  stagesOf: (node: Client) => Promise<readonly Stage[]>,
+): Promise<void> {
+  const { sender } = flags;
+  const seconds = positive(flags.wait, '--wait', WAIT_SECONDS_MAX);
+  const password = fromVariable(flags.passwordEnv);
+  const signer = { sender, ...(password === undefined ? {} : { password }) };
+  await answerOf(flags, async (node) => {
+    const stages = await stagesOf(node);
+    if (stages.every(({ length }) => length === 0)) say('The chain has all of it already');
+    for (const stage of stages) {
+      if (sender === undefined) stage.forEach(printJson);
+      else await send(node, stage, signer, seconds);
+    }
+  });
+  if (sender === undefined) say('Not sent: --sender names the account that signs them');
+}
+
+/** Prints each transaction once it is in a block; in a final one where the network votes. */
+async function send(
+  { call }: Client,
+  stage: Stage,
+  signer: JsonObject,
+  seconds: number,
+): Promise<void> {
+  const sent: JsonObject[] = [];
+  for (const tx of stage) {
+    sent.push(await call(transactions.signAndBroadcast, { body: { ...tx, ...signer } }));
+  }
+  const { isActive } = await call(finality.state);
+  const finalHeight = async (): Promise<number> => (await call(finality.state)).finalHeight;
+  for (const tx of sent) {
+    const id = String(tx['id']);
+    const look = () => call(transactions.info, { params: { id } });
+    printJson(
+      isActive
+        ? await finallyConfirmed(tx, id, seconds, finalHeight, look)
+        : await confirmed(tx, id, seconds, look),
+    );
+  }
+}
