@@ -6,10 +6,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from '../bench.ts';
-import type { EventClients } from '../load/event-process.ts';
+import type { EventClients, EventsTaken } from '../load/event-process.ts';
 import type { Contender } from '../measure/contender.ts';
 import { costRatioOf, figureOf, ratioOf } from '../measure/rounds.ts';
 import { fundedForLoad, startAccepting } from '../node/accepting.ts';
+import { tipOf } from '../node/headers.ts';
 import { perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
 
 const READERS = 1000;
@@ -31,23 +32,32 @@ export async function events(bench: Bench): Promise<RowResult> {
     return `/events?kinds=transaction,block&address=${text}`;
   });
   const all = Array.from({ length: NEVER_READ }, () => '/events');
+  const costs: Cost[] = [];
   const beside = (name: string, clients: EventClients, waitMs: number): Contender => ({
     name,
     async run(ms) {
       const end = await listening(clients);
-      try {
-        // Under load, else nothing waits for those that do not read.
-        if (waitMs > 0) await node.accepted.run(waitMs);
-        return await node.accepted.run(ms);
-      } finally {
-        notes.push(`${name}: ${await end()}`);
+      // Under load, else nothing waits for those that do not read.
+      if (waitMs > 0) await node.accepted.run(waitMs);
+      const before = { height: (await tipOf(node.node)).height, cpu: node.node.cpuSeconds() };
+      const sample = await node.accepted.run(ms);
+      const seconds = node.node.cpuSeconds() - before.cpu;
+      const texts = (await tipOf(node.node)).height - before.height;
+      const said = await end();
+      notes.push(`${name}: ${JSON.stringify(said)}`);
+      if (clients.reads) {
+        const { cpuPerOperation: each = 0 } = sample;
+        costs.push({ seconds, each, texts: texts * clients.paths.length, client: said.seconds });
       }
+      return sample;
     },
   });
   const reading = beside('beside readers', { port, paths: own, reads: true }, 0);
   const idle = beside('beside idle ones', { port, paths: all, reads: false }, NEVER_READ_MS);
   const rounds = await bench.measure([node.accepted, reading, idle], notes, { ms: RUN_MS });
   await node.stop();
+  const alone = figureOf(rounds, node.accepted.name, (sample) => sample.cpuPerOperation)?.median;
+  notes.push(...costs.map((cost) => costText(cost, alone ?? 0)));
 
   const { name } = node.accepted;
   const value = (of: string) => perSecond(figureOf(rounds, of, (sample) => sample.perSecond));
@@ -76,8 +86,27 @@ export async function events(bench: Bench): Promise<RowResult> {
   };
 }
 
+/** Processor time of a run beside readers. */
+interface Cost {
+  /** Of the node. */
+  readonly seconds: number;
+  /** The same for each transfer. */
+  readonly each: number;
+  /** Blocks that were told of, times readers. */
+  readonly texts: number;
+  /** Of the process of the readers. */
+  readonly client: number;
+}
+
+/** `alone`: seconds of the node for a transfer without readers. */
+function costText({ seconds, each, texts, client }: Cost, alone: number): string {
+  const micros = (of: number): string => ((of / texts) * 1e6).toFixed(0);
+  const more = micros(seconds * (1 - alone / each));
+  return `for each reader and block: ${more} µs of the node, ${micros(client)} of the readers`;
+}
+
 /** Resolves when all answers have begun, with what ends them and says how much they got. */
-async function listening(clients: EventClients): Promise<() => Promise<string>> {
+async function listening(clients: EventClients): Promise<() => Promise<EventsTaken>> {
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(clients)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -87,6 +116,6 @@ async function listening(clients: EventClients): Promise<() => Promise<string>> 
     const said = once(child.stdout, 'data');
     child.stdin.end();
     const [text] = (await said) as [string];
-    return text.trim();
+    return JSON.parse(text) as EventsTaken;
   };
 }

@@ -17,6 +17,7 @@ import {
   type EndReason,
   eventText,
   FILLER,
+  finalEvent,
   firstEvent,
   placeEvent,
   rollbackEvent,
@@ -60,6 +61,15 @@ export interface EventStreamsDeps {
   /** A header, printed. */
   readonly headerText: (height: number, row: HeaderRow) => string;
   readonly ended?: ((reason: EndReason) => void) | undefined;
+  /** Undefined where nothing becomes final. */
+  readonly final?: FinalBlocks | undefined;
+}
+
+export interface FinalBlocks {
+  /** All blocks up to it stay; 0 where there is none yet. */
+  height(): number;
+  /** Called when it has changed. */
+  listen(action: () => void): () => void;
 }
 
 /** A page ends behind the event that makes it so long. */
@@ -72,7 +82,9 @@ export const createEventStreams = (options: StreamsOptions, deps: EventStreamsDe
 class FeedStreams implements EventStreams {
   private readonly deps: EventStreamsDeps;
   private readonly streams: Streams<true>;
-  private readonly endListening: () => void;
+  private readonly ends: readonly (() => void)[];
+  /** Read once for all readers. */
+  private finalHeight: number;
   private readonly pages = new SharedPages<Place>();
   /** Of transactions in memory: clients with different filters want the same ones. */
   private readonly transactions = new WeakMap<Tx, string>();
@@ -98,7 +110,14 @@ class FeedStreams implements EventStreams {
       idle: () => this.pages.clear(),
       ended: deps.ended ?? (() => {}),
     });
-    this.endListening = feed.listen(() => this.streams.ring());
+    const readFinal = (): number => deps.final?.height() ?? 0;
+    // A switch of branches may change it as well.
+    const tell = (): void => {
+      this.finalHeight = readFinal();
+      this.streams.ring();
+    };
+    this.finalHeight = readFinal();
+    this.ends = [feed.listen(tell), deps.final?.listen(tell) ?? (() => {})];
   }
 
   open(request: EventRequest): { readonly first: string; readonly stream: HttpStream } {
@@ -116,7 +135,7 @@ class FeedStreams implements EventStreams {
   }
 
   async stop(): Promise<void> {
-    this.endListening();
+    for (const end of this.ends) end();
     await this.streams.stop();
     this.pages.clear();
   }
@@ -131,22 +150,33 @@ class FeedStreams implements EventStreams {
 
   private reader(request: EventRequest, from: Place, sink: Sink): StreamReader<true> {
     const { feed } = this.deps;
+    const { filter, follows } = request;
     let place = from;
     let told = from;
+    /** Removed blocks that others replace become final anew. */
+    let toldFinal = 0;
     const send = (text: string): void => {
       told = place;
       sink(text);
     };
     return {
       advance: async (_round, signal): Promise<Advance> => {
-        if (request.follows && feed.isEnd(place, request.filter)) return 'waits';
-        const page = await this.sharedPage(place, request);
-        if (signal.aborted) return 'waits';
-        if (page === undefined) return 'lost';
-        ({ place } = page);
-        if (page.text !== '') send(page.text);
-        if (!feed.isEnd(place, request.filter)) return 'more';
-        return request.follows ? 'waits' : 'done';
+        let text = '';
+        if (!feed.isEnd(place, filter)) {
+          const page = await this.sharedPage(place, request);
+          if (signal.aborted) return 'waits';
+          if (page === undefined) return 'lost';
+          ({ place, text } = page);
+        }
+        const isEnd = feed.isEnd(place, filter);
+        toldFinal = Math.min(toldFinal, place.height);
+        if (isEnd && filter.kinds.has('final') && this.finalHeight > toldFinal) {
+          toldFinal = this.finalHeight;
+          text += finalEvent(toldFinal, placeText(place));
+        }
+        if (text !== '') send(text);
+        if (!isEnd) return 'more';
+        return follows ? 'waits' : 'done';
       },
       beat: () => send(told === place ? FILLER : placeEvent(placeText(place))),
     };

@@ -9,6 +9,7 @@ export const eventKinds = {
   transaction: 'A transaction that has got into a block, as in /transactions/info/{id}.',
   contractResult: 'What a contract has written for a call, a creation or an update.',
   block: 'A header, after all other events of its block, as in /blocks/headers/at/{height}.',
+  final: 'A height up to which all blocks stay, where voters make blocks final.',
   policyData: 'Confidential data that have come to this node.',
 } as const;
 
@@ -40,11 +41,8 @@ export const firstEvent = (id: string | undefined): string =>
   `retry: ${RETRY_MS}\n${id === undefined ? '\n' : placeEvent(id)}`;
 
 /** `json` is one line. */
-export const eventText = (
-  kind: EventKind | 'rollback' | 'final',
-  id: string,
-  json: string,
-): string => `event: ${kind}\nid: ${id}\ndata: ${json}\n\n`;
+export const eventText = (kind: EventKind | 'rollback', id: string, json: string): string =>
+  `event: ${kind}\nid: ${id}\ndata: ${json}\n\n`;
 
 /** All blocks above this height have been removed. */
 export const rollbackEvent = (height: number, id: string): string =>

@@ -102,7 +102,7 @@ async function startNode(
   const execution = openExecution(config, { ...ports, ...chain, report: statuses.report });
   const { contracts, executions } = execution;
   const miner = openMiner(config, { ...ports, ...chain, peering, contracts });
-  const events = openEvents(config, { blockchain, privacy, clock, metrics });
+  const events = openEvents(config, { blockchain, privacy, finality, clock, metrics });
   const parts = { ...chain, ...exchange, ...execution, events };
   const services = apiServices(config, ports, parts);
   if (telemetry !== undefined) {

@@ -2,6 +2,7 @@
 import type { EventService } from '../base/event-service.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
+import { finalFloor } from '../chain/finality/final-floor.ts';
 import { type ChainFeed, createChainFeed } from '../events/chain-feed.ts';
 import { createEventService } from '../events/event-service.ts';
 import { createEventStreams, type EventStreams } from '../events/event-streams.ts';
@@ -11,10 +12,12 @@ import { print } from '../rest-framework/answer.ts';
 import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeMetrics } from './observability.ts';
+import type { NodeFinality } from './open-finality.ts';
 
 export interface EventParts {
   readonly blockchain: Blockchain;
   readonly privacy: Privacy | undefined;
+  readonly finality: Pick<NodeFinality, 'onFinal'>;
   readonly clock: Clock;
   readonly metrics: Pick<NodeMetrics, 'eventReaders' | 'eventReadersEnded' | 'onRead'>;
 }
@@ -29,7 +32,7 @@ export interface NodeEvents {
 
 export function openEvents(
   config: Pick<Config, 'restApi' | 'network'>,
-  { blockchain, privacy, clock, metrics }: EventParts,
+  { blockchain, privacy, finality, clock, metrics }: EventParts,
 ): NodeEvents {
   const feed = createChainFeed({ chain: blockchain, arrivals: privacy?.arrivals, clock });
   const { maxEventStreams, maxEventStreamsPerClient } = config.restApi;
@@ -40,6 +43,15 @@ export function openEvents(
     {
       feed,
       clock,
+      final: {
+        height: () => finalFloor(blockchain.view),
+        listen(action) {
+          finality.onFinal = action;
+          return () => {
+            finality.onFinal = () => {};
+          };
+        },
+      },
       ended: (reason) => metrics.eventReadersEnded.add(1, { interface: 'rest', reason }),
       headerText: (height, row) => print(headerJson({ height, ...row }, { scheme, settings })),
     },

@@ -95,6 +95,8 @@ export class NodeFinality implements BranchFinality {
   private readonly search: JustifiedSearch<Session>;
   /** Votes say that another chain may be the better one. */
   onSeeking: () => void = () => {};
+  /** A block is final, and the proof of it on disk. */
+  onFinal: () => void = () => {};
 
   constructor(options: FinalityOptionsOfNode, ports: FinalityPortsOfNode) {
     this.options = options;
@@ -267,6 +269,7 @@ export class NodeFinality implements BranchFinality {
     if (running === undefined) return;
     const { engine, index } = running;
     index.forgetBelow(engine.final().height - 1);
+    this.onFinal();
   }
 
   private take(

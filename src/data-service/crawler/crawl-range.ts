@@ -173,10 +173,10 @@ function write(
     written();
     note(batch.blocks, batch.next, [batch.rows], deps);
   });
-  const write = { begun: Promise.race([begun.promise, done]), done };
+  const underWay = { begun: Promise.race([begun.promise, done]), done };
   // They are waited for before the next batch, or at the end.
-  for (const one of [write.begun, write.done]) one.catch(() => undefined);
-  return write;
+  for (const one of [underWay.begun, done]) one.catch(() => undefined);
+  return underWay;
 }
 
 const writingNow = (
