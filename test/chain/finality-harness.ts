@@ -24,7 +24,11 @@ import { makeBlock } from './make-block.ts';
 
 export const WITH_FINALITY: typeof rules = {
   ...rules,
-  preActivatedFeatures: new Map([...rules.preActivatedFeatures, [feature.finality, 0]]),
+  preActivatedFeatures: new Map([
+    ...rules.preActivatedFeatures,
+    [feature.finality, 0],
+    [feature.votersStay, 0],
+  ]),
 };
 
 export const chainWith = (settings = WITH_FINALITY): Promise<TestChain> =>

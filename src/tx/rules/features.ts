@@ -57,6 +57,8 @@ const FEATURES = {
   finality: { id: 1004, name: 'Finality', support: 'request' },
   /** Contract transactions inside atomic ones, which carry their results in blocks. */
   contractsInAtomics: { id: 1005, name: 'Contracts in atomic transactions', support: 'own' },
+  /** Registrations of voters last as long as their votes count. */
+  votersStay: { id: 1006, name: 'Registration of voters', support: 'own' },
 } as const satisfies Readonly<Record<string, Feature>>;
 
 type FeatureIds = { readonly [Key in keyof typeof FEATURES]: (typeof FEATURES)[Key]['id'] };

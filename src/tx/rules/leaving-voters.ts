@@ -16,7 +16,7 @@ export function requireNoVoter(
   address: Uint8Array,
   { features, height }: Pick<BlockContext, 'features' | 'height'>,
 ): void {
-  if (!features.has(feature.finality)) return;
+  if (!features.has(feature.votersStay)) return;
   const isVoter = decidingIn(view, height).some(({ addresses }) =>
     addresses.some((one) => equal(one, address)),
   );

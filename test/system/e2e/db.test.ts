@@ -34,7 +34,7 @@ t.test('of a running node, and compacted once it has stopped', async (t) => {
   const inTables = (stat['tables'] as { bytes: number }[]).reduce((sum, one) => sum + one.bytes, 0);
   t.ok(inTables + Number(stat['freeBytes']) < pages * Number(stat['pageBytes']));
   t.match(await answer(['verify', config]), { height: Number, stateHash: /^[0-9a-f]{64}$/ });
-  t.match(await answer(['verify', config, '--replay']), { replayed: true });
+  t.match(await answer(['verify', config, '--full']), { full: true });
   t.equal((await run(['db', 'compact', config])).code, 75, 'only without the node');
   await node.stop();
 
@@ -42,7 +42,7 @@ t.test('of a running node, and compacted once it has stopped', async (t) => {
   const backup = join(dir, 'backup');
   for (const command of [
     ['db', 'compact', config],
-    ['db', 'verify', config, '--replay'],
+    ['db', 'verify', config, '--full'],
     ['backup', 'create', config, backup],
     ['chain', 'hash', config, '--running'],
   ]) {
@@ -59,7 +59,7 @@ t.test('of a running node, and compacted once it has stopped', async (t) => {
   t.ok(Number(done['bytesAfter']) < Number(done['bytesBefore']), JSON.stringify(done));
   t.ok(Number((await answer(['stat', config]))['freePages']) < 4);
   const { pages: _, ...facts } = before;
-  t.match(await answer(['verify', config, '--replay']), { ...facts, replayed: true });
+  t.match(await answer(['verify', config, '--full']), { ...facts, full: true });
   const left = readdirSync(join(dir, 'data'));
   t.notOk(
     left.some((name) => name.startsWith('verify-')),
@@ -95,11 +95,11 @@ t.test('what is wrong in a store is found', async (t) => {
   await write(accounts.id, (value) => value.map((byte, i) => (i === 7 ? byte ^ 1 : byte)));
   await found(/native balances sum up to|does not end with its present state/);
   await write(stateHashes.id, (value) => value.map((byte) => byte ^ 1));
-  t.match(await answer(['verify', config]), { replayed: false });
-  await found(/another state after block \d+ than its transactions lead to/, '--replay');
+  t.match(await answer(['verify', config]), { full: false });
+  await found(/another state after block \d+ than its transactions lead to/, '--full');
   await write(blocksByGenerator.id, () => undefined);
-  t.match(await answer(['verify', config]), { replayed: false });
-  await found(/the table blocksByGenerator .*row/, '--replay');
+  t.match(await answer(['verify', config]), { full: false });
+  await found(/the table blocksByGenerator .*row/, '--full');
   writeFileSync(path, sound);
   await found(/other settings of the network/, '--set', 'blockchain.consensus.round-duration=7s');
 

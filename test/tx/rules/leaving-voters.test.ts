@@ -1,10 +1,16 @@
 // A voter stays a participant until it decides on no block any more (finality.md#voters).
 import t from 'tap';
 import { leavesAt } from '../../../src/chain/finality/finality-state.ts';
+import { feature } from '../../../src/tx/rules/features.ts';
 import { permit } from '../../../src/tx/types/102-permit.ts';
 import { registerNode } from '../../../src/tx/types/111-register-node.ts';
 import { miners, newChain, nextTurn, signed, type TestChain } from '../../chain/chain-harness.ts';
-import { chainWith, justificationOf, mineCarrying } from '../../chain/finality-harness.ts';
+import {
+  chainWith,
+  justificationOf,
+  mineCarrying,
+  WITH_FINALITY,
+} from '../../chain/finality-harness.ts';
 
 const NOTHING = new Uint8Array(0);
 const leaving = miners[2]!;
@@ -51,6 +57,14 @@ t.test('its removal waits for the end of the change that leaves it out', async (
   await mineCarrying(at, justificationOf(at, 5));
   t.equal(leavesAt(at.blockchain.view, at.blockchain.tip().height)!.next, undefined);
   await mineCarrying(at, NOTHING, [leaves(at)]);
+});
+
+t.test('in a chain that has finality without the rule, a voter may be removed', async (t) => {
+  const { preActivatedFeatures } = WITH_FINALITY;
+  const features = [...preActivatedFeatures].filter(([id]) => id !== feature.votersStay);
+  const at = await chainWith({ ...WITH_FINALITY, preActivatedFeatures: new Map(features) });
+  await mineCarrying(at, NOTHING, [leaves(at)]);
+  t.equal(at.blockchain.tip().height, 2);
 });
 
 t.test('without the feature nobody votes', async (t) => {

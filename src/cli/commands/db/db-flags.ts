@@ -4,5 +4,5 @@ export interface DbFlags {
 }
 
 export interface VerifyFlags extends DbFlags {
-  readonly replay?: true;
+  readonly full?: true;
 }

@@ -16,7 +16,7 @@ export function register(command: Command): void {
       'Exit code 1: something is wrong.',
   )
     .option(
-      '--replay',
+      '--full',
       'also judge all blocks anew beside it, and compare each state hash and each row',
     )
     .action(verify);

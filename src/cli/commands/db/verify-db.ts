@@ -55,7 +55,7 @@ export const verifyStore = (path: string, flags: VerifyFlags) =>
     const pages = await db.reading.check();
     const genesis = genesisBlock(db.config);
     const tip = await requireChain(db, genesis);
-    if (flags.replay === true) await replay(db, genesis, tip.height);
+    if (flags.full === true) await judgeAnew(db, genesis, tip.height);
     const { height } = tip;
     const hash = encodeHex(tip.stateHash);
     const blockIdText = base58.encode(tip.id);
@@ -64,7 +64,7 @@ export const verifyStore = (path: string, flags: VerifyFlags) =>
       blockId: blockIdText,
       stateHash: hash,
       pages,
-      replayed: flags.replay === true,
+      full: flags.full === true,
     };
   });
 
@@ -84,7 +84,7 @@ async function requireChain({ config, view }: OpenDb, genesis: Block) {
   }
 }
 
-async function replay(db: OpenDb, genesis: Block, tip: number): Promise<void> {
+async function judgeAnew(db: OpenDb, genesis: Block, tip: number): Promise<void> {
   const { config, reading } = db;
   const { pages, freePages, pageBytes } = await reading.use();
   await requireSpace(config, config.dataDirectory, (pages - freePages) * pageBytes);

@@ -180,8 +180,8 @@ ${consensus === 'poa' ? poaLines(round) : POS_LINES}    custom {
       address-scheme-character = ${JSON.stringify(chainId)}
       # What a network is founded with: the defaults; 1000, which bounds the work of scripts; 1001, by which
       # any account may create a policy; 1002, with which bans and roles cannot end the chain; 1003, by which no
-      # miner is marked whose block lost; 1005, with which atomic transactions may run contracts. A feature of a
-      # later release is voted in instead.
+      # miner is marked whose block lost; 1005, with which atomic transactions may run contracts; 1006, by which
+      # voters stay registered. A feature of a later release is voted in instead.
 ${finality ? FINALITY_LINES : ''}      functionality.pre-activated-features = { ${features.map((id) => `${id} = 0`).join(', ')} }
       genesis {
         # The sum of the amounts below; no more tokens will ever exist.
