@@ -82,8 +82,7 @@ const FIRST_HEIGHT = 2;
 /** A key that is without its note so soon after the feature began has not voted before. */
 const FIRST_MS = 10 * 60_000;
 const NOTHING = new Uint8Array(0);
-/** Blocks below the head that are read at the start. */
-const GIVEN_UP_MAX = 200;
+
 export class NodeFinality implements BranchFinality {
   private readonly options: FinalityOptionsOfNode;
   private readonly ports: FinalityPortsOfNode;
@@ -215,10 +214,7 @@ export class NodeFinality implements BranchFinality {
       },
     );
     this.running = { engine, index, root, scheme };
-    // What another branch may take the place of stays known.
-    for (let height = Math.max(root, tip.height - GIVEN_UP_MAX); height < tip.height; height++) {
-      index.add(height);
-    }
+    index.addBelow(tip.height);
     for (const block of carriedAbove(final.height, index, proof !== undefined)) engine.added(block);
     engine.start();
     engine.moved();

@@ -25,6 +25,9 @@ import { overriddenSets, overrideAt } from './voter-override.ts';
 /** Blocks of the own chain that are kept in memory, at least. */
 export const OWN_MAX = 2_048;
 
+/** Blocks below the head that are read at the start. */
+const GIVEN_UP_MAX = 200;
+
 export class FinalityIndex implements BlockIndex {
   private readonly view: LedgerView;
   private readonly root: number;
@@ -160,6 +163,12 @@ export class FinalityIndex implements BlockIndex {
   ): VoterSets<VoterSet> {
     const isWritten = this.view.get(voterOverrides, height) !== undefined;
     return isWritten ? left : overriddenSets(left, named, this.view.scheme);
+  }
+
+  /** What another branch may take the place of stays known after a start. */
+  addBelow(tip: number): void {
+    const { root } = this;
+    for (let height = Math.max(root, tip - GIVEN_UP_MAX); height < tip; height++) this.add(height);
   }
 
   /** What is below the final block. */
