@@ -32,3 +32,13 @@ t.test('it stays, though nothing was final when the change began', async (t) => 
   t.equal(blockchain.tip().height, 5);
   t.equal(finalFloor(blockchain.view), 4);
 });
+
+t.test('nobody is asked to keep what is never taken back', async (t) => {
+  const { at, proof } = await withProof();
+  const { blockchain, store } = at;
+  await store.write([finalProofWrite(encodeFinalProof(proof, scheme))]);
+  t.teardown(
+    blockchain.listen({ rollingBack: async () => t.fail('transactions go to the journal') }),
+  );
+  await t.rejects(blockchain.rollback(2), { message: /is final and is never taken back/ });
+});
