@@ -99,6 +99,14 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'no refusal: without it a check that finds no place holds the group up',
   ],
   [
+    "src/contracts/group-run.ts readinessOf: if (!block.room.fits(size + memberContracts.length * RESULT_BYTES)) return 'waits';",
+    'a shortcut: the block has no room for it either, once it is decoded',
+  ],
+  [
+    "src/contracts/group-run.ts readinessOf: if (planned === undefined) return 'begins';",
+    'a second line: what calls a contract that is not there is refused on arrival, and leaves at a rollback',
+  ],
+  [
     'src/contracts/group-run.ts addResult: if (!block.hasRoom(executing.bytes)) return false;',
     'a shortcut: the room is compared again where the whole is added',
   ],
