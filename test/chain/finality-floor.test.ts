@@ -38,7 +38,9 @@ t.test('nobody is asked to keep what is never taken back', async (t) => {
   const { blockchain, store } = at;
   await store.write([finalProofWrite(encodeFinalProof(proof, scheme))]);
   t.teardown(
-    blockchain.listen({ rollingBack: async () => t.fail('transactions go to the journal') }),
+    blockchain.listen({
+      rollingBack: async () => void t.fail('transactions go to the journal'),
+    }),
   );
   await t.rejects(blockchain.rollback(2), { message: /is final and is never taken back/ });
 });

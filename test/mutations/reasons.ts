@@ -47,10 +47,6 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'no refusal: without it the later one of two equal records takes the place of the earlier one',
   ],
   [
-    'src/mempool/journal/recovery.ts Recovery.run: if (isOurs(cause)) throw cause;',
-    'an assertion: it acts only where the node is wrong, and the node stops',
-  ],
-  [
     'src/mempool/reorg/readmission.ts Readmission.#check: if (isOurs(cause)) throw cause;',
     'an assertion: it acts only where the node is wrong, and the node stops',
   ],
@@ -69,10 +65,6 @@ export const reasons: ReadonlyMap<string, string> = new Map([
   [
     'src/tx/scripts/known-scripts.ts orRefused: throw cause;',
     'reading a script throws only its own error; any other is a fault of the node',
-  ],
-  [
-    "src/tx/scripts/plan-checks.ts hasScripts: if (tx.layout.frame === 'genesis') return false;",
-    'no refusal: a genesis transaction has no sender, and the search for a script finds none',
   ],
   [
     'src/tx/scripts/script-environment.ts requireSearchable: text.length > bytesMax',
