@@ -85,13 +85,39 @@ export const files: Files & {
   },
 };
 
-/** The file itself, where the name is a link to it. Throws where others may have made the link. */
+/** The file itself, where the name is a link to it. Throws where others may have made a link on the way. */
 function placeOf(name: string): string {
-  const link = lstatSync(name, { throwIfNoEntry: false });
-  if (link?.isSymbolicLink() !== true) return name;
-  const path = existsSync(name) ? realpathSync(name) : resolve(dirname(name), readlinkSync(name));
+  const links = linksFrom(name);
+  const last = links.at(-1);
+  if (last === undefined) return name;
+  const path = existsSync(name) ? realpathSync(name) : last.to;
   // Else who may write in the folder of a file would choose what root overwrites.
   const trusted = [process.getuid?.(), 0, statIfAny(path)?.uid];
-  if (trusted.includes(link.uid)) return path;
-  throw new Error(`'${name}' is a link of another user than the file that it names`);
+  const foreign = links.find(({ uid }) => !trusted.includes(uid));
+  if (foreign === undefined) return path;
+  throw new Error(`'${foreign.at}' is a link of another user than the file that it names`);
+}
+
+/** As many as the system follows. */
+const LINKS_MAX = 40;
+
+interface Link {
+  readonly at: string;
+  readonly uid: number;
+  /** What it names. */
+  readonly to: string;
+}
+
+/** Each link on the way to the file that a name stands for. */
+function linksFrom(name: string): readonly Link[] {
+  const links: Link[] = [];
+  let at = name;
+  while (links.length < LINKS_MAX) {
+    const link = lstatSync(at, { throwIfNoEntry: false });
+    if (link?.isSymbolicLink() !== true) return links;
+    const to = resolve(realpathSync(dirname(at)), readlinkSync(at));
+    links.push({ at, uid: link.uid, to });
+    at = to;
+  }
+  throw new Error(`'${name}' is a link to itself`);
 }

@@ -53,11 +53,12 @@ function* recordsOf(
   const message = blamed(by, said.message);
   // Others drop it by this one: its members may be good in another atomic transaction.
   if (leaves) yield { txId: tx.id, ...said, message };
-  for (const member of membersOf(tx)) {
+  for (const [index, member] of membersOf(tx).entries()) {
     const contractId = member.def.executable === true ? member.def.contract?.(member) : undefined;
     if (contractId === undefined) continue;
     const record = { txId: member.id, contractId };
-    if (by?.tx === member) yield { ...record, ...said };
+    // By its place: the transaction may have been decoded anew since the call began.
+    if (by?.index === index) yield { ...record, ...said };
     else yield { ...record, ...(leaves ? WITH_OTHERS : said), message };
   }
 }

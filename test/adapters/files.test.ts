@@ -63,3 +63,23 @@ t.test('root follows no link of another user to a file of a third', { skip }, as
   t.equal(readFileSync(file, 'utf8'), 'new');
   t.equal(lstatSync(file).uid, UID);
 });
+
+t.test('nor behind a link of its own', { skip }, async (t) => {
+  const { link, file } = linked('four');
+  const own = `${link}-of-root`;
+  writeFileSync(file, 'of root');
+  symlinkSync(file, link);
+  lchownSync(link, UID, UID);
+  symlinkSync(link, own);
+  t.throws(() => files.replace(own, bytes), /link' is a link of another user/);
+  t.equal(readFileSync(file, 'utf8'), 'of root');
+  rmSync(file);
+  t.throws(() => files.replace(own, bytes), /link' is a link of another user/, 'none is made');
+  t.notOk(files.exists(file));
+});
+
+t.test('a link to itself', async (t) => {
+  const { link } = linked('five');
+  symlinkSync(link, link);
+  t.throws(() => files.replace(link, bytes), /is a link to itself/);
+});

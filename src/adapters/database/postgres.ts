@@ -41,8 +41,17 @@ const READING = [
   'enable_mergejoin=off',
   'random_page_cost=1.1',
 ];
-/** Indexes and removals take as long as they take, whatever the role or the database is set to. */
-const WRITING = ['statement_timeout=0'];
+/**
+ * Whatever the role or the database is set to: indexes and removals take as long as they take, a batch
+ * waits for the one before it and sees then what that has written, and the node may let a block in
+ * parts wait.
+ */
+const WRITING = [
+  'statement_timeout=0',
+  'lock_timeout=0',
+  'idle_in_transaction_session_timeout=0',
+  'default_transaction_isolation=read\\ committed',
+];
 /** The server ends a session, and so its locks, soon after the network has lost its client. */
 const KEPT_ALIVE = [
   'tcp_keepalives_idle=10',

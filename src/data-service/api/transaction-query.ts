@@ -105,6 +105,8 @@ export async function restOf(
   const { lookedUp, range, sources } = query;
   if (lookedUp === undefined) return query.rest;
   if (range.high - range.low < lookedUp) return undefined;
+  // Few when they were counted, so all are looked at. There may be more now, in no order of ordinals.
+  if (sources.some(({ order }) => order !== undefined)) return undefined;
   const values = sqlValues();
   const sql = `SELECT ${endOf(query, sources, lookedUp, values)} AS rest`;
   const [found] = await read<{ rest: string | null }>(services, sql, values.list);

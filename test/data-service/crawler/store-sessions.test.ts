@@ -138,10 +138,35 @@ t.test('a server that is silent is lost', { skip }, async (t) => {
 
 t.test('limits of the database are none of the crawler', { skip }, async (t) => {
   const url = await cluster.createDatabase();
-  await asAdmin(`ALTER DATABASE ${nameIn(url)} SET statement_timeout = 50`);
+  const settings = ['statement_timeout = 50', 'lock_timeout = 50'];
+  settings.push('idle_in_transaction_session_timeout = 50');
+  settings.push("default_transaction_isolation = 'repeatable read'");
+  for (const one of settings) await asAdmin(`ALTER DATABASE ${nameIn(url)} SET ${one}`);
   const writer = cluster.open(url);
   t.teardown(() => writer.close());
   await t.resolves(writer.query('SELECT pg_sleep(0.2)'));
+
+  await writer.exec(
+    'CREATE TABLE one (n int); INSERT INTO one VALUES (1); CREATE TABLE written ()',
+  );
+  const locked = 'SELECT n FROM one FOR UPDATE';
+  const holds = Promise.withResolvers<void>();
+  const first = writer.transaction(async (queries) => {
+    await queries.query(locked);
+    holds.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await queries.query('INSERT INTO written DEFAULT VALUES');
+  });
+  await Promise.race([holds.promise, first]);
+  const second = writer.transaction(async (queries) => {
+    const [, seen] = await Promise.all([
+      queries.query(locked),
+      queries.query('SELECT count(*)::int AS n FROM written'),
+    ]);
+    return seen;
+  });
+  await t.resolves(first, 'it pauses between two statements');
+  t.strictSame(await second, [{ n: 1 }], 'who has waited sees what was written meanwhile');
 });
 
 t.test('tables in a schema of their own', { skip }, async (t) => {
