@@ -76,7 +76,8 @@ export async function compactStore(
 export function endCompaction(folder: string): void {
   const left = join(folder, COMPACTING);
   if (!existsSync(left)) return;
-  rmSync(join(folder, LOCK_FILE), { force: true });
+  // Until the new file leaves it the slots are right, and a reader may have one.
+  if (!existsSync(dataFile(left))) rmSync(join(folder, LOCK_FILE), { force: true });
   syncFolder(folder);
   rmSync(left, { recursive: true });
   syncFolder(folder);

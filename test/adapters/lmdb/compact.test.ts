@@ -134,6 +134,19 @@ t.test('what was interrupted is repeated, and half a file is no file', async (t)
   t.strictSame(await rowsOf(folder), await rowsOf(base));
 });
 
+t.test('a reader keeps its slot where the old file stays', async (t) => {
+  const folder = copyOfBase();
+  const reader = child('read', folder);
+  t.teardown(() => reader.kill());
+  await new Promise((resolve) => reader.stdout?.once('data', resolve));
+  const { ino } = statSync(join(folder, 'lock.mdb'));
+  mkdirSync(join(folder, 'compacting'));
+  writeFileSync(join(folder, 'compacting/data.mdb'), new Uint8Array(5000).fill(7));
+  await (await openLmdbStore({ folder, tables })).close();
+  t.notOk(existsSync(join(folder, 'compacting')));
+  t.equal(statSync(join(folder, 'lock.mdb')).ino, ino);
+});
+
 t.test('a reader of the old file does not lead a writer of the new one astray', async (t) => {
   for (const state of ['done', 'killed before the slots are gone'] as const) {
     const folder = copyOfBase();

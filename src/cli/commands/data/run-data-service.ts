@@ -158,9 +158,12 @@ export const readerOf = ({ readerRole, readerPassword }: DataSettings): ReaderRo
 /** Headers of answers that pages of other origins read, and headers that they send. */
 const EXPOSED = [
   ...['ETag', 'Link', 'Retry-After', 'X-Balance-Height', 'X-First-Index', 'X-Height'],
-  ...['X-Next-Index', 'X-Tip-Signature', 'X-Total-Index'],
+  ...['X-Next-Index', 'X-Request-Id', 'X-Tip-Signature', 'X-Total-Index'],
 ];
-const ACCEPTED = ['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'X-Api-Key'];
+const ACCEPTED = [
+  ...['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'Traceparent'],
+  'X-Api-Key',
+];
 
 function otherOrigins(allowed: readonly string[]): HttpServerOptions['cors'] {
   if (allowed.length === 0) return false;
