@@ -43,7 +43,9 @@ const post = (pattern: string, handle: HttpRoute['handle'], maxBody = 1000): Htt
 const size: HttpRoute['handle'] = (_request, body) => ok({ size: body?.length ?? 0 });
 
 let release: () => void = () => {};
+let begun: () => void = () => {};
 const slow: HttpRoute['handle'] = async () => {
+  begun();
   await new Promise<void>((resolve) => {
     release = resolve;
   });
@@ -215,8 +217,12 @@ t.test('HEAD is answered like GET, without the body', async (t) => {
     const next = isAsOne ? /^HTTP\/1\.1 404 / : /^$/;
     t.match(second, next, `${path}: no body, and the next request is answered`);
   }
-  const slow = exchange(port, [head('/slow')], (text) => text.includes('\r\n\r\n'));
-  await sleep(100);
+  const arrived = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const slow = exchange(port, [head('/slow')], (text) => text.includes('\r\n\r\n'), 10_000);
+  await arrived;
+  await sleep(0);
   release();
   t.match((await slow).text, /^HTTP\/1\.1 200 .*content-length: 6\r\n.*\r\n\r\n$/is);
 });
