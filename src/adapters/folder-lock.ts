@@ -10,9 +10,10 @@
  * listener can be deleted, since its name never belongs to another process.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { giveTo } from './file-owner.ts';
 import { makeFolder } from './folders.ts';
 
 export class StoreLockedError extends Error {
@@ -50,6 +51,8 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
 
   try {
     await listen(server, join(place, STARTING + token));
+    // One that root leaves behind would look to the user of the folder as if somebody listened.
+    giveTo(statSync(folder), join(folder, STARTING + token));
     renameSync(join(folder, STARTING + token), join(folder, own));
     for (const name of readdirSync(folder)) {
       if (name === own || !(name.startsWith(LOCK) || name.startsWith(STARTING))) continue;

@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { StoreCorruptError } from '../../base/store-damage.ts';
-import { ANY, takeAfter } from '../file-owner.ts';
+import { ANY, giveTo, takeAfter } from '../file-owner.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';
 import { checkFile, extendFile, type FileUse, FORMAT, useOfFile } from './check.ts';
@@ -56,6 +56,8 @@ export async function compactStore(
     await room((use.pages - use.freePages) * use.pageBytes);
     const bytesBefore = statSync(dataFile(folder)).size;
     mkdirSync(join(folder, COMPACTING), { mode: 0o700 });
+    // Where root is interrupted, the user of the node must be able to remove it.
+    giveTo(statSync(folder), join(folder, COMPACTING));
     try {
       await writeAnew(options, use);
       renameSync(dataFile(join(folder, COMPACTING)), dataFile(folder));

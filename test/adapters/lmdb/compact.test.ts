@@ -227,3 +227,19 @@ t.test('root leaves the files to the owner of the store', { skip }, async (t) =>
   await copyStore({ folder, tables }, join(root, 'copy'));
   t.match(statSync(join(folder, 'lock.mdb')), { uid: UID, gid: UID });
 });
+
+t.test('where root is interrupted, the owner of the store goes on', { skip }, async (t) => {
+  const { chownSync } = await import('node:fs');
+  const UID = 54_321;
+  for (let call = 1; ; call++) {
+    const folder = copyOfBase();
+    for (const name of ['.', ...readdirSync(folder)]) chownSync(join(folder, name), UID, UID);
+    t.equal(await ended(child('compact', folder, String(call))), 'SIGKILL');
+    // Else it could neither see that nobody listens there, nor remove what is in the other folder.
+    const left = readdirSync(folder).filter((name) => /^lock-|^compacting$/.test(name));
+    if (!existsSync(join(folder, 'compacting/data.mdb'))) continue;
+    t.equal(left.length, 2);
+    for (const name of left) t.equal(statSync(join(folder, name)).uid, UID, name);
+    break;
+  }
+});

@@ -277,6 +277,7 @@ async function replaceKey(t: Test, operators: ReadonlyMap<Name, Operator>): Prom
     { type: 111, opType: 'remove' },
   ]);
   t.ok(steps[2]!.height > steps[1]!.height, 'the old key goes when the new one is there');
+  if (alpha.isFinal) t.ok(steps[3]!.height > steps[2]!.height, 'it votes on what takes its role');
   await gamma.start(start);
   await takesPart(gamma, String(fresh['address']), alpha);
   const { allowedNodes } = (await alpha.ask('/peers/allowedNodes')) as {
@@ -294,6 +295,8 @@ async function removeOne(t: Test, operators: ReadonlyMap<Name, Operator>): Promi
     { type: 102, opType: 'remove', role: 'miner' },
     { type: 111, opType: 'remove' },
   ]);
+  const [role, end] = sent.map(({ height }) => Number(height));
+  if (alpha.isFinal) t.ok(end! > role!, 'it votes on what takes its role');
   await eventually(
     'the end of its connections',
     () => /network\.removed/.test(delta.log) || undefined,

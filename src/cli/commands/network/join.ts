@@ -3,8 +3,9 @@
  * the public key alone. A key that is there is never overwritten, so the command can be repeated: what an
  * interrupted run has left out it completes.
  */
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { join as joined } from 'node:path';
+import { giveTo } from '../../../adapters/file-owner.ts';
 import { files } from '../../../adapters/files.ts';
 import { lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { systemRandom } from '../../../adapters/system.ts';
@@ -14,7 +15,7 @@ import { headerHash } from '../../../block/header.ts';
 import type { KeyPair } from '../../../crypto/family.ts';
 import { encodeNote, FIRST_NOTE } from '../../../finality/note-file.ts';
 import type { Keystore } from '../../../keystore/keystore.ts';
-import { mapText } from '../../../node/config/text-map.ts';
+import { mapText, type TextEntry } from '../../../node/config/text-map.ts';
 import { notePath } from '../../../node/voter-note.ts';
 import { genesisBlock } from '../../genesis-block.ts';
 import { CliError, lockedBy } from '../../terminal/exit.ts';
@@ -27,6 +28,7 @@ import {
 import { openWallet } from '../keystore/open-wallet.ts';
 import { configOfGenesis, type GenesisFile, readGenesis } from './genesis-file.ts';
 import { KEYSTORE, MISSING, WALLET_PASSWORD } from './network-texts.ts';
+import { NAME, NAME_RULE } from './organisations.ts';
 import { requestText } from './request.ts';
 
 export interface JoinFlags extends PasswordFlags {
@@ -69,6 +71,7 @@ export async function join(given: string, flags: JoinFlags): Promise<void> {
     const apiKey = fillIn(folder, address);
     const request = joined(dir, `${name}.request.json`);
     files.replace(request, utf8(requestText(genesis, name, key)));
+    leaveToOwner(dir, [request]);
     key.privateKey.fill(0);
     const publicKey = base58.encode(key.publicKey);
     printJson({ name, address, publicKey, isNew, request, apiKey, crypto: family.title });
@@ -82,6 +85,18 @@ export async function join(given: string, flags: JoinFlags): Promise<void> {
   }
 }
 
+/** What root has made in the folder of the user that runs the node, which could not read it otherwise. */
+function leaveToOwner(dir: string, more: readonly string[]): void {
+  const owner = statSync(dir);
+  const note = notePath({ directory: dir });
+  const made = [KEYSTORE, WALLET_PASSWORD, API_KEY].map((name) => joined(dir, name));
+  const keys = files.isDirectory(made[0]!) ? files.list(made[0]!) : [];
+  const accounts = keys.map((name) => joined(made[0]!, name));
+  for (const path of [...made, ...accounts, note, ...more]) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.uid === 0) giveTo(owner, path);
+  }
+}
+
 const nodeConf = (dir: string): string => joined(dir, 'node.conf');
 
 async function openFolder(given: string): Promise<Folder> {
@@ -90,16 +105,24 @@ async function openFolder(given: string): Promise<Folder> {
   const genesis = await readGenesis(dir);
   const text = confText(dir);
   const setting = (key: string): string | undefined => {
-    const entry = mapText(text).entries.find(({ path }) => path.join('.') === `node.${key}`);
+    const entry = entryOf(text, key);
     return entry && text.slice(entry.valueStart, entry.valueEnd).replace(/^"(.*)"$/, '$1');
   };
   const name = setting('network.node-name');
-  const owner = setting('owner-address');
+  const owner = setting(OWNER);
   if (name === undefined || owner === undefined) {
     throw new CliError(`${nodeConf(dir)} is not the one that platform-node network init has made`);
   }
+  // It is a part of the name of a file, and no other is taken at the other end.
+  if (!NAME.test(name)) throw new CliError(`${nodeConf(dir)}: network.node-name ${NAME_RULE}`);
   return { dir, genesis, name, owner: owner === MISSING.address ? undefined : owner };
 }
+
+const OWNER = 'owner-address';
+
+/** Of several the last one counts. */
+const entryOf = (text: string, key: string): TextEntry | undefined =>
+  mapText(text).entries.findLast(({ path }) => path.join('.') === `node.${key}`);
 
 function confText(dir: string): string {
   const path = nodeConf(dir);
@@ -177,7 +200,7 @@ function putNoteAside(dir: string, owner: string): void {
   const note = notePath({ directory: dir });
   const bytes = files.read(note);
   if (bytes === undefined) return;
-  files.replace(`${note}.${owner}`, bytes, { secret: true });
+  files.replace(`${note}.${owner}`, bytes, { secret: true, copyOf: note });
   files.remove(note);
 }
 
@@ -195,12 +218,13 @@ async function writeFirstNote({ dir, genesis }: Folder, key: KeyPair, address: s
 }
 
 /** Writes what node.conf lacks; the path of the file with the API key. */
-function fillIn({ dir, genesis, owner }: Folder, address: string): string {
+function fillIn({ dir, genesis }: Folder, address: string): string {
   const text = confText(dir);
   const path = joined(dir, API_KEY);
-  const edited = text
-    .replaceAll(MISSING.folder, JSON.stringify(dir).slice(1, -1))
-    .replace(owner ?? MISSING.address, address);
+  const { valueStart, valueEnd } = entryOf(text, OWNER)!;
+  const owned = `${text.slice(0, valueStart)}"${address}"${text.slice(valueEnd)}`;
+  // A function, since the path may have what a replacement means otherwise, such as $$.
+  const edited = owned.replaceAll(MISSING.folder, () => JSON.stringify(dir).slice(1, -1));
   const whole = edited.includes(MISSING.apiKeyHash)
     ? edited.replace(MISSING.apiKeyHash, apiKeyHash(path, genesis))
     : edited;

@@ -40,9 +40,9 @@ export async function add(dir: string, source: string, flags: AddFlags): Promise
 }
 
 export async function remove(member: string, flags: MembershipFlags): Promise<void> {
-  await carryOut(flags, async (node) => [
-    await departure(node, await memberOf(node, member, flags.sender)),
-  ]);
+  await carryOut(flags, async (node) =>
+    departure(node, await memberOf(node, member, flags.sender)),
+  );
 }
 
 export async function replace(
@@ -60,7 +60,7 @@ export async function replace(
     // The new key first: the member is never without one, and its roles have a holder.
     return [
       await arrival(node, request, await rolesOf(node, old.address)),
-      await departure(node, old),
+      ...(await departure(node, old)),
     ];
   });
 }
@@ -120,13 +120,16 @@ async function arrival(
   ];
 }
 
-/** Roles first, so that no node waits for the blocks of one that is gone. */
-async function departure(node: Client, { address, publicKey }: Member): Promise<Stage> {
+/**
+ * Roles first, so that no node waits for the blocks of one that is gone. Where the network votes, the member is
+ * needed until it is no voter any more, and from the end of its registration on nobody hears its votes.
+ */
+async function departure(node: Client, { address, publicKey }: Member): Promise<readonly Stage[]> {
   const roles = await rolesOf(node, address);
-  return [
-    ...roles.map(({ role }) => permit(address, 'remove', { role })),
-    { type: 111, version: 1, targetPubKey: publicKey, opType: 'remove' },
-  ];
+  const { isActive } = await node.call(finality.state);
+  const withdrawn = roles.map(({ role }) => permit(address, 'remove', { role }));
+  const end = { type: 111, version: 1, targetPubKey: publicKey, opType: 'remove' };
+  return isActive ? [withdrawn, [end]] : [[...withdrawn, end]];
 }
 
 const permit = (target: string, opType: string, role: Role): JsonObject => ({

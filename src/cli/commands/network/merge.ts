@@ -8,7 +8,7 @@ import { utf8 } from '../../../base/bytes.ts';
 import { editGenesis } from '../../../node/config/edit-genesis.ts';
 import { signedGenesis } from '../../sign-genesis.ts';
 import { CliError } from '../../terminal/exit.ts';
-import { printJson, say } from '../../terminal/output.ts';
+import { printJson, say, warn } from '../../terminal/output.ts';
 import { checksumOf, configOfGenesis, type GenesisFile, readGenesis } from './genesis-file.ts';
 import { addressOf, GENESIS_FILE, publicKeyOf } from './network-texts.ts';
 import { type Request, readRequest } from './request.ts';
@@ -33,8 +33,15 @@ export async function merge(dir: string, sources: readonly string[]): Promise<vo
   const whole = editGenesis(text, signed);
   if (whole === undefined) throw new CliError(`${genesis.path} has no genesis section`);
   const config = await configOfGenesis(whole, members[0]!.address);
-  // The draft of the founder comes last: until it is replaced, the command can be repeated.
-  for (const path of [...copies, genesis.path]) files.replace(path, utf8(whole));
+  // First of all, since from then on there is one signature; the founder sends this file to the members anyway.
+  files.replace(genesis.path, utf8(whole));
+  for (const copy of copies) {
+    try {
+      files.replace(copy, utf8(whole));
+    } catch (cause) {
+      warn(`${copy} stays a draft: ${(cause as Error).message}`);
+    }
+  }
   printJson({ genesis: genesis.path, checksum: checksumOf(config), ...signed, members });
   say(`Send ${genesis.path} to all members, who compare: platform-node network checksum`);
 }

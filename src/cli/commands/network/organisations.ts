@@ -19,6 +19,7 @@ export const ORGANISATIONS_MAX = 100;
 const SPELLING = /^([^=]*)=(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?(?::([^:]*))?$/;
 /** A folder, a service of compose and a name in a configuration. */
 export const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;
+export const NAME_RULE = 'must have 1 to 32 small letters, digits and hyphens, none at its ends';
 
 /** `alpha=host`, `alpha=host:6864` or `alpha=host:6864:6862`; each `--org` adds one. */
 export function organisation(text: string, former: readonly Organisation[] = []): Organisation[] {
@@ -29,9 +30,7 @@ export function organisation(text: string, former: readonly Organisation[] = [])
     );
   }
   if (!NAME.test(name)) {
-    throw new InvalidArgumentError(
-      `the name '${name}' must have 1 to 32 small letters, digits and hyphens, none at its ends`,
-    );
+    throw new InvalidArgumentError(`the name '${name}' ${NAME_RULE}`);
   }
   if (!isHost(host)) {
     throw new InvalidArgumentError(

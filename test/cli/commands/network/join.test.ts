@@ -1,5 +1,13 @@
 // `network join`: keys in the folder of the member, and a request without them.
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { lockFolder } from '../../../../src/adapters/folder-lock.ts';
@@ -135,6 +143,47 @@ t.test('another key, beside the lost one', async (t) => {
   const listed = await run(['keystore', 'list', join(dir, 'node.conf')]);
   t.match(listed.stdout, String(old['address']), 'the old key is still there');
   t.match(listed.stdout, String(fresh['address']));
+});
+
+t.test('whatever the folder is called, and whatever else has the address', async (t) => {
+  const dir = join(temporaryFolder(t), "a$$b$&$'");
+  await drafted(join(dir, 'n'), 1);
+  const place = join(dir, 'n', 'alpha');
+  const { address } = answerOf(await joined(place)) as { address: string };
+  const conf = join(place, 'node.conf');
+  t.match(readFileSync(conf, 'utf8'), `wallet.file = "${join(place, 'keystore.dat')}"`);
+  writeFileSync(conf, `# We are ${address}.\n${readFileSync(conf, 'utf8')}`);
+  const { address: fresh } = answerOf(await joined(place, '--new-key'));
+  t.match(readFileSync(conf, 'utf8'), `owner-address = "${fresh}"`);
+  t.equal(answerOf(await joined(place))['address'], fresh);
+});
+
+t.test('a name that no one would take makes no request', async (t) => {
+  const dir = await member(t);
+  const conf = join(dir, 'node.conf');
+  const text = readFileSync(conf, 'utf8');
+  for (const name of ['../../beta', 'Alpha Ltd.']) {
+    writeFileSync(conf, text.replace('node-name = "alpha"', `node-name = "${name}"`));
+    t.match(await joined(dir), { code: 1, stderr: /network\.node-name must have 1 to 32/ });
+  }
+  t.notOk(existsSync(join(dir, 'keystore.dat')));
+});
+
+const skip = process.getuid?.() === 0 ? false : 'only root changes owners';
+
+t.test('what root makes is of the owner of the folder', { skip }, async (t) => {
+  const UID = 54_321;
+  const dir = await member(t);
+  answerOf(await joined(dir));
+  answerOf(await merged(join(dir, '..'), [requestOf(join(dir, '..'), 'alpha')]));
+  for (const name of ['.', ...readdirSync(dir)]) chownSync(join(dir, name), UID, UID);
+  rmSync(join(dir, 'alpha.request.json'));
+  for (const more of [[], ['--new-key'], ['--new-key']]) {
+    answerOf(await joined(dir, ...more));
+    const others = readdirSync(dir).filter((name) => statSync(join(dir, name)).uid !== UID);
+    t.strictSame(others, []);
+  }
+  t.ok(existsSync(join(dir, 'finality-note')));
 });
 
 t.test('what is lost is said', async (t) => {

@@ -1,5 +1,5 @@
 // `network merge` and `network checksum`: one signature over what all members asked for, and nothing else.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { base58 } from '../../../../src/base/base58.ts';
@@ -60,6 +60,27 @@ t.test('the checksum tells what would part the nodes', async (t) => {
   t.match(await checksum(alpha), { code: 1, stderr: /signature|initial-balance/ });
   writeFileSync(join(alpha, 'genesis.conf'), text.replaceAll('\n', '\r\n'));
   t.equal(answerOf(await checksum(alpha))['checksum'], agreed, 'line ends do not matter');
+});
+
+t.test('a copy that cannot be written changes nothing about the one signature', async (t) => {
+  const folder = temporaryFolder(t);
+  const dir = join(folder, 'n');
+  const { requests } = await requested(dir);
+  const copy = join(dir, 'alpha', 'genesis.conf');
+  // No name is left for the file that would take its place.
+  const long = join(folder, 'g'.repeat(250));
+  renameSync(copy, long);
+  symlinkSync(long, copy);
+  const done = await merged(dir, requests);
+  t.match(done.stderr, /alpha\/genesis\.conf stays a draft/);
+  const { checksum: first } = answerOf(done);
+  t.equal(answerOf(await checksum(dir))['checksum'], first);
+  t.equal(answerOf(await checksum(join(dir, 'beta')))['checksum'], first);
+  t.match(await checksum(join(dir, 'alpha')), {
+    code: 1,
+    stderr: /put the signed one in its place/,
+  });
+  t.match(await merged(dir, requests), { code: 1, stderr: /merged already/ });
 });
 
 t.test('a wrong request signs nothing', async (t) => {
