@@ -1,5 +1,5 @@
 /** `platform-node dev info`: what the start of a private network has printed. */
-import { readdirSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { files } from '../../../adapters/files.ts';
@@ -26,7 +26,7 @@ function latestRunning(): string {
     .map((name) => join(tmpdir(), name))
     // Whoever else may write into the folder for temporary files must not choose what is printed.
     .flatMap((path) => {
-      const stat = statSync(path, { throwIfNoEntry: false });
+      const stat = lstatSync(path, { throwIfNoEntry: false });
       if (stat?.isDirectory() !== true || (own !== undefined && stat.uid !== own)) return [];
       return readRunning(path) === undefined ? [] : [{ path, at: stat.birthtimeMs }];
     })

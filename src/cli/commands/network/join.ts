@@ -74,6 +74,9 @@ export async function join(given: string, flags: JoinFlags): Promise<void> {
     leaveToOwner(dir, [request]);
     key.privateKey.fill(0);
     const publicKey = base58.encode(key.publicKey);
+    if (!isNew) {
+      say(`The key of ${address} was in ${dir} before: whoever made it can sign as this node`);
+    }
     printJson({ name, address, publicKey, isNew, request, apiKey, crypto: family.title });
     say(
       `Send ${request} to who asked for it, and keep a copy of ${KEYSTORE} and ${WALLET_PASSWORD}`,

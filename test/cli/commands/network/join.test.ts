@@ -73,7 +73,9 @@ t.test('again: nothing is overwritten', async (t) => {
   const first = answerOf(await joined(dir));
   const before = contents(dir);
   rmSync(join(dir, 'alpha.request.json'));
-  const again = answerOf(await joined(dir));
+  const result = await joined(dir);
+  const again = answerOf(result);
+  t.match(result.stderr, /was in .* before: whoever made it can sign as this node/);
   t.match(again, { isNew: false, address: first['address'], publicKey: first['publicKey'] });
   t.strictSame(contents(dir), before);
   const { code } = await merged(join(dir, '..'), [requestOf(join(dir, '..'), 'alpha')]);
