@@ -27,7 +27,7 @@ export interface VoterNote {
 }
 
 /**
- * `isFirst`: the key cannot have voted before, so the first note is made where there is none. Throws StartError where
+ * `isFirst`: the key cannot have voted before, so the first note is made where there is no file. Throws StartError where
  * the file is damaged.
  */
 export function openNote(
@@ -38,7 +38,8 @@ export function openNote(
   isFirst: boolean,
 ): VoterNote {
   const disk = noteDisk(files, path);
-  if (isFirst && disk.read() === undefined) {
+  // An empty file says that there was one.
+  if (isFirst && files.read(path) === undefined) {
     files.replace(path, encodeNote(FIRST_NOTE, owner, scheme), { secret: true });
   }
   return { disk, note: readNote(disk, path, owner, scheme) };

@@ -21,7 +21,7 @@ import { memoryFiles } from '../keystore/sample.ts';
 
 const NOTHING = new Uint8Array(0);
 
-async function started(at: TestChain): Promise<NodeFinality> {
+async function started(at: TestChain, files = memoryFiles()): Promise<NodeFinality> {
   const finality = new NodeFinality(
     { isPoa: true, maxRollback: 2, roundMs: LENGTH_MS, notePath: '/n', votes: true, waits: true },
     {
@@ -32,7 +32,7 @@ async function started(at: TestChain): Promise<NodeFinality> {
       verifier,
       clock: { ...at.clock, after: () => () => {} },
       log: quiet,
-      files: memoryFiles() as Files,
+      files: files as Files,
       owner: miners[0]!,
     },
   );
@@ -60,4 +60,15 @@ t.test('the highest justified and the highest final block, without a stored proo
   t.equal(finality.carried().length, 0, 'the chain carries all that is known');
   const again = await started(at);
   t.match(again.report(), { justifiedHeight: 7, finalHeight: 3 });
+});
+
+t.test('an empty note is a lost one, also where the feature begins', async (t) => {
+  const at = await chainWith();
+  const ownVotes = async (note?: Uint8Array) => {
+    const files = memoryFiles();
+    if (note !== undefined) files.content.set('/n', note);
+    return (await started(at, files)).report()!.ownVotes;
+  };
+  t.equal(await ownVotes(), 'listening', 'no key has voted yet');
+  t.equal(await ownVotes(NOTHING), 'without-note');
 });

@@ -16,6 +16,7 @@ import {
   testClock,
   verifier,
 } from '../chain/chain-harness.ts';
+import { chainWith, WITH_FINALITY } from '../chain/finality-harness.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 
 const rules = { ...plain, featureCheckBlocks: 8, featureApprovalVotes: 3 };
@@ -93,7 +94,7 @@ t.test(
 t.test(
   'it does not start on a chain with another block than its configuration names',
   async (t) => {
-    const at = await chain([]);
+    const at = await chainWith();
     await mine(at);
     const options = {
       isPoa: true,
@@ -104,7 +105,7 @@ t.test(
       waits: false,
     };
     const block = { height: 2, id: new Uint8Array(32) };
-    const named = { ...rules, voterOverrides: [{ block, voters: [] }] };
+    const named = { ...WITH_FINALITY, voterOverrides: [{ block, voters: [] }] };
     const { blockchain } = at;
     const ports = { blockchain, rules: named, scheme, log: quiet } as never;
     t.throws(() => new NodeFinality(options, ports).start(), /has another block of height 2/);

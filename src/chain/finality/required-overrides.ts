@@ -11,6 +11,7 @@ import { voterOverrides } from '../../ledger/tables.ts';
 import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 import { finalFloor } from './final-floor.ts';
+import { leavesAt } from './finality-state.ts';
 import { overrideAt, overrideHash } from './voter-override.ts';
 
 const KEY = 'finality.overrides';
@@ -36,6 +37,9 @@ export function requireOverrides(
 function requireOverride(view: LedgerView, { block }: VoterOverride, height: number): void {
   const at = block.height;
   if (at > height) return;
+  if (leavesAt(view, at) === undefined) {
+    throw new StartError(KEY, 'finality', `nobody votes on block ${at}`, 'leave its entry out');
+  }
   const row = headerRowAt(view, at);
   const isOther = row === undefined || !equal(headerHash(row.header, view.scheme), block.id);
   const isMade = view.get(voterOverrides, at) !== undefined;
@@ -45,7 +49,7 @@ function requireOverride(view: LedgerView, { block }: VoterOverride, height: num
   const final = finalFloor(view);
   const remedy =
     final > last
-      ? `block ${final} is final here and stays: name it, or a block above it`
+      ? `block ${final} is final here and stays: name a block above it`
       : `run 'platform-node chain rollback' with the height ${last}`;
   throw new StartError(KEY, 'finality', `the chain ${what} height ${at}`, remedy);
 }

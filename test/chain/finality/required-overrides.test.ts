@@ -2,20 +2,29 @@
 import t from 'tap';
 import { equal } from '../../../src/base/bytes.ts';
 import { type Block, decodeBlock } from '../../../src/block/block.ts';
+import { headerHash } from '../../../src/block/header.ts';
 import { proofOfBlock } from '../../../src/chain/finality/block-proof.ts';
 import { finalProofWrite } from '../../../src/chain/finality/final-floor.ts';
 import { FinalityIndex } from '../../../src/chain/finality/finality-index.ts';
 import { leavesAt } from '../../../src/chain/finality/finality-state.ts';
 import { requireOverrides } from '../../../src/chain/finality/required-overrides.ts';
 import { importBlocks } from '../../../src/chain/import/import-blocks.ts';
-import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
+import { blockAt, headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
 import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
 import { decodeJustification } from '../../../src/finality/justification.ts';
 import { verifyOffline } from '../../../src/finality/offline-proof.ts';
 import { decidingOn } from '../../../src/finality/voter-set.ts';
 import { voterOverrides } from '../../../src/ledger/tables.ts';
 import type { VoterOverride } from '../../../src/tx/rules/chain-rules.ts';
-import { mine, miners, nextTurn, scheme, type TestChain, verifier } from '../chain-harness.ts';
+import {
+  mine,
+  miners,
+  nextTurn,
+  rules,
+  scheme,
+  type TestChain,
+  verifier,
+} from '../chain-harness.ts';
 import {
   blocksOf,
   chainWith,
@@ -213,4 +222,17 @@ t.test('no entry takes back what is final', async (t) => {
   t.throws(() => requireOverrides(view, named(4, new Uint8Array(32)), 5), stays4);
   t.throws(() => requireOverrides(view, named(3), 5), stays4);
   t.throws(() => requireOverrides(view, named(4), 5), /run .* height 4/, 'its children may go');
+});
+
+t.test('where nobody votes an entry has no effect, and is refused', async (t) => {
+  const at = await chainWith(rules);
+  for (let height = 2; height <= 4; height++) await mine(at);
+  const { blockchain } = at;
+  const block = { height: 3, id: headerHash(headerRowAt(blockchain.view, 3)!.header, scheme) };
+  const check = (height: number) =>
+    requireOverrides(blockchain.view, [{ block, voters: [stays!.publicKey] }], height);
+  t.doesNotThrow(() => check(2));
+  for (const height of [3, 4]) {
+    t.throws(() => check(height), /nobody votes on block 3; leave its entry out/);
+  }
 });
