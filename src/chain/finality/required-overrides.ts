@@ -43,10 +43,14 @@ function requireOverride(view: LedgerView, { block }: VoterOverride, height: num
   const row = headerRowAt(view, at);
   const isOther = row === undefined || !equal(headerHash(row.header, view.scheme), block.id);
   const isMade = view.get(voterOverrides, at) !== undefined;
+  const final = finalFloor(view);
+  if (!isOther && !isMade && at === final) {
+    // Votes from it would bind those who are left, and the block that carried them is gone.
+    throw new StartError(KEY, 'finality', `block ${at} is final`, 'name a block above it');
+  }
   if (!isOther && (isMade || at === height)) return;
   const what = isOther ? 'has another block of' : 'was made without the entry of';
   const last = isOther ? at - 1 : at;
-  const final = finalFloor(view);
   const remedy =
     final > last
       ? `block ${final} is final here and stays: name a block above it`

@@ -85,7 +85,8 @@ export class BranchSwitch {
     // A branch that others have continued is theirs too.
     const isThird = rest.length === 1 && equivocations.isThird(first.block.header);
     if (depth > 0 && isThird && lead === undefined) return 'not-better';
-    const candidate = candidateOf(ancestor, rest, consensus);
+    const parting = depth > this.rollbackMax ? undefined : partingOf(view, height, headers);
+    const candidate = { ...candidateOf(ancestor, rest, consensus), parting };
     const standing = standingOf(candidate, current, consensus, clock.now());
     if (standing !== 'better' && lead === undefined) return standing;
     if (depth > this.rollbackMax && lead === undefined) {
@@ -157,6 +158,17 @@ export class BranchSwitch {
 function withoutKnown(branch: readonly CheckedBlock[], view: LedgerView): readonly CheckedBlock[] {
   const start = branch.findIndex(({ block }) => heightOf(view, blockId(block)) === undefined);
   return start === -1 ? [] : branch.slice(start);
+}
+
+/** Undefined where the branch only extends our chain. */
+function partingOf(
+  view: LedgerView,
+  ancestor: number,
+  [first]: readonly Header[],
+): Candidate['parting'] {
+  const ours = headerRowAt(view, ancestor + 1);
+  if (first === undefined || ours === undefined) return undefined;
+  return { theirs: first.signature, ours: ours.header.signature };
 }
 
 function candidateOf(

@@ -2,6 +2,7 @@
  * Whether another chain replaces ours (consensus.md#choice-between-forks): by its score, and for a
  * short branch with late blocks also by how much better it is.
  */
+import { compare } from '../../base/bytes.ts';
 import type { Header } from '../../block/header.ts';
 import { type Consensus, isBetter } from '../../consensus/consensus.ts';
 import type { Tip } from '../tip.ts';
@@ -19,6 +20,8 @@ export const LATE_DEPTH_MAX = 10;
  */
 export const STANDSTILL_ROUNDS = 20;
 
+type Rules = Pick<Consensus, 'hasEnded' | 'score'>;
+
 /** A chain whose blocks up to `ancestor` are ours too. */
 export interface Candidate {
   /** Height of the newest common block. */
@@ -29,6 +32,8 @@ export interface Candidate {
   readonly header: Pick<Header, 'signature' | 'reference' | 'timestamp'>;
   /** Score of the whole chain. */
   readonly score: bigint;
+  /** Ids of the first blocks above the ancestor; absent where no tie of long branches is decided. */
+  readonly parting?: { readonly theirs: Uint8Array; readonly ours: Uint8Array } | undefined;
 }
 
 /**
@@ -42,14 +47,17 @@ export interface Candidate {
 export type Standing = 'better' | 'late' | 'not-better';
 
 export function standingOf(
-  { ancestor, first, header, score }: Candidate,
+  candidate: Candidate,
   tip: Tip,
-  consensus: Pick<Consensus, 'hasEnded' | 'score'>,
+  consensus: Rules,
   now: number,
 ): Standing {
+  const { ancestor, first, header, score } = candidate;
   const { signature: id, reference } = header;
   const current = { ...tip, reference: tip.header.reference };
-  if (!isBetter({ score, id, reference }, current)) return 'not-better';
+  if (!isBetter({ score, id, reference }, current)) {
+    return winsTie(candidate, tip) ? 'better' : 'not-better';
+  }
   const depth = tip.height - ancestor;
   if (depth === 0 || depth > LATE_DEPTH_MAX || !consensus.hasEnded(first, now)) return 'better';
   if (consensus.hasEnded(tip.header, now, STANDSTILL_ROUNDS)) return 'better';
@@ -57,3 +65,13 @@ export function standingOf(
   const lead = consensus.hasEnded(header, now) ? block : block / 2n;
   return score > tip.score + lead ? 'better' : 'late';
 }
+
+/**
+ * Two parts of a network that make each block at the same moment are as good as each other in every
+ * round, so no next block decides. Of long branches the one that parted with the lower id wins.
+ */
+const winsTie = ({ ancestor, score, parting }: Candidate, tip: Tip): boolean =>
+  parting !== undefined &&
+  score === tip.score &&
+  tip.height - ancestor > LATE_DEPTH_MAX &&
+  compare(parting.theirs, parting.ours) < 0;

@@ -239,6 +239,34 @@ t.test('lateness counts for short branches only', async (t) => {
   }
 });
 
+t.test('long branches that stay equal do not stay apart', async (t) => {
+  for (const depth of [LATE_DEPTH_MAX, LATE_DEPTH_MAX + 1]) {
+    const left = await newFork();
+    const right = await newFork();
+    const one = await mine(left, [payment(alice, bob, 1n, left.clock.time)]);
+    const miner = miners.find(({ publicKey }) => equal(publicKey, one.header.generator))!;
+    const other = remade(one, miner, { transactions: [] });
+    right.clock.time = left.clock.time;
+    await right.fork.offer(other);
+    for (let i = 1; i < depth; i++) for (const at of [left, right]) await mine(at);
+    t.equal(left.blockchain.tip().score, right.blockchain.tip().score);
+    const before = branchOf(left, 1);
+    right.clock.time = left.clock.time;
+    const verdict = (await adopt(right, left, 1)).kind;
+    const back = await left.fork.adopt(
+      await Promise.all(branchOf(right, 1).map((block) => left.fork.check(block))),
+    );
+    const isLower = compare(one.header.signature, other.header.signature) < 0;
+    if (depth === LATE_DEPTH_MAX) {
+      t.strictSame([verdict, back.kind], ['not-better', 'not-better'], 'the next block decides');
+      continue;
+    }
+    t.strictSame([verdict, back.kind], isLower ? ['adopted', 'known'] : ['not-better', 'adopted']);
+    t.equal(branchOf(left, 1).length, before.length);
+    await sameState(t, left, right);
+  }
+});
+
 t.test('lateness does not count for a chain that stands still', async (t) => {
   for (const rounds of [STANDSTILL_ROUNDS, STANDSTILL_ROUNDS + 1]) {
     const left = await newFork();
