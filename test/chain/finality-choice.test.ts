@@ -364,11 +364,10 @@ t.test('a damaged note shows at the start, long before the feature', async (t) =
   t.doesNotThrow(() => finality(false).start(), 'a node that does not vote has no use for it');
 });
 
-t.test('without a note nobody votes', async (t) => {
+t.test('a key without a note begins with the feature', async (t) => {
   const files = memoryFiles();
   const at = await chainWith();
   await mine(at);
-  files.replace(NOTE, new Uint8Array(0));
   const late = await node(miners[0]!, files);
   t.ok(late.files.read(NOTE)!.length > 0, 'it begins with the feature');
   t.ok(equal(blocksOf(at).checkpoint(1).id, blocksOf(late).checkpoint(1).id));

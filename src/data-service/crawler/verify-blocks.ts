@@ -33,7 +33,7 @@ export async function verifyBlocks(
       `SELECT b.height, b.signature,
          (SELECT string_agg(t.id, ' ' ORDER BY t.seq) FROM txs t
           WHERE t.seq >= b.first_seq AND t.seq < b.first_seq + b.tx_count) AS ids
-       FROM blocks b WHERE b.height BETWEEN $1 AND $2`,
+       FROM blocks b WHERE b.height BETWEEN $1 AND $2 ORDER BY b.height`,
       [start, end],
     );
     const given = new Map(blocks.map((block) => [block.height, block]));
