@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { systemRandom } from '../../../src/adapters/system.ts';
 import { base58 } from '../../../src/base/base58.ts';
 import { concat } from '../../../src/base/bytes.ts';
+import { SIGNATURE_BYTES } from '../../../src/base/sizes.ts';
 import { decodeBlock } from '../../../src/block/block.ts';
 import {
   encodeStatuses,
@@ -10,6 +11,8 @@ import {
   STATUS_NOTICES,
 } from '../../../src/contracts/statuses/status-messages.ts';
 import { MESSAGE_CHARS_MAX, signedPart } from '../../../src/contracts/statuses/status-record.ts';
+import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
+import { DECIDING_MAX } from '../../../src/finality/justification.ts';
 import { VOTES_OF_MESSAGE_MAX, votesMessageBytesMax } from '../../../src/finality/votes-message.ts';
 import {
   blockLimits,
@@ -26,7 +29,7 @@ import {
   txLimits,
   txProtocols,
 } from '../../../src/network/messages/transaction-messages.ts';
-import { VOTES } from '../../../src/network/messages/vote-messages.ts';
+import { FINALITY_PROOFS, VOTES } from '../../../src/network/messages/vote-messages.ts';
 import type { ItemId } from '../../../src/privacy/item-id.ts';
 import {
   DATA,
@@ -100,6 +103,19 @@ function statusesOf({ publicKey: senderPublicKey }: AttackingPeer): Uint8Array {
 const votesOfNobody = (): Uint8Array =>
   concat(Uint8Array.of(VOTES_OF_MESSAGE_MAX), randomBytes(votesMessageBytesMax(scheme) - 1));
 
+/** As many votes as a proof may have, for a block that nobody has. */
+const proofOfNobody = (): Uint8Array => {
+  const [genesis, ruleHash, source, target] = random(4, 32);
+  const link = {
+    genesis: genesis!,
+    ruleHash: ruleHash!,
+    source: { height: 2, id: source! },
+    target: { height: 3, id: target! },
+  };
+  const votes = random(DECIDING_MAX, SIGNATURE_BYTES);
+  return encodeFinalProof({ link, justification: { target: link.target, votes } }, scheme);
+};
+
 /** What the chain has to offer, found out once for each node. */
 const found = new WeakMap<Target, ReturnType<typeof lookUp>>();
 
@@ -144,6 +160,7 @@ export async function worstMessages(target: Target, peer: AttackingPeer) {
       () => encodeTip({ height: 2 ** 31, id: randomBytes(64), score }, scheme),
     ],
     [VOTES, 'notice', votesOfNobody],
+    [FINALITY_PROOFS, 'notice', proofOfNobody],
     [blockProtocols.ids, 'request', () => encodeIdList([...unknown, idOf(oldest)], scheme)],
     [blockProtocols.blocks, 'request', () => ids],
     [
