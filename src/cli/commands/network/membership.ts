@@ -31,7 +31,13 @@ export interface AddFlags extends MembershipFlags {
 }
 
 /** Transactions that need no waiting between them. */
-type Stage = readonly JsonObject[];
+interface Stage {
+  readonly txs: readonly JsonObject[];
+  /** The address of an account that may be a voter: it is sent once it votes no more. */
+  readonly without?: string;
+}
+
+const POLL_MS = 500;
 
 export async function add(dir: string, source: string, flags: AddFlags): Promise<void> {
   const request = await readRequest(source, await signedConfigOf(dir));
@@ -114,10 +120,13 @@ async function arrival(
     nodeName: name,
     opType: 'add',
   };
-  return [
-    ...(isRegistered ? [] : [registration]),
-    ...roles.filter(({ role }) => !held.includes(role)).map((role) => permit(address, 'add', role)),
-  ];
+  const granted = roles.filter(({ role }) => !held.includes(role));
+  return {
+    txs: [
+      ...(isRegistered ? [] : [registration]),
+      ...granted.map((role) => permit(address, 'add', role)),
+    ],
+  };
 }
 
 /**
@@ -129,7 +138,9 @@ async function departure(node: Client, { address, publicKey }: Member): Promise<
   const { isActive } = await node.call(finality.state);
   const withdrawn = roles.map(({ role }) => permit(address, 'remove', { role }));
   const end = { type: 111, version: 1, targetPubKey: publicKey, opType: 'remove' };
-  return isActive ? [withdrawn, [end]] : [[...withdrawn, end]];
+  return isActive
+    ? [{ txs: withdrawn }, { txs: [end], without: address }]
+    : [{ txs: [...withdrawn, end] }];
 }
 
 const permit = (target: string, opType: string, role: Role): JsonObject => ({
@@ -150,9 +161,9 @@ async function carryOut(
   const signer = { sender, ...(password === undefined ? {} : { password }) };
   await answerOf(flags, async (node) => {
     const stages = await stagesOf(node);
-    if (stages.every(({ length }) => length === 0)) say('The chain has all of it already');
+    if (stages.every(({ txs }) => txs.length === 0)) say('The chain has all of it already');
     for (const stage of stages) {
-      if (sender === undefined) stage.forEach(printJson);
+      if (sender === undefined) stage.txs.forEach(printJson);
       else await send(node, stage, signer, seconds);
     }
   });
@@ -162,12 +173,13 @@ async function carryOut(
 /** Prints each transaction once it is in a block; in a final one where the network votes. */
 async function send(
   { call }: Client,
-  stage: Stage,
+  { txs, without }: Stage,
   signer: JsonObject,
   seconds: number,
 ): Promise<void> {
+  if (without !== undefined) await votesNoMore(call, without, seconds);
   const sent: JsonObject[] = [];
-  for (const tx of stage) {
+  for (const tx of txs) {
     sent.push(await call(transactions.signAndBroadcast, { body: { ...tx, ...signer } }));
   }
   const { isActive } = await call(finality.state);
@@ -180,5 +192,19 @@ async function send(
         ? await finallyConfirmed(tx, id, seconds, finalHeight, look)
         : await confirmed(tx, id, seconds, look),
     );
+  }
+}
+
+/** The chain keeps the registration of a voter until then. */
+async function votesNoMore(call: Client['call'], address: string, seconds: number): Promise<void> {
+  for (const deadline = Date.now() + seconds * 1000; ; ) {
+    const { voters, next } = await call(finality.state);
+    if (![...voters, ...next].some((one) => one.address === address)) return;
+    if (Date.now() > deadline) {
+      throw new CliError(
+        `${address} still votes after ${seconds} s: repeat the command once GET /finality does not name it`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
