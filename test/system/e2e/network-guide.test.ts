@@ -344,7 +344,9 @@ t.test('in namespaces, with the addresses of the page', async (t) => {
   await follow(t, new Map(ALL.map((name, i) => [name, { ...made[i]!, typed }])));
 });
 
-t.test('on one loopback, with national cryptography and TLS', async (t) => {
+const isShort = process.env['NETWORK_GUIDE'] !== 'all' && 'npm run test:network types it once more';
+
+t.test('on one loopback, with national cryptography and TLS', { skip: isShort }, async (t) => {
   const ports = await freePorts(2 * ALL.length);
   const portsOf = (name: Name) =>
     [2 * ALL.indexOf(name), 2 * ALL.indexOf(name) + 1].map((i) => ports[i]!);
