@@ -372,8 +372,8 @@ class StreamSet<Round> implements Streams<Round> {
     } catch (cause) {
       if (signal.aborted) return 'waits';
       const meaning = this.source.failed(cause, member.clientName);
-      if (meaning === 'apart') member.isApart = true;
-      else this.end(member, meaning);
+      // A slow question ends its turn, and what took so long runs apart from then on.
+      if (meaning !== 'apart') this.end(member, meaning);
       return 'waits';
     }
   }
