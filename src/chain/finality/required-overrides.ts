@@ -8,11 +8,11 @@ import { headerHash } from '../../block/header.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { voterOverrides } from '../../ledger/tables.ts';
-import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
+import { overrideAt, type VoterOverride } from '../../tx/rules/chain-rules.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 import { finalFloor } from './final-floor.ts';
 import { leavesAt } from './finality-state.ts';
-import { overrideAt, overrideHash } from './voter-override.ts';
+import { overrideHash } from './voter-override.ts';
 
 const KEY = 'finality.overrides';
 /** Only configurations add rows. */

@@ -1,7 +1,7 @@
 // Operators name the voters from a block on (finality.md#overrides): on all routes, and nowhere else.
 import t from 'tap';
 import { equal } from '../../../src/base/bytes.ts';
-import { type Block, decodeBlock } from '../../../src/block/block.ts';
+import type { Block } from '../../../src/block/block.ts';
 import { headerHash } from '../../../src/block/header.ts';
 import { proofOfBlock } from '../../../src/chain/finality/block-proof.ts';
 import { finalProofWrite } from '../../../src/chain/finality/final-floor.ts';
@@ -9,7 +9,7 @@ import { FinalityIndex } from '../../../src/chain/finality/finality-index.ts';
 import { leavesAt } from '../../../src/chain/finality/finality-state.ts';
 import { requireOverrides } from '../../../src/chain/finality/required-overrides.ts';
 import { importBlocks } from '../../../src/chain/import/import-blocks.ts';
-import { blockAt, headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
+import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
 import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
 import { decodeJustification } from '../../../src/finality/justification.ts';
 import { verifyOffline } from '../../../src/finality/offline-proof.ts';
@@ -27,7 +27,10 @@ import {
 } from '../chain-harness.ts';
 import {
   blocksOf,
+  blocksOfChain,
+  chainOf,
   chainWith,
+  fresh,
   justificationOf,
   linkTo,
   mineCarrying,
@@ -38,25 +41,12 @@ import { makeBlock } from '../make-block.ts';
 
 const NOTHING = new Uint8Array(0);
 const HEIGHT = 4;
-const fresh = ({ bytes }: Block): Block => decodeBlock(bytes, scheme);
 const [stays] = miners;
 
 const withOverride = (override: VoterOverride) => ({
   ...WITH_FINALITY,
   voterOverrides: [override],
 });
-
-const blocksOfChain = ({ blockchain }: TestChain): Block[] =>
-  Array.from({ length: blockchain.tip().height - 1 }, (_, i) =>
-    fresh(blockAt(blockchain.view, i + 2)!),
-  );
-
-async function chainOf(blocks: readonly Block[], settings: typeof WITH_FINALITY, time: number) {
-  const at = await chainWith(settings);
-  at.clock.time = time;
-  for (const block of blocks) await at.blockchain.append(fresh(block));
-  return at;
-}
 
 /** Without votes up to a height; then one of the three voters is all that is left. */
 async function stopped() {
