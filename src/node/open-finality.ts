@@ -15,15 +15,10 @@ import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { exactLead, type Lead, leadOf, type VotesOfChain } from '../chain/finality/branch-lead.ts';
-import { carriedAbove } from '../chain/finality/carriers.ts';
-import {
-  finalFloor,
-  finalProofWrite,
-  provesOwn,
-  storedFinalProof,
-} from '../chain/finality/final-floor.ts';
+import { carriedAbove, storedFinal } from '../chain/finality/carriers.ts';
+import { finalFloor, finalProofWrite, provesOwn } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
-import { ChainBlocks, hasRoot, leavesAt, rootHeight } from '../chain/finality/finality-state.ts';
+import { ChainBlocks, hasRoot, rootHeight } from '../chain/finality/finality-state.ts';
 import { requireOverrides } from '../chain/finality/required-overrides.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
@@ -185,8 +180,8 @@ export class NodeFinality implements BranchFinality {
     const index = new FinalityIndex(view, root, () => blockchain.tip(), this.overrides);
     if (index.at(tip) === undefined) return;
     const chain = new ChainBlocks(view, new Map(), root);
-    const proof = storedFinalProof(view, scheme);
-    const final = proof === undefined ? chain.checkpoint(root) : { ...proof.link.source, proof };
+    const stored = storedFinal(view, index);
+    const final = stored ?? chain.checkpoint(root);
     const genesis = chain.checkpoint(1).id;
     const engine = new Finality(
       final,
@@ -215,7 +210,8 @@ export class NodeFinality implements BranchFinality {
     );
     this.running = { engine, index, root, scheme };
     index.addBelow(tip.height);
-    for (const block of carriedAbove(final.height, index, proof !== undefined)) engine.added(block);
+    for (const block of carriedAbove(final.height, index, stored !== undefined))
+      engine.added(block);
     engine.start();
     engine.moved();
     log.info('finality.started', { root, final: final.height });
@@ -347,7 +343,7 @@ export class NodeFinality implements BranchFinality {
     return reportOf(running.engine, head, {
       scheme: this.ports.scheme,
       finalHeight,
-      finalSets: finalHeight === 0 ? undefined : leavesAt(view, finalHeight),
+      finalSets: finalHeight === 0 ? undefined : running.index.add(finalHeight)?.leaves,
       waits: this.lacksVotes(),
       overrides: this.overrides,
     });
