@@ -13,6 +13,7 @@ import type { Misconduct } from '../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
+import { type Conflict, Conflicts } from './conflicts.ts';
 import { areContradictory, type Contradiction } from './evidence.ts';
 import { decodeFinalProof, encodeFinalProof, votesOfProof } from './final-proof.ts';
 import type { Justification } from './justification.ts';
@@ -20,7 +21,7 @@ import type { Note, NoteDisk } from './note-file.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import { type FinalBlock, Tracker } from './tracker.ts';
-import { type Checkpoint, checkpointKey, type SignedVote, type Vote } from './vote.ts';
+import { type Checkpoint, checkpointKey, type SignedVote } from './vote.ts';
 import { VoteOutbox } from './vote-outbox.ts';
 import { VotePool } from './vote-pool.ts';
 import { VoteTellers } from './vote-tellers.ts';
@@ -65,6 +66,8 @@ export interface FinalityPorts {
    * block: then nothing was written.
    */
   readonly saveProof: (proof: Uint8Array) => Promise<boolean>;
+  /** Two final blocks contradict each other. Whoever decides what follows stops the engine. */
+  readonly onConflict?: (found: Conflict) => void;
   /** Something is known that may make another branch the better one. */
   readonly onChange: () => void;
 }
@@ -82,6 +85,7 @@ export class Finality {
   readonly pool: VotePool;
   readonly voter: Voter | undefined;
   readonly tellers = new VoteTellers<Peer>();
+  private readonly conflicts: Conflicts;
   private readonly outbox: VoteOutbox<Peer>;
   private readonly options: FinalityOptions;
   private readonly ports: FinalityPorts;
@@ -116,6 +120,11 @@ export class Finality {
         },
         membersNext: () => this.tracker.deciding(ports.head().leaves).members,
       },
+    });
+    this.conflicts = new Conflicts({
+      ...ports,
+      tracker: this.tracker,
+      onConflict: (found) => ports.onConflict?.(found),
     });
     this.voter = ports.voter && this.createVoter(ports.voter);
   }
@@ -199,6 +208,7 @@ export class Finality {
     this.count(this.pool.moved());
     this.tellers.keep((id, height) => this.isSought(id, height));
     this.voter?.head(this.ports.head());
+    this.conflicts.compare();
     // The proof of a final block waits until the own chain has the block.
     this.save();
   }
@@ -219,18 +229,11 @@ export class Finality {
   ): Promise<Misconduct | CodecError | undefined> {
     const proof = decoded(() => decodeFinalProof(message, this.ports.scheme));
     if (proof instanceof CodecError) return proof;
-    return this.take(votesOfProof(proof, this.membersWith(proof.link)), from);
-  }
-
-  /** Keys of those who decide by this rule hash, where this node knows them. */
-  private membersWith({ ruleHash, target: { id, height } }: Vote): readonly Uint8Array[] {
-    const { head, blocks } = this.ports;
-    const target = blocks.get(latin1(id), height);
-    const sets = [...(target ? [target.deciding] : []), head().leaves, head().deciding];
-    const found = sets
-      .map((one) => this.tracker.deciding(one))
-      .find((deciding) => equal(deciding.ruleHash, ruleHash));
-    return found?.members.keys ?? [];
+    const sets = this.conflicts.setsOf(proof.link);
+    const keys = sets === undefined ? [] : this.tracker.deciding(sets).members.keys;
+    const offence = await this.take(votesOfProof(proof, keys), from);
+    if (!this.isStopped) await this.conflicts.take(proof);
+    return offence;
   }
 
   private async take(votes: readonly SignedVote[], from: Peer): Promise<Misconduct | undefined> {
@@ -289,6 +292,7 @@ export class Finality {
       this.voter?.final(height);
       this.save();
     }
+    this.conflicts.compare();
     this.ports.onChange();
   }
 

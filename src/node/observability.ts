@@ -69,12 +69,16 @@ export const events = {
     'A feature that this release does not implement is active: update the release.',
   'feature.unknown-approved':
     'A feature that this release does not implement will become active: update the release.',
+  'finality.conflict':
+    'Two final blocks contradict each other, so more than a third of the voters has lied: this node has stopped. Decide with the other operators which one stays.',
   'finality.contradiction':
     'A voter has signed two votes that contradict each other: its key is used twice, or it lies. The evidence is kept.',
   'finality.note-failed':
     'The note of a vote is not on disk, so the vote was not sent: look at the disk.',
   'finality.own-vote-unknown':
     'A vote of this node is about that its note does not have: its key is used elsewhere, or its data are a copy. It votes no more.',
+  'finality.older-conflict':
+    'A final block contradicts that of this node, by voters of long ago or before operators have decided; nothing follows.',
   'finality.overridden': 'finality.overrides names the voters: keep it, on all nodes, for ever.',
   'finality.proof-failed':
     'The proof of a final block is not on disk, so the block is not shown as final: look at the disk.',
@@ -272,6 +276,10 @@ export const metricTable = {
   finalWaits: gauge(
     'node_finality_waits',
     '1 while this node makes no block before a quorum has voted.',
+  ),
+  finalConflict: gauge(
+    'node_finality_conflict',
+    '1 once two final blocks that contradict each other have stopped this node.',
   ),
   voterMissing: gauge(
     'node_finality_voter_missing',

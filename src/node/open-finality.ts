@@ -10,7 +10,6 @@ import { limitsOf } from '../base/budget.ts';
 import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
-import { StartError } from '../base/start-error.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
@@ -18,11 +17,14 @@ import { exactLead, type Lead, leadOf, type VotesOfChain } from '../chain/finali
 import { carriedAbove, storedFinal } from '../chain/finality/carriers.ts';
 import { finalFloor, finalProofWrite, provesOwn } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
-import { ChainBlocks, hasRoot, rootHeight } from '../chain/finality/finality-state.ts';
+import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
 import { requireOverrides } from '../chain/finality/required-overrides.ts';
+import { requireRoot } from '../chain/finality/required-root.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import type { Conflict } from '../finality/conflicts.ts';
 import type { Contradiction } from '../finality/evidence.ts';
+import { encodeFinalProof } from '../finality/final-proof.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
 import { encodeJustification } from '../finality/justification.ts';
 import { rules as finalityRules } from '../finality/rules.ts';
@@ -36,6 +38,7 @@ import type { ChainRules, VoterOverride } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
 import { type FinalityOptionsOfNode, finalityOptions } from './config/finality-options.ts';
 import type { Config } from './config/settings.ts';
+import { FinalStop } from './final-stop.ts';
 import { reportOf } from './finality-report.ts';
 import { JustifiedSearch, type Sought, soughtBy } from './justified-search.ts';
 import { openNote, requireNote } from './voter-note.ts';
@@ -87,6 +90,7 @@ export class NodeFinality implements BranchFinality {
   private sessions: Pick<Sessions, 'all'> | undefined;
   private forget: () => void = () => {};
   private readonly search: JustifiedSearch<Session>;
+  private readonly stopped: FinalStop;
   /** Votes say that another chain may be the better one. */
   onSeeking: () => void = () => {};
   /** A block is final, and the proof of it on disk. */
@@ -96,6 +100,7 @@ export class NodeFinality implements BranchFinality {
     this.options = options;
     this.ports = ports;
     this.overrides = ports.rules.voterOverrides ?? [];
+    this.stopped = new FinalStop({ ...ports, overrides: this.overrides });
     this.search = new JustifiedSearch({
       clock: ports.clock,
       head: () => ports.blockchain.tip(),
@@ -124,11 +129,9 @@ export class NodeFinality implements BranchFinality {
 
   /** Throws StartError where the chain has no record of who may vote. */
   start(): void {
-    const { blockchain } = this.ports;
-    this.requireRoot();
-    if (this.options.isPoa) this.requireOverrides();
-    const { files, owner } = this.ports;
+    const { blockchain, files, owner } = this.ports;
     const { isPoa, votes, notePath: path } = this.options;
+    if (isPoa) this.requireDecisions();
     // A damaged one shows now, and not when the feature begins.
     if (files !== undefined && isPoa && votes) {
       requireNote(files, path, owner.publicKey, blockchain.view);
@@ -145,26 +148,13 @@ export class NodeFinality implements BranchFinality {
     this.running?.engine.stop();
   }
 
-  /** Without it this node would refuse each block of its neighbours, and blame them. */
-  private requireRoot(): void {
-    const { blockchain, rules } = this.ports;
-    const { height } = blockchain.tip();
-    const root = rootHeight(blockchain.view, rules);
-    if (!this.options.isPoa || root === undefined || root > height) return;
-    if (hasRoot(blockchain.view, height)) return;
-    throw new StartError(
-      'finality',
-      'node.data-directory',
-      `feature ${feature.finality} was approved at height ${root} while another release ran here, which did not record the voters`,
-      'make the data directory anew: move it away and let the node take the chain from its peers',
-    );
-  }
-
-  private requireOverrides(): void {
-    const { blockchain, log } = this.ports;
+  private requireDecisions(): void {
+    const { blockchain, rules, log } = this.ports;
+    requireRoot(blockchain, rules);
     requireOverrides(blockchain.view, this.overrides, blockchain.tip().height);
     for (const { block } of this.overrides)
       log.warn('finality.overridden', { height: block.height });
+    this.stopped.require();
   }
 
   private begin(): void {
@@ -202,6 +192,7 @@ export class NodeFinality implements BranchFinality {
         peers: () => this.peers(),
         voter: this.options.votes ? this.voterOf(genesis, isFirst) : undefined,
         saveProof: (bytes) => this.saveProof(bytes),
+        onConflict: (found) => this.conflict(found),
         onChange: () => {
           this.search.changed();
           if (this.seeksJustified()) this.onSeeking();
@@ -226,6 +217,12 @@ export class NodeFinality implements BranchFinality {
       this.shown();
       return true;
     });
+  }
+
+  private conflict(found: Conflict): void {
+    if (!this.stopped.stops(found)) return;
+    this.running?.engine.stop();
+    for (const peer of this.peers()) peer.prove(encodeFinalProof(found.other, this.ports.scheme));
   }
 
   /** `isFirst`: nobody can have voted before, since this is the moment at which the feature begins. */
@@ -321,6 +318,7 @@ export class NodeFinality implements BranchFinality {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
     if (running === undefined || head === undefined) return false;
+    if (this.problem() !== undefined) return true;
     if (this.overrides.some(({ block }) => block.height === head.checkpoint.height + 1))
       return true;
     if (!this.options.waits) return false;
@@ -331,6 +329,11 @@ export class NodeFinality implements BranchFinality {
   /** The final block that is on disk; undefined before the feature is active. */
   final(): Checkpoint | undefined {
     return this.running?.engine.final();
+  }
+
+  /** Two final blocks contradict each other, so this node has stopped; undefined while it works. */
+  problem(): string | undefined {
+    return this.stopped.reason();
   }
 
   /** GET /finality. */
@@ -344,7 +347,8 @@ export class NodeFinality implements BranchFinality {
       scheme: this.ports.scheme,
       finalHeight,
       finalSets: finalHeight === 0 ? undefined : running.index.add(finalHeight)?.leaves,
-      waits: this.lacksVotes(),
+      waits: this.problem() === undefined && this.lacksVotes(),
+      conflict: this.problem() ?? '',
       overrides: this.overrides,
     });
   }
@@ -357,9 +361,11 @@ export class NodeFinality implements BranchFinality {
   floor(): number {
     const { running } = this;
     const { view } = this.ports.blockchain;
+    const tip = this.ports.blockchain.tip();
     if (running === undefined) return finalFloor(view);
+    if (this.problem() !== undefined) return tip.height;
     const { final } = running.engine.tracker;
-    const head = running.index.at(this.ports.blockchain.tip());
+    const head = running.index.at(tip);
     const own = head && ancestorAt(head, final.height, running.index);
     const isOwn = own !== undefined && equal(own.checkpoint.id, final.id);
     return isOwn ? final.height : finalFloor(view);

@@ -1,6 +1,7 @@
 /** An engine on a toy chain, with one peer that keeps what it is sent. */
 import { latin1 } from '../../src/base/bytes.ts';
 import { voteFor } from '../../src/finality/carried.ts';
+import type { Conflict } from '../../src/finality/conflicts.ts';
 import { Finality, type Peer, type VoterKey } from '../../src/finality/finality.ts';
 import { FIRST_NOTE } from '../../src/finality/note-file.ts';
 import { rules } from '../../src/finality/rules.ts';
@@ -64,6 +65,7 @@ export class ToyEngine {
   /** Accounts that are connected. */
   connected: readonly number[] = [];
   canSave = true;
+  readonly conflicts: Conflict[] = [];
   headBlock: ToyBlock;
   checks = 0;
 
@@ -102,6 +104,7 @@ export class ToyEngine {
           this.saved.push(bytes);
           return true;
         },
+        onConflict: (found) => void this.conflicts.push(found),
         onChange: () => {},
       },
     );
