@@ -33,7 +33,7 @@ export interface ConflictPorts {
   readonly tracker: Tracker;
   readonly log: Log;
   readonly head: () => TrackedBlock;
-  readonly onConflict: (found: Conflict) => void;
+  readonly onConflict?: (found: Conflict) => void;
 }
 
 interface Claim {
@@ -139,6 +139,6 @@ export class Conflicts {
     }
     const { height, id } = tracker.final;
     this.reported = { own: { height, id }, other: proof };
-    onConflict(this.reported);
+    onConflict?.(this.reported);
   }
 }

@@ -57,9 +57,10 @@ export const isProofBy = (
   scheme: ChainScheme,
 ): boolean => equal(link.ruleHash, decidingOn(leaves, scheme).ruleHash);
 
-/** The votes of a proof, where these are all who decided on it. */
-export const votesOfProof = (
-  { link, justification: { votes } }: FinalProof,
+/** The votes of a justification, where these are all who decided on its target. */
+export const votesOf = (
+  link: Vote,
+  { votes }: Justification,
   keys: readonly Uint8Array[],
 ): SignedVote[] =>
   keys.flatMap((voter, i) => {

@@ -15,8 +15,9 @@ import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
 import { type Conflict, Conflicts } from './conflicts.ts';
 import { areContradictory, type Contradiction } from './evidence.ts';
-import { decodeFinalProof, encodeFinalProof, votesOfProof } from './final-proof.ts';
+import { decodeFinalProof, encodeFinalProof, votesOf } from './final-proof.ts';
 import type { Justification } from './justification.ts';
+import { JustifiedVotes } from './justified-votes.ts';
 import type { Note, NoteDisk } from './note-file.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
@@ -86,6 +87,7 @@ export class Finality {
   readonly voter: Voter | undefined;
   readonly tellers = new VoteTellers<Peer>();
   private readonly conflicts: Conflicts;
+  private readonly justified: JustifiedVotes;
   private readonly outbox: VoteOutbox<Peer>;
   private readonly options: FinalityOptions;
   private readonly ports: FinalityPorts;
@@ -121,11 +123,9 @@ export class Finality {
         membersNext: () => this.tracker.deciding(ports.head().leaves).members,
       },
     });
-    this.conflicts = new Conflicts({
-      ...ports,
-      tracker: this.tracker,
-      onConflict: (found) => ports.onConflict?.(found),
-    });
+    const { tracker, pool } = this;
+    this.justified = new JustifiedVotes({ tracker, kept: pool.kept, blocks, genesis });
+    this.conflicts = new Conflicts({ ...ports, tracker });
     this.voter = ports.voter && this.createVoter(ports.voter);
   }
 
@@ -175,6 +175,7 @@ export class Finality {
       this.save();
       const own = this.voter?.repeated(this.tracker.final.height) ?? [];
       this.outbox.add(own);
+      this.outbox.add(this.justified.untold());
       // Whoever seeks a block asks for it again.
       this.ports.onChange();
     });
@@ -231,7 +232,7 @@ export class Finality {
     if (proof instanceof CodecError) return proof;
     const sets = this.conflicts.setsOf(proof.link);
     const keys = sets === undefined ? [] : this.tracker.deciding(sets).members.keys;
-    const offence = await this.take(votesOfProof(proof, keys), from);
+    const offence = await this.take(votesOf(proof.link, proof.justification, keys), from);
     if (!this.isStopped) await this.conflicts.take(proof);
     return offence;
   }
@@ -263,8 +264,11 @@ export class Finality {
 
   /** A peer is connected: it may have missed what was sent before. */
   joined(peer: Peer): void {
-    const votes = this.pool.kept.newest(VOTES_OF_MESSAGE_MAX);
-    if (votes.length > 0) peer.send(encodeVotes(votes, this.ports.scheme));
+    const votes = [...this.pool.kept.newest(VOTES_OF_MESSAGE_MAX), ...this.justified.all()];
+    for (let at = 0; at < votes.length; at += VOTES_OF_MESSAGE_MAX) {
+      const part = votes.slice(at, at + VOTES_OF_MESSAGE_MAX);
+      peer.send(encodeVotes(part, this.ports.scheme));
+    }
     const { proof } = this.savedFinal;
     if (proof !== undefined) peer.prove(encodeFinalProof(proof, this.ports.scheme));
   }
