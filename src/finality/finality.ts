@@ -64,7 +64,7 @@ export interface FinalityPorts {
   readonly voter: VoterKey | undefined;
   /**
    * Resolves once the proof of the highest final block is on disk, or with false where the own chain lacks the
-   * block: then nothing was written.
+   * block: then it is not shown, and comes again.
    */
   readonly saveProof: (proof: Uint8Array) => Promise<boolean>;
   /** Two final blocks contradict each other. Whoever decides what follows stops the engine. */
@@ -304,7 +304,6 @@ export class Finality {
     const { final } = this.tracker;
     const { scheme, saveProof, log } = this.ports;
     if (this.isSaving || final.proof === undefined || final === this.savedFinal) return;
-    if (!this.mayFollow(this.ports.head())) return;
     this.isSaving = true;
     saveProof(encodeFinalProof(final.proof, scheme))
       .then((isSaved) => {

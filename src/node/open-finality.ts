@@ -15,7 +15,7 @@ import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { exactLead, type Lead, leadOf, type VotesOfChain } from '../chain/finality/branch-lead.ts';
 import { carriedAbove, storedFinal } from '../chain/finality/carriers.ts';
-import { finalFloor, finalProofWrite, provesOwn } from '../chain/finality/final-floor.ts';
+import { finalFloor, storedAhead } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
 import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
 import { requireOverrides } from '../chain/finality/required-overrides.ts';
@@ -41,6 +41,7 @@ import type { Config } from './config/settings.ts';
 import { FinalStop } from './final-stop.ts';
 import { reportOf } from './finality-report.ts';
 import { JustifiedSearch, type Sought, soughtBy } from './justified-search.ts';
+import { saveFinalProof } from './save-final-proof.ts';
 import { openNote, requireNote } from './voter-note.ts';
 
 export interface FinalityPortsOfNode {
@@ -80,6 +81,8 @@ const FIRST_HEIGHT = 2;
 /** A key that is without its note so soon after the feature began has not voted before. */
 const FIRST_MS = 10 * 60_000;
 const NOTHING = new Uint8Array(0);
+/** What this node has kept for itself comes from no peer. */
+const NOBODY: Peer = { voter: undefined, send: () => {}, prove: () => {} };
 
 export class NodeFinality implements BranchFinality {
   private readonly options: FinalityOptionsOfNode;
@@ -116,13 +119,11 @@ export class NodeFinality implements BranchFinality {
     this.sessions = sessions;
     sessions.handleNotices(VOTES, {
       ...limitsOf(votesBudget),
-      take: (session, message) =>
-        this.take(session, (engine, peer) => engine.receive(message.slice(), peer)),
+      take: (session, message) => this.take(session, message, 'receive'),
     });
     sessions.handleNotices(FINALITY_PROOFS, {
       ...limitsOf(proofsBudget),
-      take: (session, message) =>
-        this.take(session, (engine, peer) => engine.receiveProof(message.slice(), peer)),
+      take: (session, message) => this.take(session, message, 'receiveProof'),
     });
     sessions.onOpen((session) => this.running?.engine.joined(this.peerOf(session)));
   }
@@ -205,18 +206,15 @@ export class NodeFinality implements BranchFinality {
       engine.added(block);
     engine.start();
     engine.moved();
+    const ahead = storedAhead(view);
+    if (ahead !== undefined) this.judged(engine.receiveProof(ahead, NOBODY));
     log.info('finality.started', { root, final: final.height });
   }
 
-  /** Not during the write of another branch, which would leave a final block that the chain lacks. */
-  private saveProof(bytes: Uint8Array): Promise<boolean> {
-    const { blockchain, store } = this.ports;
-    return blockchain.exclusive(async () => {
-      if (!provesOwn(blockchain.view, bytes)) return false;
-      await store.write([finalProofWrite(bytes)]);
-      this.shown();
-      return true;
-    });
+  private async saveProof(bytes: Uint8Array): Promise<boolean> {
+    const isSaved = await saveFinalProof(this.ports, bytes);
+    if (isSaved) this.shown();
+    return isSaved;
   }
 
   private conflict(found: Conflict): void {
@@ -261,16 +259,17 @@ export class NodeFinality implements BranchFinality {
     this.onFinal();
   }
 
-  private take(
-    session: Session,
-    judge: (engine: Finality, peer: Peer) => ReturnType<Finality['receive']>,
-  ): void {
+  private take(session: Session, message: Uint8Array, as: 'receive' | 'receiveProof'): void {
     const { running } = this;
-    const { log } = this.ports;
     if (running === undefined) return;
-    judge(running.engine, this.peerOf(session))
+    this.judged(running.engine[as](message.slice(), this.peerOf(session)), session);
+  }
+
+  private judged(judging: ReturnType<Finality['receive']>, session?: Session): void {
+    const { log } = this.ports;
+    judging
       .then((offence) => {
-        if (offence !== undefined) session.offend('malformed-message', offence);
+        if (offence !== undefined) session?.offend('malformed-message', offence);
       })
       .catch(unlessOurs((cause) => log.error('finality.votes-failed', { why: String(cause) })));
   }

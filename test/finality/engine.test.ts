@@ -67,6 +67,7 @@ t.test('the proof of a block that the own chain lacks waits for it', async (t) =
   t.equal(toy.engine.tracker.final.height, 2, 'it is known');
   t.equal(toy.engine.final().height, 1, 'and not shown');
   t.equal(toy.saved.length, 0);
+  t.strictSame(decodeFinalProof(toy.ahead.at(-1)!, scheme).link.target.id, b.id, 'but kept');
   toy.follow(b);
   await toy.world.runUntil(toy.world.now + 1);
   t.equal(toy.engine.final().height, 2);

@@ -62,6 +62,8 @@ export class ToyEngine {
   /** Proofs that it has sent to whoever connected. */
   readonly proved: Uint8Array[] = [];
   readonly saved: Uint8Array[] = [];
+  /** Proofs of blocks that its chain lacked. */
+  readonly ahead: Uint8Array[] = [];
   /** Accounts that are connected. */
   connected: readonly number[] = [];
   canSave = true;
@@ -101,8 +103,9 @@ export class ToyEngine {
         voter: votes === 0 ? undefined : voterKey(votes),
         saveProof: async (bytes) => {
           if (!this.canSave) throw new Error('the disk is full');
-          this.saved.push(bytes);
-          return true;
+          const isOwn = this.engine.mayFollow(this.tracked(this.headBlock));
+          (isOwn ? this.saved : this.ahead).push(bytes);
+          return isOwn;
         },
         onConflict: (found) => void this.conflicts.push(found),
         onChange: () => {},

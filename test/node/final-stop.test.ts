@@ -1,11 +1,13 @@
 // A node that learns of two final blocks stops, says so, and waits for its operators (finality.md#contradictions).
 import t from 'tap';
 import type { Files, LogFields } from '../../src/base/ports.ts';
+import { finalFloor, proofAheadWrite, storedAhead } from '../../src/chain/finality/final-floor.ts';
 import { encodeFinalProof } from '../../src/finality/final-proof.ts';
 import { decodeJustification } from '../../src/finality/justification.ts';
 import { FINALITY_PROOFS } from '../../src/network/messages/vote-messages.ts';
 import type { NoticeHandler, Session, Sessions } from '../../src/network/sessions/session.ts';
 import { NodeFinality } from '../../src/node/open-finality.ts';
+import { saveFinalProof } from '../../src/node/save-final-proof.ts';
 import type { VoterOverride } from '../../src/tx/rules/chain-rules.ts';
 import {
   LENGTH_MS,
@@ -120,4 +122,24 @@ t.test('it stops, and does not start again before somebody has decided', async (
   const elsewhere = started(other);
   await settled();
   t.equal(elsewhere.finality.problem(), undefined, 'who has fetched the other chain');
+});
+
+t.test('a proof of a block that the chain lacks for now outlasts a restart', async (t) => {
+  const at = await chainWith();
+  await mineCarrying(at, NOTHING);
+  const proof = proofOf(await chain(true));
+  const seeks = async () => {
+    const { finality } = started(at);
+    await settled();
+    finality.stop();
+    return finality.seeksJustified();
+  };
+  t.equal(await seeks(), false);
+  t.equal(await saveFinalProof(at, proof), false);
+  t.equal(finalFloor(at.blockchain.view), 0, 'it is not shown');
+  t.equal(await seeks(), true);
+  const own = await chain(false);
+  await own.store.write([proofAheadWrite(proof)]);
+  t.equal(await saveFinalProof(own, proofOf(own)), true);
+  t.equal(storedAhead(own.blockchain.view), undefined, 'until another one is shown');
 });
