@@ -38,10 +38,10 @@ import type { ChainRules, VoterOverride } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
 import { type FinalityOptionsOfNode, finalityOptions } from './config/finality-options.ts';
 import type { Config } from './config/settings.ts';
-import { FinalStop } from './final-stop.ts';
+import { FinalStop } from './finality/final-stop.ts';
+import { saveFinalProof } from './finality/save-final-proof.ts';
 import { reportOf } from './finality-report.ts';
 import { JustifiedSearch, type Sought, soughtBy } from './justified-search.ts';
-import { saveFinalProof } from './save-final-proof.ts';
 import { openNote, requireNote } from './voter-note.ts';
 
 export interface FinalityPortsOfNode {

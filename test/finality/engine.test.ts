@@ -2,8 +2,8 @@
 import t from 'tap';
 import { equal, latin1 } from '../../src/base/bytes.ts';
 import { decodeFinalProof, encodeFinalProof } from '../../src/finality/final-proof.ts';
+import { GATHER_MS } from '../../src/finality/spread/vote-outbox.ts';
 import { checkpointKey, type Vote } from '../../src/finality/vote.ts';
-import { GATHER_MS } from '../../src/finality/vote-outbox.ts';
 import { encodeVotes } from '../../src/finality/votes-message.ts';
 import { setOf } from './network/toy-chain.ts';
 import { ROUND_MS, ToyEngine, voteOf } from './toy-engine.ts';

@@ -1,13 +1,13 @@
 /** The proof of the highest final block goes to disk (finality.md#votes). */
-import { equal } from '../base/bytes.ts';
-import type { Store } from '../base/ports.ts';
-import type { Blockchain } from '../chain/blockchain.ts';
+import { equal } from '../../base/bytes.ts';
+import type { Store } from '../../base/ports.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
 import {
   finalProofWrite,
   proofAheadWrite,
   provesOwn,
   storedAhead,
-} from '../chain/finality/final-floor.ts';
+} from '../../chain/finality/final-floor.ts';
 
 export interface ProofPorts {
   readonly blockchain: Blockchain;

@@ -2,18 +2,18 @@
  * What a node does after two final blocks that contradict each other (finality.md#contradictions): it makes no block,
  * votes no more and changes to no other branch, says so, and shows its peers the proof. It goes on answering.
  */
-import { base58 } from '../base/base58.ts';
-import type { Log, Store } from '../base/ports.ts';
-import type { Blockchain } from '../chain/blockchain.ts';
+import { base58 } from '../../base/base58.ts';
+import type { Log, Store } from '../../base/ports.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
 import {
   conflictText,
   conflictWrite,
   isSettled,
   requireNoConflict,
-} from '../chain/finality/final-conflict.ts';
-import type { ChainScheme } from '../codec/codec.ts';
-import type { Conflict } from '../finality/conflicts.ts';
-import type { VoterOverride } from '../tx/rules/chain-rules.ts';
+} from '../../chain/finality/final-conflict.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import type { Conflict } from '../../finality/conflicts.ts';
+import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 
 export interface FinalStopPorts {
   readonly blockchain: Blockchain;

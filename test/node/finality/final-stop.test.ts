@@ -1,14 +1,18 @@
 // A node that learns of two final blocks stops, says so, and waits for its operators (finality.md#contradictions).
 import t from 'tap';
-import type { Files, LogFields } from '../../src/base/ports.ts';
-import { finalFloor, proofAheadWrite, storedAhead } from '../../src/chain/finality/final-floor.ts';
-import { encodeFinalProof } from '../../src/finality/final-proof.ts';
-import { decodeJustification } from '../../src/finality/justification.ts';
-import { FINALITY_PROOFS } from '../../src/network/messages/vote-messages.ts';
-import type { NoticeHandler, Session, Sessions } from '../../src/network/sessions/session.ts';
-import { NodeFinality } from '../../src/node/open-finality.ts';
-import { saveFinalProof } from '../../src/node/save-final-proof.ts';
-import type { VoterOverride } from '../../src/tx/rules/chain-rules.ts';
+import type { Files, LogFields } from '../../../src/base/ports.ts';
+import {
+  finalFloor,
+  proofAheadWrite,
+  storedAhead,
+} from '../../../src/chain/finality/final-floor.ts';
+import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
+import { decodeJustification } from '../../../src/finality/justification.ts';
+import { FINALITY_PROOFS } from '../../../src/network/messages/vote-messages.ts';
+import type { NoticeHandler, Session, Sessions } from '../../../src/network/sessions/session.ts';
+import { saveFinalProof } from '../../../src/node/finality/save-final-proof.ts';
+import { NodeFinality } from '../../../src/node/open-finality.ts';
+import type { VoterOverride } from '../../../src/tx/rules/chain-rules.ts';
 import {
   LENGTH_MS,
   miners,
@@ -19,7 +23,7 @@ import {
   type TestChain,
   users,
   verifier,
-} from '../chain/chain-harness.ts';
+} from '../../chain/chain-harness.ts';
 import {
   blocksOf,
   chainWith,
@@ -27,8 +31,8 @@ import {
   linkTo,
   mineCarrying,
   WITH_FINALITY,
-} from '../chain/finality-harness.ts';
-import { memoryFiles } from '../keystore/sample.ts';
+} from '../../chain/finality-harness.ts';
+import { memoryFiles } from '../../keystore/sample.ts';
 
 const NOTHING = new Uint8Array(0);
 
