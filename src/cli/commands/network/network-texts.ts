@@ -3,7 +3,7 @@
  * equal on all nodes, and what each node has of its own. The examples configs/network/poa.conf and pos.conf
  * are the same texts in one file, with placeholders; `npm run reference` writes them.
  */
-import { feature, newNetworkFeatures } from '../../../tx/rules/features.ts';
+import { newNetworkFeaturesText } from '../../../tx/rules/features.ts';
 
 /** A member as the genesis block has it. */
 export interface GenesisMember {
@@ -121,7 +121,8 @@ export function exampleText(consensus: 'poa' | 'pos'): string {
     knownPeers: EXAMPLE_MEMBERS.map((name) => `<host of ${name}>:6864`),
     tls: false,
   };
-  const shared = { platformCrypto: true, consensus, finality: false, chainId: 'T', members };
+  const isPoa = consensus === 'poa';
+  const shared = { platformCrypto: true, consensus, finality: isPoa, chainId: 'T', members };
   return `# A network of four organisations, alpha to delta, that make blocks by ${KIND[consensus]}.
 # docs/guide/joining.md tells how to found it and how others join; configs/example.conf has every setting.
 # \`platform-node network init\` writes the same, filled in: docs/guide/network.md.
@@ -158,7 +159,6 @@ ${localLines(own, 'A node skips itself, so the list is the same for all.')}}
 
 function sharedLines({ platformCrypto, consensus, roundMs, finality, chainId, members }: Shared) {
   const round = roundMs ?? ROUND_MS[consensus];
-  const features = [...newNetworkFeatures, ...(finality ? [feature.finality] : [])];
   const transactions = members
     .map(
       ({ address }) => `          { recipient = "${address}", amount = "${WHOLE_TOKENS} WEST" }\n`,
@@ -182,7 +182,7 @@ ${consensus === 'poa' ? poaLines(round) : POS_LINES}    custom {
       # any account may create a policy; 1002, with which bans and roles cannot end the chain; 1003, by which no
       # miner is marked whose block lost; 1005, with which atomic transactions may run contracts; 1006, by which
       # voters stay registered. A feature of a later release is voted in instead.
-${finality ? FINALITY_LINES : ''}      functionality.pre-activated-features = { ${features.map((id) => `${id} = 0`).join(', ')} }
+${finality ? FINALITY_LINES : ''}      functionality.pre-activated-features = { ${newNetworkFeaturesText(finality)} }
       genesis {
         # The sum of the amounts below; no more tokens will ever exist.
         initial-balance = "${WHOLE_TOKENS * members.length} WEST"
