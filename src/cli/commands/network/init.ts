@@ -18,6 +18,7 @@ import {
   type Own,
   publicKeyOf,
   rolesOf,
+  WAITING_MINERS_MIN,
 } from './network-texts.ts';
 import { type Organisation, placeOf } from './organisations.ts';
 
@@ -50,6 +51,7 @@ export async function init(flags: InitFlags): Promise<void> {
       declared: placeOf(one),
       knownPeers: [...knownPeers, ...places].filter((place) => place !== placeOf(one)),
       tls: flags.tls === true,
+      goesOn: from === undefined && org.length < WAITING_MINERS_MIN && hasFinality(flags),
     },
   ]);
   for (const [dir, own] of written) writeMember(dir, own, genesis, from !== undefined);
