@@ -74,7 +74,9 @@ class Operator {
 
   /** The network begins with finality. */
   get isFinal(): boolean {
-    return !chapter('Founding')[0]!.some((line) => this.place.typed(line).includes('--no-finality'));
+    return !chapter('Founding')[0]!.some((line) =>
+      this.place.typed(line).includes('--no-finality'),
+    );
   }
 
   /** As its README says, where REST is HTTPS. */
