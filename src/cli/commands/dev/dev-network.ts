@@ -181,11 +181,16 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
     });
     files.replace(configPath(options.dir, nodes, index), utf8(text), { secret: true });
   }
-  const stored = accounts.map((one) => ({ ...one, balance: String(one.balance) }));
-  const text = JSON.stringify({ ...network, accounts: stored }, null, 2);
-  files.replace(networkPath(options.dir), utf8(`${text}\n`), { secret: true });
-  writeFirstNotes(options.dir, network, ports);
+  keepNetwork(options.dir, network, ports);
   return network;
+}
+
+/** For later runs in this folder. */
+function keepNetwork(dir: string, network: DevNetwork, ports: DevPorts): void {
+  const stored = network.accounts.map((one) => ({ ...one, balance: String(one.balance) }));
+  const text = JSON.stringify({ ...network, accounts: stored }, null, 2);
+  ports.files.replace(networkPath(dir), utf8(`${text}\n`), { secret: true });
+  writeFirstNotes(dir, network, ports);
 }
 
 /** Whether no node has a chain: then nobody has a vote on it, either. */
