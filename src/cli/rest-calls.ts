@@ -6,6 +6,7 @@
 import { undiciClient } from '../adapters/http/undici.ts';
 import { isObject } from '../base/json.ts';
 import { type Client, client, RefusedError } from '../rest-framework/client.ts';
+import { clientTls } from './client-tls.ts';
 import type { NodeFlags } from './node-options.ts';
 import { CliError } from './terminal/exit.ts';
 import { printJson } from './terminal/output.ts';
@@ -16,11 +17,12 @@ export interface RestNode extends Client {
 }
 
 /** Rejects with RefusedError where the node refuses, and with CliError where no node answers. */
-export function restNode({ url, apiKey }: NodeFlags): RestNode {
+export function restNode(flags: NodeFlags): RestNode {
+  const { url, apiKey } = flags;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new CliError(`'${url}' is no URL of a node`);
   }
-  const http = undiciClient();
+  const http = undiciClient(clientTls(flags));
   const { call } = client(
     {
       request: (asked) =>
