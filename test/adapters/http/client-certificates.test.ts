@@ -18,6 +18,8 @@ import {
 } from '../../../src/base/http.ts';
 import { Authority, type Pair, withoutOpenssl } from './authority.ts';
 
+t.setTimeout(600_000);
+
 const skip = withoutOpenssl();
 const certificates = new URL('tls/', import.meta.url).pathname;
 
