@@ -10,7 +10,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-interface FileSource {
+interface Source {
   readonly context: { readonly url: URL };
   onLoadFile(): Promise<unknown>;
 }
@@ -49,8 +49,10 @@ function parser(): Parser {
   if (loaded !== undefined) return loaded;
   const require = createRequire(import.meta.url);
   const found = require('@pushcorn/hocon-parser') as Parser;
-  const Files = require('@pushcorn/hocon-parser/lib/sources/FileSource.js') as new () => FileSource;
-  const noting = class extends Files {
+  const { FileSource } = require('@pushcorn/hocon-parser/lib/sources/FileSource.js') as {
+    FileSource: new () => Source;
+  };
+  const noting = class extends FileSource {
     override onLoadFile(): Promise<unknown> {
       reads.getStore()?.add(fileURLToPath(this.context.url.href));
       return super.onLoadFile();

@@ -16,9 +16,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { files } from '../../../src/adapters/files.ts';
 import { lockFolder } from '../../../src/adapters/folder-lock.ts';
+import { base58 } from '../../../src/base/base58.ts';
 import { jsonLines, run } from '../../cli/run.ts';
 import { startNode, temporaryFolder } from './dev-node.ts';
-import { API_KEY, networkFolder, OWNER } from './network-folder.ts';
+import { API_KEY, networkFolder, OWNER, WALLET_PASSWORD } from './network-folder.ts';
 import { eventually } from './process.ts';
 
 const transfer = { type: 4, version: 2, sender: OWNER.address, recipient: OWNER.address };
@@ -69,6 +70,13 @@ t.test('of a node at work, and a node that goes on from it', async (t) => {
   for (const name of ['.', 'manifest.json', 'node.conf', `keystore/${key}`]) {
     t.equal(statSync(join(backup, name)).mode & 0o077, 0, `${name} is for its owner alone`);
   }
+  // The configuration has what its operator wrote into it; nothing else may say it.
+  const secrets = [WALLET_PASSWORD, API_KEY, OWNER.privateKey, base58.encode(OWNER.privateKey)];
+  for (const name of ['manifest.json', 'chain/data.mdb', `keystore/${key}`]) {
+    const bytes = readFileSync(join(backup, name));
+    t.notOk(secrets.some((secret) => bytes.includes(secret)), `${name} has no secret`);
+  }
+  t.ok(readFileSync(join(backup, 'node.conf')).includes(WALLET_PASSWORD), 'one would be found');
   t.match(jsonLines((await run(['backup', 'verify', backup])).stdout)[0], {
     ...facts,
     files: 3,
