@@ -92,7 +92,7 @@ async function findingsOf(file: string, flags: Flags): Promise<Findings> {
   try {
     const { config, warnings, unknown } = await loadConfig(file, flags);
     const { genesisFindings } = await import('../genesis-block.ts');
-    const { tlsProblem } = await import('../tls-findings.ts');
+    const { tlsProblem } = await import('../tls/tls-findings.ts');
     const findings = genesisFindings(config);
     const ofTls = tlsProblem(config) ?? [];
     const errors = findings.errors.concat(ofTls);

@@ -55,7 +55,7 @@ export function register(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (flags: Flags) => {
       const { positive } = await import('../terminal/documents.ts');
-      const { clientTls } = await import('../client-tls.ts');
+      const { clientTls } = await import('../tls/client-tls.ts');
       const { load, TRANSFERS_IN_MEMORY_MAX } = await import('../load/load.ts');
       const number = (text: string | undefined, name: string, max: number) =>
         text === undefined ? undefined : positive(text, name, max);

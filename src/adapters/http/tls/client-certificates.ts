@@ -7,11 +7,11 @@
  * request.
  */
 import { X509Certificate } from 'node:crypto';
-import { apiError } from '../../base/errors.ts';
-import type { HttpReply } from '../../base/http.ts';
-import { BoundedCache } from '../../concurrency/bounded-cache.ts';
-import type { Handler, HandlerTable, Request, Response } from './app.ts';
-import { errorReply } from './reply.ts';
+import { apiError } from '../../../base/errors.ts';
+import type { HttpReply } from '../../../base/http.ts';
+import { BoundedCache } from '../../../concurrency/bounded-cache.ts';
+import type { Handler, HandlerTable, Request, Response } from '../app.ts';
+import { errorReply } from '../reply.ts';
 
 const ENDS_MAX = 1000;
 const MISSING = errorReply(apiError('ClientCertificateMissing'));

@@ -1,8 +1,8 @@
 /** What a node would say at its start of the files of rest-api.tls. */
-import { checkTlsFiles } from '../adapters/http/tls-files.ts';
-import { TlsFileError } from '../base/http.ts';
-import type { Config } from '../node/config/settings.ts';
-import { TLS_SETTINGS, tlsFiles } from '../node/listen-rest.ts';
+import { checkTlsFiles } from '../../adapters/http/tls/tls-files.ts';
+import { TlsFileError } from '../../base/http.ts';
+import type { Config } from '../../node/config/settings.ts';
+import { TLS_SETTINGS, tlsFiles } from '../../node/listen-rest.ts';
 
 /** Undefined where they can be used, or there are none. */
 export function tlsProblem({ restApi }: Pick<Config, 'restApi'>): string | undefined {

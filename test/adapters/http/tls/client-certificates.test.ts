@@ -5,28 +5,28 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { ClientCertificates } from '../../../src/adapters/http/client-certificates.ts';
-import { native, nodeHttp } from '../../../src/adapters/http/listener.ts';
-import { httpOn } from '../../../src/adapters/http/server.ts';
-import { threadedHttp } from '../../../src/adapters/http/threaded.ts';
+import { ClientCertificates } from '../../../../src/adapters/http/tls/client-certificates.ts';
+import { native, nodeHttp } from '../../../../src/adapters/http/listener.ts';
+import { httpOn } from '../../../../src/adapters/http/server.ts';
+import { threadedHttp } from '../../../../src/adapters/http/threaded.ts';
 import {
   type Http,
   type HttpRoute,
   type HttpServer,
   TlsFileError,
   type TlsFiles,
-} from '../../../src/base/http.ts';
+} from '../../../../src/base/http.ts';
 import { Authority, type Pair, withoutOpenssl } from './authority.ts';
 
 t.setTimeout(600_000);
 
 const skip = withoutOpenssl();
-const certificates = new URL('tls/', import.meta.url).pathname;
+const certificates = new URL('.', import.meta.url).pathname;
 
 const threads = (): Http =>
   threadedHttp({
     threads: 2,
-    workerUrl: new URL('threaded-worker.ts', import.meta.url),
+    workerUrl: new URL('../threaded-worker.ts', import.meta.url),
     onDeath: (cause) => t.fail(String(cause)),
   });
 const listeners: Readonly<Record<string, () => Http>> = {

@@ -1,9 +1,9 @@
 /** What a command shows to a node over HTTPS, and whom it trusts, from the files of its options. */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { ClientTls } from '../adapters/http/undici.ts';
-import type { TlsFlags } from './node-options.ts';
-import { CliError, EXIT } from './terminal/exit.ts';
+import type { ClientTls } from '../../adapters/http/undici.ts';
+import type { TlsFlags } from '../node-options.ts';
+import { CliError, EXIT } from '../terminal/exit.ts';
 
 /** `from`: where the files are named. Throws CliError. */
 export function clientTls(
