@@ -6,11 +6,11 @@
 import { undiciClient } from '../adapters/http/undici.ts';
 import { isObject } from '../base/json.ts';
 import { type Client, client, RefusedError } from '../rest-framework/client.ts';
-import { clientTls } from './tls/client-tls.ts';
 import type { NodeFlags } from './node-options.ts';
 import { CliError } from './terminal/exit.ts';
 import { printJson } from './terminal/output.ts';
 import { refusalLine } from './terminal/refusal-line.ts';
+import { clientTls } from './tls/client-tls.ts';
 
 export interface RestNode extends Client {
   close(): Promise<void>;

@@ -18,7 +18,10 @@ t.test('includes, substitutions and merging', async (t) => {
       `env = ${use('?NO_SUCH_VARIABLE_X')} }\nnode.port2 = 6`,
   );
   t.same(await parseHoconFile(file), { base: '/x', node: { dir: '/x/y', port: 5, port2: 6 } });
-  const [included] = await Promise.all([hoconIncludes(file), parseHoconFile(join(folder, 'more.conf'))]);
+  const [included] = await Promise.all([
+    hoconIncludes(file),
+    parseHoconFile(join(folder, 'more.conf')),
+  ]);
   t.strictSame(
     included,
     ['more.conf', 'none.conf'].map((name) => join(folder, name)),

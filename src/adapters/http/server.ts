@@ -18,7 +18,6 @@ import { BackPressure } from './back-pressure.ts';
 import { Bodies, type PendingBody } from './bodies.ts';
 import type { BodyTally } from './body-tally.ts';
 import { type Bounds, bounds } from './bounds.ts';
-import { onlyCertified } from './tls/client-certificates.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { freePort } from './free-port.ts';
 import { handled } from './handled.ts';
@@ -27,6 +26,7 @@ import { IncomingRequest, idOf } from './incoming.ts';
 import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
 import { type Client, discard, errorReply, FAILED, send, unlessAborted } from './reply.ts';
 import { Serving } from './serving-turns.ts';
+import { onlyCertified } from './tls/client-certificates.ts';
 import { checkTlsFiles } from './tls/tls-files.ts';
 import { Unsent } from './unsent.ts';
 

@@ -74,7 +74,10 @@ t.test('of a node at work, and a node that goes on from it', async (t) => {
   const secrets = [WALLET_PASSWORD, API_KEY, OWNER.privateKey, base58.encode(OWNER.privateKey)];
   for (const name of ['manifest.json', 'chain/data.mdb', `keystore/${key}`]) {
     const bytes = readFileSync(join(backup, name));
-    t.notOk(secrets.some((secret) => bytes.includes(secret)), `${name} has no secret`);
+    t.notOk(
+      secrets.some((secret) => bytes.includes(secret)),
+      `${name} has no secret`,
+    );
   }
   t.ok(readFileSync(join(backup, 'node.conf')).includes(WALLET_PASSWORD), 'one would be found');
   t.match(jsonLines((await run(['backup', 'verify', backup])).stdout)[0], {

@@ -25,12 +25,19 @@ for (const threads of [0, 2]) {
     copyFileSync(ours!.cert, clients);
     const tls = `{ cert = "${own('cert')}", key = "${own('key')}", client-ca = "${clients}" }`;
     const text = readFileSync(config, 'utf8');
-    writeFileSync(config, text.replace(/\}\s*$/, `rest-api.tls ${tls}\nrest-api.threads = ${threads}\n}\n`));
+    writeFileSync(
+      config,
+      text.replace(/\}\s*$/, `rest-api.tls ${tls}\nrest-api.threads = ${threads}\n}\n`),
+    );
     t.match(jsonLines((await run(['config', 'check', config])).stdout)[0], { ok: true });
     const noPassword = { PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true' };
     const node = startProgram(t, COMMAND, ['start', config], { cwd: dir, env: noPassword });
-    const [, port] = (await node.line('stderr', /node\.started/)).match(/"rest":"127\.0\.0\.1:(\d+)/) ?? [];
-    const env = { PLATFORM_NODE_URL: `https://127.0.0.1:${port}`, PLATFORM_NODE_TLS_CA: own('cert') };
+    const [, port] =
+      (await node.line('stderr', /node\.started/)).match(/"rest":"127\.0\.0\.1:(\d+)/) ?? [];
+    const env = {
+      PLATFORM_NODE_URL: `https://127.0.0.1:${port}`,
+      PLATFORM_NODE_TLS_CA: own('cert'),
+    };
     const status = (more: readonly string[]) => run(['node', 'status', ...more], { env });
     const shows = ({ cert, key }: typeof good) => ['--tls-cert', cert, '--tls-key', key];
 

@@ -14,11 +14,11 @@ import { AlreadyCrawled } from '../../../data-service/crawler/crawler.ts';
 import { DataService, type DataServiceOptions } from '../../../data-service/data-service.ts';
 import type { ReaderRole } from '../../../data-service/schema/reader-role.ts';
 import type { DataConfig } from '../../../node/config/read.ts';
-import { clientTls } from '../../tls/client-tls.ts';
 import { readDataPages } from '../../page-files.ts';
 import { hostInUrl } from '../../telemetry.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { stopRequests } from '../../terminal/stop-requests.ts';
+import { clientTls } from '../../tls/client-tls.ts';
 import { version } from '../version.ts';
 import { showProgress } from './crawl-progress.ts';
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { ClientCertificates } from '../../../../src/adapters/http/tls/client-certificates.ts';
 import { native, nodeHttp } from '../../../../src/adapters/http/listener.ts';
 import { httpOn } from '../../../../src/adapters/http/server.ts';
 import { threadedHttp } from '../../../../src/adapters/http/threaded.ts';
+import { ClientCertificates } from '../../../../src/adapters/http/tls/client-certificates.ts';
 import {
   type Http,
   type HttpRoute,
@@ -85,7 +85,11 @@ async function hears(
 
 const NONE = /^403 .*"error":2.*No client certificate was shown/;
 
-function made(t: Test): { ours: Authority; other: Authority; tls: TlsFiles & { clientCa: string } } {
+function made(t: Test): {
+  ours: Authority;
+  other: Authority;
+  tls: TlsFiles & { clientCa: string };
+} {
   const dir = t.testdir();
   const ours = new Authority(join(dir, 'ours'), 'ours');
   const other = new Authority(join(dir, 'other'), 'other');
