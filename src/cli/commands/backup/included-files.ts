@@ -18,10 +18,14 @@ import {
   NAMES,
 } from './manifest.ts';
 
+const STDIN = '-';
+
 /** Names in the backup. Throws CliError where one cannot be kept there. */
 export async function copyIncluded(config: string, part: string): Promise<readonly string[]> {
   const folder = dirname(resolve(config));
   const names: string[] = [];
+  // A configuration from stdin includes nothing that has a place.
+  if (config === STDIN) return names;
   for (const path of await hoconIncludes(resolve(config))) {
     if (!files.exists(path)) continue;
     const name = `${INCLUDED}${relative(folder, path)}`;
@@ -50,6 +54,7 @@ export interface PlacedFiles {
 export function placeConfig({ files: list }: Manifest, from: string, config: string): PlacedFiles {
   const folder = dirname(resolve(config));
   const placed: string[] = [];
+  if (config === STDIN) return { placed, undo() {} };
   const undo = (): void => {
     for (const path of placed) rmSync(path, { force: true });
   };
