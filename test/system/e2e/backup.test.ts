@@ -71,7 +71,12 @@ t.test('of a node at work, and a node that goes on from it', async (t) => {
     t.equal(statSync(join(backup, name)).mode & 0o077, 0, `${name} is for its owner alone`);
   }
   // The configuration has what its operator wrote into it; nothing else may say it.
-  const secrets = [WALLET_PASSWORD, API_KEY, OWNER.privateKey, base58.encode(OWNER.privateKey)];
+  const secrets = [
+    WALLET_PASSWORD,
+    API_KEY,
+    Buffer.from(OWNER.privateKey),
+    base58.encode(OWNER.privateKey),
+  ];
   for (const name of ['manifest.json', 'chain/data.mdb', `keystore/${key}`]) {
     const bytes = readFileSync(join(backup, name));
     t.notOk(
