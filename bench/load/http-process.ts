@@ -45,7 +45,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
     if (!isOver) setImmediate(stayAwake);
   };
   if (job.polls === true) stayAwake();
-  const places = job.ports.map((port) => ({ host: '127.0.0.1', port, tls: false }));
+  const places = job.ports.map((port) => ({ host: '127.0.0.1', port }));
   await drive(places, exchange, { connections: job.connections, failuresMax: 1 });
   isOver = true;
   const seconds = (performance.now() - start) / 1000;

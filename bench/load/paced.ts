@@ -17,7 +17,7 @@ export async function postPaced(
   const start = performance.now();
   const answers: number[] = [];
   let wrong: string | undefined;
-  const places = ports.map((port): Place => ({ host: '127.0.0.1', port, tls: false }));
+  const places = ports.map((port): Place => ({ host: '127.0.0.1', port }));
   const sent = ports.map((_, i) => i);
 
   function exchangeOf(place: Place) {

@@ -6,9 +6,14 @@
  * replaced by components that refuse. The parser rounds unquoted integers above 2^53, so the caller
  * rejects every number that is an unsafe integer.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
+interface Source {
+  readonly context: { readonly url: URL };
+  onLoadFile(): Promise<unknown>;
+}
 interface Adapter {
   new (...args: readonly unknown[]): object;
 }
@@ -36,10 +41,25 @@ const REFUSED = {
 
 let loaded: Parser | undefined;
 
+/** Files that are read in this parse, the first one included. */
+const reads = new AsyncLocalStorage<Set<string>>();
+
 // Loaded on first use, so that `--help` stays fast.
 function parser(): Parser {
   if (loaded !== undefined) return loaded;
-  const found = createRequire(import.meta.url)('@pushcorn/hocon-parser') as Parser;
+  const require = createRequire(import.meta.url);
+  const found = require('@pushcorn/hocon-parser') as Parser;
+  const { FileSource } = require('@pushcorn/hocon-parser/lib/sources/FileSource.js') as {
+    FileSource: new () => Source;
+  };
+  const noting = class extends FileSource {
+    override onLoadFile(): Promise<unknown> {
+      reads.getStore()?.add(fileURLToPath(this.context.url.href));
+      return super.onLoadFile();
+    }
+  };
+  Object.defineProperty(noting, 'name', { value: 'FileSource' });
+  found.Context.registerComponent(noting as unknown as Adapter);
   for (const [base, names] of Object.entries(REFUSED)) {
     const Base = found[base as keyof typeof REFUSED];
     for (const name of names) {
@@ -62,6 +82,14 @@ function parser(): Parser {
 export async function parseHoconFile(path: string): Promise<unknown> {
   const url = pathToFileURL(path).href;
   return parser().parse({ url, strict: true, required: true, builder: 'config', encoding: 'utf8' });
+}
+
+/** The files that a configuration includes, as absolute paths; also those that do not exist. */
+export async function hoconIncludes(path: string): Promise<readonly string[]> {
+  const read = new Set<string>();
+  await reads.run(read, () => parseHoconFile(path));
+  read.delete(fileURLToPath(pathToFileURL(path)));
+  return [...read];
 }
 
 /** Parses a text without a file; it can include only absolute paths. */

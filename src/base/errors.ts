@@ -50,6 +50,13 @@ export const catalogue = {
     403,
     (name: string, scope: string) => `The API key '${name}' does not have the scope ${scope}`,
   ),
+  /** Of a listener that asks clients for certificates (rest-api.tls.client-ca). */
+  ClientCertificateMissing: entry(
+    2,
+    403,
+    () => 'No client certificate was shown, and this interface requires one',
+  ),
+  ClientCertificateExpired: entry(2, 403, () => 'The client certificate has expired'),
   TooBigSequence: entry(10, 400, (what?: string) =>
     what === undefined ? 'Too big sequences requested' : `Too big sequences requested: ${what}`,
   ),

@@ -146,12 +146,23 @@ export interface OtherOrigins {
   readonly accepted: readonly string[];
 }
 
+/** Paths of PEM files. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  /**
+   * Certificates of the authorities of clients. With them nobody is answered who shows no certificate
+   * of theirs.
+   */
+  readonly clientCa?: string | undefined;
+}
+
 export interface HttpServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Paths of PEM files; absent: plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Absent: plain HTTP. */
+  readonly tls?: TlsFiles | undefined;
   /**
    * Whether pages of other origins may read answers (rest.md#cors). true: all of them, also with
    * credentials.
@@ -190,7 +201,7 @@ export interface HttpServer {
   /** The port in use. */
   readonly port: number;
   /**
-   * Reads the certificate again; open connections keep the old one. Where the new one is unusable,
+   * Reads the files of TLS again; open connections keep the old ones. Where the new one is unusable,
    * rejects with TlsFileError and keeps serving the old one.
    */
   reload(): Promise<void>;
@@ -207,12 +218,12 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** A file of the certificate cannot be used. */
+/** A file of the certificate, or of the authorities of clients, cannot be used. */
 export class TlsFileError extends Error {
   override name = 'TlsFileError';
-  readonly which: 'cert' | 'key';
+  readonly which: keyof TlsFiles;
 
-  constructor(which: 'cert' | 'key', message: string, options?: ErrorOptions) {
+  constructor(which: keyof TlsFiles, message: string, options?: ErrorOptions) {
     super(message, options);
     this.which = which;
   }

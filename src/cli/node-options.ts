@@ -1,10 +1,35 @@
 /** The options of every command that calls a running node. */
 import { type Command, Option } from 'commander';
 
-export interface NodeFlags {
+export interface TlsFlags {
+  tlsCa?: string | undefined;
+  tlsCert?: string | undefined;
+  tlsKey?: string | undefined;
+}
+
+export interface NodeFlags extends TlsFlags {
   url: string;
   apiKey?: string;
 }
+
+/** For nodes whose certificate the system does not trust, or that ask for one of the client. */
+export const tlsOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--tls-ca <file>', 'PEM authorities of nodes, instead of those of the system').env(
+        'PLATFORM_NODE_TLS_CA',
+      ),
+    )
+    .addOption(
+      new Option('--tls-cert <file>', 'PEM certificate to show to the node').env(
+        'PLATFORM_NODE_TLS_CERT',
+      ),
+    )
+    .addOption(
+      new Option('--tls-key <file>', 'PEM private key of that certificate').env(
+        'PLATFORM_NODE_TLS_KEY',
+      ),
+    );
 
 /** Options of commands that call the privacy methods, which may have an API key of their own. */
 export const privacyOptions = (command: Command): Command =>
@@ -14,11 +39,12 @@ export const nodeOptions = (command: Command): Command =>
   withKey(command, 'API key', 'PLATFORM_NODE_API_KEY');
 
 function withKey(command: Command, doc: string, variable: string): Command {
-  return command
+  const named = command
     .addOption(
       new Option('-u, --url <url>', 'REST interface of the node')
         .env('PLATFORM_NODE_URL')
         .default('http://127.0.0.1:6862'),
     )
     .addOption(new Option('--api-key <key>', doc).env(variable));
+  return tlsOptions(named);
 }

@@ -10,17 +10,19 @@ import type { NodeFlags } from './node-options.ts';
 import { CliError } from './terminal/exit.ts';
 import { printJson } from './terminal/output.ts';
 import { refusalLine } from './terminal/refusal-line.ts';
+import { clientTls } from './tls/client-tls.ts';
 
 export interface RestNode extends Client {
   close(): Promise<void>;
 }
 
 /** Rejects with RefusedError where the node refuses, and with CliError where no node answers. */
-export function restNode({ url, apiKey }: NodeFlags): RestNode {
+export function restNode(flags: NodeFlags): RestNode {
+  const { url, apiKey } = flags;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new CliError(`'${url}' is no URL of a node`);
   }
-  const http = undiciClient();
+  const http = undiciClient(clientTls(flags));
   const { call } = client(
     {
       request: (asked) =>

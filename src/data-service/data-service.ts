@@ -136,7 +136,8 @@ export class DataService {
     if (server !== undefined) started.add('listener', () => server.close());
     this.server = server;
     const certificateEnd = server?.certificateEnd?.();
-    if (certificateEnd !== undefined) metrics.certificateEnd.set(certificateEnd / 1000);
+    if (certificateEnd === undefined) metrics.certificateEnd.remove();
+    else metrics.certificateEnd.set(certificateEnd / 1000);
     started.add('streams', () => streams.stop());
     started.add('node', () => this.node.stop());
     this.ended = this.run().catch((cause: Error) => {

@@ -1,6 +1,6 @@
 /** The REST interface on the address of the configuration. */
 
-import { type HttpRoute, type HttpServer, TlsFileError } from '../base/http.ts';
+import { type HttpRoute, type HttpServer, TlsFileError, type TlsFiles } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
 import type { FamilyName } from '../crypto/family.ts';
 import type { KeySettings } from '../rest/access-keys.ts';
@@ -8,6 +8,21 @@ import type { ApiSettings } from '../rest/services.ts';
 import { apiSettings, keySettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
 import type { NodePorts } from './node-ports.ts';
+
+/** Of each file, the setting below rest-api.tls. */
+export const TLS_SETTINGS = { cert: 'cert', key: 'key', clientCa: 'client-ca' } as const;
+
+const OWN = 'name a PEM certificate and its private key, or leave both settings out';
+const TLS_REMEDIES = {
+  cert: OWN,
+  key: OWN,
+  clientCa: 'name a file with the PEM certificates of authorities, or leave the setting out',
+} as const;
+
+/** Undefined for plain HTTP. */
+export function tlsFiles({ cert, key, clientCa }: Config['restApi']['tls']): TlsFiles | undefined {
+  return cert === undefined || key === undefined ? undefined : { cert, key, clientCa };
+}
 
 /** What a thread of the server is told of the node. */
 export interface ForThreads {
@@ -34,15 +49,14 @@ export async function listenRest(
     settings: apiSettings(config),
     keys: keySettings(config),
   };
-  const { cert, key } = tls;
-  const files = cert === undefined || key === undefined ? undefined : { cert, key };
+  const files = tlsFiles(tls);
   try {
     const measured = telemetry !== undefined;
     return await restHttp.listen(routes, { host, port, tls: files, cors, measured, forThreads });
   } catch (cause) {
     if (cause instanceof TlsFileError) {
-      const remedy = 'name a PEM certificate and its private key, or leave both settings out';
-      const setting = `rest-api.tls.${cause.which}`;
+      const remedy = TLS_REMEDIES[cause.which];
+      const setting = `rest-api.tls.${TLS_SETTINGS[cause.which]}`;
       throw new StartError('certificate of the REST interface', setting, cause, remedy);
     }
     const remedy = 'stop that process or choose another address or port';

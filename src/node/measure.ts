@@ -153,7 +153,8 @@ export function watchThreads(delays: () => readonly LoopDelay[], metrics: NodeMe
 export function watchCertificate(end: () => number | undefined, metrics: NodeMetrics): void {
   metrics.onRead(() => {
     const ms = end();
-    if (ms !== undefined) metrics.certificateEnd.set(ms / 1000);
+    if (ms === undefined) metrics.certificateEnd.remove();
+    else metrics.certificateEnd.set(ms / 1000);
   });
 }
 

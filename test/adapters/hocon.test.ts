@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parseHoconFile, parseHoconText } from '../../src/adapters/hocon.ts';
+import { hoconIncludes, parseHoconFile, parseHoconText } from '../../src/adapters/hocon.ts';
 
 /** HOCON's substitution. */
 const use = (name: string): string => `$\{${name}}`;
@@ -18,6 +18,14 @@ t.test('includes, substitutions and merging', async (t) => {
       `env = ${use('?NO_SUCH_VARIABLE_X')} }\nnode.port2 = 6`,
   );
   t.same(await parseHoconFile(file), { base: '/x', node: { dir: '/x/y', port: 5, port2: 6 } });
+  const [included] = await Promise.all([
+    hoconIncludes(file),
+    parseHoconFile(join(folder, 'more.conf')),
+  ]);
+  t.strictSame(
+    included,
+    ['more.conf', 'none.conf'].map((name) => join(folder, name)),
+  );
 });
 
 t.test('nothing in a file is executed or fetched', async (t) => {

@@ -1,6 +1,10 @@
 /** Every metric of the data service moves, as Prometheus reads it. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { servePrometheus } from '../../src/adapters/prometheus.ts';
+import type { TlsFiles } from '../../src/base/http.ts';
 import { dataMetricTable } from '../../src/data-service/observability.ts';
 import { OPTIONS } from './crawling.ts';
 import { type MadeChain, madeChain } from './made-chain.ts';
@@ -130,4 +134,21 @@ t.test('a server beside a crawler knows none either', async (t) => {
   await served(t, NODE_AWAY, memoryDatabase, { crawl: undefined }, metrics);
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   for (const name of [...PROGRESS, 'ds_crawling']) t.notMatch(text, new RegExp(`^${name} `, 'm'));
+});
+
+t.test('when the certificate ends; nothing where HTTP is plain', async (t) => {
+  const shown = async (tls: TlsFiles | undefined): Promise<string | undefined> => {
+    const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
+    t.teardown(close);
+    const listen = { host: '127.0.0.1', port: 0, cors: false, tls };
+    await served(t, NODE_AWAY, memoryDatabase, { crawl: undefined, listen }, metrics);
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return /^ds_certificate_end_seconds (\S+)$/m.exec(text)?.[1];
+  };
+  const own = (name: string): string =>
+    fileURLToPath(new URL(`../adapters/http/tls/test-only-${name}.pem`, import.meta.url));
+  const cert = own('cert');
+  const { validTo } = new X509Certificate(readFileSync(cert));
+  t.equal(Number(await shown({ cert, key: own('key') })), Date.parse(validTo) / 1000);
+  t.equal(await shown(undefined), undefined);
 });

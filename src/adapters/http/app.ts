@@ -3,6 +3,7 @@
  * the handler of each. The interface is that part of uWebSockets.js which the server uses. It has
  * two implementations: uWebSockets.js itself (native.ts), and one on `node:http` (node-http/app.ts).
  */
+import type { TlsFiles } from '../../base/http.ts';
 
 /** Valid only in the call of its handler. Names of methods and headers are lower case. */
 export interface Request {
@@ -44,17 +45,25 @@ export interface Response {
   close(): unknown;
   /** Bytes of the address; throws where the connection is gone. */
   getRemoteAddress(): ArrayBuffer;
+  /**
+   * PEM of the certificate that the client has shown, '' where it has shown none. Only in apps with
+   * TlsFiles.clientCa, which end connections with a certificate of another authority by themselves.
+   */
+  getX509Certificate(): string;
 }
 
 export type Handler = (response: Response, request: Request) => void;
 
 /** A pattern is a path with parameters (`/a/:b`), or `/*` for every path. */
-export interface App {
+export interface HandlerTable {
   get(pattern: string, handler: Handler): unknown;
   head(pattern: string, handler: Handler): unknown;
   post(pattern: string, handler: Handler): unknown;
   options(pattern: string, handler: Handler): unknown;
   any(pattern: string, handler: Handler): unknown;
+}
+
+export interface App extends HandlerTable {
   /** Called with 1 for every new connection and with -1 for every one that is gone. */
   filter(count: (connection: { close(): unknown }, change: number) => void): unknown;
   /** Ends all connections. */
@@ -67,12 +76,6 @@ export interface Door {
   open(app: App): void | Promise<void>;
   /** Lets no more connections in. */
   close(): void;
-}
-
-/** Paths of PEM files. */
-export interface TlsFiles {
-  readonly cert: string;
-  readonly key: string;
 }
 
 /** Makes apps of one kind, and the way to them. */

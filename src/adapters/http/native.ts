@@ -3,7 +3,8 @@
  * for some releases of Node only, so it is loaded on request and may be missing.
  */
 import { createRequire } from 'node:module';
-import type { App, Door, Listener, TlsFiles } from './app.ts';
+import type { TlsFiles } from '../../base/http.ts';
+import type { App, Door, Listener } from './app.ts';
 
 /** With the functions that pass connections between threads. */
 export interface NativeApp extends App {
@@ -35,11 +36,17 @@ export function loadNative(): NativeListener {
   const { Server }: HyperExpress = require('hyper-express');
   return {
     createApp(tls) {
-      const files = tls === undefined ? {} : { cert_file_name: tls.cert, key_file_name: tls.key };
-      return new Server({ ...files, auto_close: false }).uws_instance;
+      return new Server({ ...filesOf(tls), auto_close: false }).uws_instance;
     },
     portDoor: (host, port) => portDoor(uws, host, port),
   };
+}
+
+function filesOf(tls: TlsFiles | undefined): object {
+  if (tls === undefined) return {};
+  const { cert, key, clientCa } = tls;
+  const files = { cert_file_name: cert, key_file_name: key };
+  return clientCa === undefined ? files : { ...files, ca_file_name: clientCa };
 }
 
 function portDoor(uws: Uws, host: string, port: number): Door {

@@ -13,7 +13,7 @@
 
 import { apiError } from '../../base/errors.ts';
 import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
-import type { App, Door, Listener, Request, Response } from './app.ts';
+import type { App, Door, Handler, HandlerTable, Listener, Request, Response } from './app.ts';
 import { BackPressure } from './back-pressure.ts';
 import { Bodies, type PendingBody } from './bodies.ts';
 import type { BodyTally } from './body-tally.ts';
@@ -26,7 +26,8 @@ import { IncomingRequest, idOf } from './incoming.ts';
 import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
 import { type Client, discard, errorReply, FAILED, send, unlessAborted } from './reply.ts';
 import { Serving } from './serving-turns.ts';
-import { checkTlsFiles } from './tls-files.ts';
+import { onlyCertified } from './tls/client-certificates.ts';
+import { checkTlsFiles } from './tls/tls-files.ts';
 import { Unsent } from './unsent.ts';
 
 const CLOSE_MS = 2_000;
@@ -138,13 +139,21 @@ export class Server implements HttpServer {
   private build(): App {
     const app = this.listener.createApp(this.options.tls);
     app.filter((connection, change) => this.countConnection(connection, Number(change)));
-    for (const route of this.routes) this.bind(app, route);
+    const table = this.options.tls?.clientCa === undefined ? app : this.certified(app);
+    for (const route of this.routes) this.bind(table, route);
     const { cors } = this;
     if (cors !== undefined) {
-      app.options('/*', (response, request) => this.preflight(cors, response, request));
+      table.options('/*', (response, request) => this.preflight(cors, response, request));
     }
-    app.any('/*', (response, request) => this.refuseUnknown(response, request));
+    table.any('/*', (response, request) => this.refuseUnknown(response, request));
     return app;
+  }
+
+  private certified(app: App): HandlerTable {
+    return onlyCertified(app, (response, request, refusal) => {
+      const client = this.clientOf(response, request, request.getMethod() === 'head');
+      this.refuse(client, refusal, true);
+    });
   }
 
   private countConnection(connection: { close(): unknown }, change: number): void {
@@ -196,7 +205,7 @@ export class Server implements HttpServer {
     return { response, id: idOf(request), shared, isHead };
   }
 
-  private bind(app: App, route: HttpRoute): void {
+  private bind(app: HandlerTable, route: HttpRoute): void {
     if (route.method === 'POST') {
       app.post(route.pattern, this.handler(route, false));
       return;
@@ -205,10 +214,7 @@ export class Server implements HttpServer {
     app.head(route.pattern, this.handler(route, true));
   }
 
-  private handler(
-    route: HttpRoute,
-    isHead: boolean,
-  ): (response: Response, request: Request) => void {
+  private handler(route: HttpRoute, isHead: boolean): Handler {
     const takesBody = route.maxBody > 0;
     return (response, request) => {
       const client = this.clientOf(response, request, isHead);

@@ -16,7 +16,7 @@ import { HttpThread } from './http-thread.ts';
 import { native } from './listener.ts';
 import { RequestQueue } from './request-queue.ts';
 import type { HttpThreadData, RouteFacts } from './thread-messages.ts';
-import { checkTlsFiles } from './tls-files.ts';
+import { checkTlsFiles } from './tls/tls-files.ts';
 
 export interface ThreadedOptions {
   /** From 1. */

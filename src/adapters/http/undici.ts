@@ -12,15 +12,24 @@ const ANSWER_BYTES_MAX = 32 * MIB;
 /** From the request to the last byte of its answer. */
 const ANSWER_MS_MAX = 120_000;
 
-export interface UndiciOptions {
-  /** PEM certificates of the authorities to trust instead of those of the system. */
+/** PEM texts. */
+export interface ClientTls {
+  /** Certificates of the authorities to trust instead of those of the system. */
   readonly ca?: string | undefined;
+  /** For servers that ask clients for a certificate. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface UndiciOptions extends ClientTls {
   readonly answerBytesMax?: number;
   readonly answerMsMax?: number;
 }
 
 export function undiciClient({
   ca,
+  cert,
+  key,
   answerBytesMax = ANSWER_BYTES_MAX,
   answerMsMax = ANSWER_MS_MAX,
 }: UndiciOptions = {}): HttpClient {
@@ -28,7 +37,7 @@ export function undiciClient({
     connections: CONNECTIONS,
     headersTimeout: HEADERS_MS,
     bodyTimeout: BODY_MS,
-    connect: { timeout: CONNECT_MS, ...(ca === undefined ? {} : { ca }) },
+    connect: { timeout: CONNECT_MS, ...given({ ca, cert, key }) },
   });
   return {
     async request({ method, url, headers, body, signal }) {
@@ -52,6 +61,9 @@ export function undiciClient({
     close: () => agent.destroy(),
   };
 }
+
+const given = (parts: ClientTls): object =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
 
 /** Ends the connection where there are more bytes. */
 async function textOf(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {

@@ -92,10 +92,17 @@ async function findingsOf(file: string, flags: Flags): Promise<Findings> {
   try {
     const { config, warnings, unknown } = await loadConfig(file, flags);
     const { genesisFindings } = await import('../genesis-block.ts');
+    const { tlsProblem } = await import('../tls/tls-findings.ts');
     const findings = genesisFindings(config);
-    const { errors } = findings;
-    const said = errors.map((error) => `${file}: genesis: ${error}`);
-    return { said, errors, warnings: [...warnings, ...findings.warnings], unknown };
+    const ofTls = tlsProblem(config) ?? [];
+    const errors = findings.errors.concat(ofTls);
+    const said = findings.errors.map((error) => `genesis: ${error}`).concat(ofTls);
+    return {
+      said: said.map((line) => `${file}: ${line}`),
+      errors,
+      warnings: [...warnings, ...findings.warnings],
+      unknown,
+    };
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
     const { message, problems, warnings, unknown } = cause;

@@ -1,12 +1,13 @@
 /** `platform-node load`: how many transfers running nodes accept and confirm. */
 import { type Command, Option } from 'commander';
+import { type TlsFlags, tlsOptions } from '../node-options.ts';
 
 const CONNECTIONS_MAX = 10_000;
 const ACCOUNTS_MAX = 10_000;
 const SECONDS_MAX = 86_400;
 const RATE_MAX = 1_000_000;
 
-interface Flags {
+interface Flags extends TlsFlags {
   readonly url: readonly string[];
   readonly seedFile: string;
   readonly seconds: string;
@@ -28,7 +29,7 @@ latencies count from the time when a transfer was due, however late the answers 
 Any node of the family can be measured. The load takes a part of this machine's processors.`;
 
 export function register(command: Command): void {
-  command
+  tlsOptions(command)
     .addOption(
       new Option(
         '-u, --url <urls...>',
@@ -54,11 +55,13 @@ export function register(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (flags: Flags) => {
       const { positive } = await import('../terminal/documents.ts');
+      const { clientTls } = await import('../tls/client-tls.ts');
       const { load, TRANSFERS_IN_MEMORY_MAX } = await import('../load/load.ts');
       const number = (text: string | undefined, name: string, max: number) =>
         text === undefined ? undefined : positive(text, name, max);
       await load({
         urls: [flags.url].flat(),
+        tls: clientTls(flags),
         seedFile: flags.seedFile,
         seconds: positive(flags.seconds, '--seconds', SECONDS_MAX),
         rate: number(flags.rate, '--rate', RATE_MAX),

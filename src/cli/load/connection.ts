@@ -5,12 +5,14 @@
  */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { ClientTls } from '../../adapters/http/undici.ts';
 import { AnswerError, answerLength } from './answers.ts';
 
 export interface Place {
   readonly host: string;
   readonly port: number;
-  readonly tls: boolean;
+  /** Absent: plain HTTP. */
+  readonly tls?: ClientTls | undefined;
 }
 
 export interface Due {
@@ -53,7 +55,8 @@ class Connection<R extends Due> {
     const socket = open(this.place, (chunk) => this.received(chunk));
     this.socket = socket;
     let why = 'the connection ended';
-    socket.on(this.place.tls ? 'secureConnect' : 'connect', () => this.sendNext());
+    const ready = this.place.tls === undefined ? 'connect' : 'secureConnect';
+    socket.on(ready, () => this.sendNext());
     socket.on('error', (error) => {
       why = error.message;
     });
@@ -123,8 +126,8 @@ class Connection<R extends Due> {
 }
 
 function open({ host, port, tls }: Place, received: (chunk: Buffer) => void): Socket {
-  if (tls) {
-    const socket = connectTls({ host, port, servername: host });
+  if (tls !== undefined) {
+    const socket = connectTls({ ...tls, host, port, servername: host });
     socket.setNoDelay(true);
     socket.on('data', received);
     return socket;

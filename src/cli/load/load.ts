@@ -3,7 +3,7 @@
  * answer, and reports what was accepted and confirmed. It uses nothing but the common REST
  * interface, so it measures any node of the family.
  */
-import { undiciClient } from '../../adapters/http/undici.ts';
+import { type ClientTls, undiciClient } from '../../adapters/http/undici.ts';
 import { base58 } from '../../base/base58.ts';
 import { isObject } from '../../base/json.ts';
 import { blocks } from '../../rest/routes/blocks.ts';
@@ -23,6 +23,7 @@ import { drive } from './traffic.ts';
 
 export interface LoadOptions {
   readonly urls: readonly string[];
+  readonly tls: ClientTls;
   readonly seedFile: string;
   readonly seconds: number;
   /** Transfers a second; undefined: as many as the nodes answer. */
@@ -51,8 +52,8 @@ const CONFIRMATION_POLL_MS = 50;
 const FAILURES_MAX = 20;
 
 export async function load(options: LoadOptions): Promise<void> {
-  const places = options.urls.map(placeOf);
-  const http = undiciClient();
+  const places = options.urls.map((url) => placeOf(url, options.tls));
+  const http = undiciClient(options.tls);
   const interruption = onInterruption();
   try {
     const nodes = options.urls.map((url) => client(http, url));
@@ -165,13 +166,14 @@ async function sendAll(
   for (const { host, port } of givenUp) say(`a connection to ${host}:${port} was given up`);
 }
 
-function placeOf(url: string): Place {
+function placeOf(url: string, tls: ClientTls): Place {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new CliError(`'${url}' is no URL of a node`, EXIT.usage);
   }
   const { hostname, port, protocol } = new URL(url);
-  const tls = protocol === 'https:';
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (tls ? 443 : 80)), tls };
+  const isTls = protocol === 'https:';
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { host, port: Number(port || (isTls ? 443 : 80)), tls: isTls ? tls : undefined };
 }
 
 /** A line that is redrawn on a terminal; lines of JSON where they are asked for. */

@@ -132,7 +132,11 @@ function checkFinality({ blockchain, features, synchronization }: Config, wrong:
 }
 
 function checkTls({ restApi: { tls } }: Config, wrong: Wrong): void {
-  const { cert, key } = tls;
+  const { cert, key, clientCa } = tls;
+  if (cert === undefined && key === undefined && clientCa !== undefined) {
+    const fix = 'clients show certificates over HTTPS only';
+    wrong('rest-api.tls.client-ca', clientCa, 'expected tls.cert and tls.key beside it', fix);
+  }
   if ((cert === undefined) === (key === undefined)) return;
   const missing = cert === undefined ? 'cert' : 'key';
   wrong(`rest-api.tls.${missing}`, undefined, 'is missing', 'HTTPS needs both cert and key');

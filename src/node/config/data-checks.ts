@@ -19,10 +19,12 @@ export function dataChecks(settings: DataSettings, given: SourceOf): Problem[] {
       const fix = 'for example: postgres://user:password@host/data or pglite:/var/lib/data';
       wrong('database-url', undefined, 'expected postgres://… or pglite:<folder>', fix);
     }
-    const { cert, key } = settings.tls;
-    if ((cert === undefined) !== (key === undefined)) {
-      const missing = cert === undefined ? 'tls.cert' : 'tls.key';
-      wrong(missing, undefined, 'is missing', 'HTTPS needs both cert and key');
+    for (const section of ['tls', 'nodeTls'] as const) {
+      const { cert, key } = settings[section];
+      if ((cert === undefined) === (key === undefined)) continue;
+      const missing = cert === undefined ? 'cert' : 'key';
+      const name = section === 'tls' ? 'tls' : 'node-tls';
+      wrong(`${name}.${missing}`, undefined, 'is missing', 'HTTPS needs both cert and key');
     }
   });
 }

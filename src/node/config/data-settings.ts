@@ -27,6 +27,11 @@ export const dataService = {
   'node-api-key': optional(secretText, 'Key for that interface; reading needs none.', {
     secret: true,
   }),
+  'node-tls': {
+    ca: optional(path, 'PEM authorities of the node, instead of those of the system.'),
+    cert: optional(path, 'PEM certificate to show to a node with rest-api.tls.client-ca.'),
+    key: optional(path, 'PEM private key of that certificate.'),
+  },
   'database-url': derived<string>(
     secretText,
     'pglite:<data-directory>/data-service',

@@ -104,6 +104,10 @@ export const restApi = {
   tls: {
     cert: optional(path, 'PEM certificate chain; with it and the key the listener is HTTPS.'),
     key: optional(path, 'PEM private key of the certificate.'),
+    'client-ca': optional(
+      path,
+      'PEM certificates of authorities: only clients with a certificate of theirs are answered.',
+    ),
   },
 };
 

@@ -17,7 +17,7 @@ async function placeOf(t: Test, isAnswered: (n: number) => boolean): Promise<Pla
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
-  return { host: '127.0.0.1', port: (server.address() as AddressInfo).port, tls: false };
+  return { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
 }
 
 async function driven(place: Place, failuresMax: number) {

@@ -16,9 +16,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { files } from '../../../src/adapters/files.ts';
 import { lockFolder } from '../../../src/adapters/folder-lock.ts';
+import { base58 } from '../../../src/base/base58.ts';
 import { jsonLines, run } from '../../cli/run.ts';
 import { startNode, temporaryFolder } from './dev-node.ts';
-import { API_KEY, networkFolder, OWNER } from './network-folder.ts';
+import { API_KEY, networkFolder, OWNER, WALLET_PASSWORD } from './network-folder.ts';
 import { eventually } from './process.ts';
 
 const transfer = { type: 4, version: 2, sender: OWNER.address, recipient: OWNER.address };
@@ -69,6 +70,21 @@ t.test('of a node at work, and a node that goes on from it', async (t) => {
   for (const name of ['.', 'manifest.json', 'node.conf', `keystore/${key}`]) {
     t.equal(statSync(join(backup, name)).mode & 0o077, 0, `${name} is for its owner alone`);
   }
+  // The configuration has what its operator wrote into it; nothing else may say it.
+  const secrets = [
+    WALLET_PASSWORD,
+    API_KEY,
+    Buffer.from(OWNER.privateKey),
+    base58.encode(OWNER.privateKey),
+  ];
+  for (const name of ['manifest.json', 'chain/data.mdb', `keystore/${key}`]) {
+    const bytes = readFileSync(join(backup, name));
+    t.notOk(
+      secrets.some((secret) => bytes.includes(secret)),
+      `${name} has no secret`,
+    );
+  }
+  t.ok(readFileSync(join(backup, 'node.conf')).includes(WALLET_PASSWORD), 'one would be found');
   t.match(jsonLines((await run(['backup', 'verify', backup])).stdout)[0], {
     ...facts,
     files: 3,
@@ -119,6 +135,9 @@ t.test('what is no good backup changes nothing', async (t) => {
     [/"height": \d+/, '"height": "5"', ofAnother],
     [/"version": 1/, '"version": 2', ofAnother],
     [/node\.conf/, 'keystore/..', ofAnother],
+    [/node\.conf/, 'included/../x', ofAnother],
+    [/node\.conf/, 'included/a/../../../x', ofAnother],
+    [/node\.conf/, 'included//x', ofAnother],
     [/"height": \d+/, '"height": 1000000', different],
     [/"blockId": "\w+"/, '"blockId": "x"', different],
     [/"stateHash": "\w+"/, '"stateHash": "x"', different],
@@ -228,4 +247,49 @@ t.test('a backup that cannot be made leaves nothing', async (t) => {
   );
   mkdirSync(join(dir, 'there'));
   t.match((await run(['backup', 'create', config, join(dir, 'there')])).stderr, /exists already/);
+});
+
+t.test('what the configuration includes comes back with it, and through no link', async (t) => {
+  const { dir, config } = await networkFolder(t);
+  const whole = readFileSync(config, 'utf8');
+  mkdirSync(join(dir, 'parts'));
+  const [first, second] = [join(dir, 'parts', 'base.conf'), join(dir, 'more.conf')];
+  writeFileSync(first, `${whole}\ninclude "../more.conf"\n`);
+  writeFileSync(second, 'node.network.node-name = "included"\n');
+  writeFileSync(config, 'include "parts/base.conf"\ninclude "absent.conf"\n');
+  const node = await startNode(t, config, { apiKey: API_KEY });
+  await eventually('a block', async () => (await node.rest.height()) > 1 || undefined);
+  await node.stop();
+  const backup = join(dir, 'backup');
+  const made = await run(['backup', 'create', config, backup]);
+  t.equal(made.code, 0, made.stderr);
+  const written = [config, first, second].map((path) => readFileSync(path, 'utf8'));
+
+  renameSync(join(dir, 'data'), join(dir, 'data-before'));
+  for (const path of [config, first]) rmSync(path);
+  writeFileSync(second, 'node.network.node-name = "changed since"\n');
+  const others = temporaryFolder(t);
+  renameSync(join(dir, 'parts'), join(dir, 'parts-before'));
+  symlinkSync(others, join(dir, 'parts'));
+  const refused = await run(['backup', 'restore', backup, config]);
+  t.match(refused, { code: 1, stderr: /is a link: a backup restores nothing through it/ });
+  t.strictSame([existsSync(config), ...readdirSync(others)], [false]);
+  rmSync(join(dir, 'parts'));
+  const restored = await run(['backup', 'restore', backup, config]);
+  t.match(jsonLines(restored.stdout)[0], { configuration: [config, first] }, restored.stderr);
+  t.match(readFileSync(second, 'utf8'), /changed since/, 'what is there stays');
+  t.equal(statSync(first).mode & 0o077, 0);
+  rmSync(second);
+  renameSync(join(dir, 'data'), join(dir, 'data-again'));
+  t.equal((await run(['backup', 'restore', backup, config])).code, 0);
+  t.strictSame(
+    [config, first, second].map((path) => readFileSync(path, 'utf8')),
+    written,
+  );
+
+  writeFileSync(join(dir, 'parts', 'base.conf'), `${whole}\ninclude "${others}/out.conf"\n`);
+  writeFileSync(join(others, 'out.conf'), '');
+  const outside = await run(['backup', 'create', config, join(dir, 'second')]);
+  t.match(outside, { code: 1, stderr: /not below its folder/ });
+  t.notOk(existsSync(join(dir, 'second')));
 });

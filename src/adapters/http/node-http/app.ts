@@ -16,7 +16,9 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Handler, Listener, TlsFiles } from '../app.ts';
+import type { TLSSocket } from 'node:tls';
+import type { TlsFiles } from '../../../base/http.ts';
+import type { Handler, Listener } from '../app.ts';
 import { TWO_LENGTHS } from '../lengths.ts';
 import { Connection } from './connection.ts';
 import { portDoor, type SocketApp } from './door.ts';
@@ -58,12 +60,17 @@ class NodeApp implements SocketApp {
             ...options,
             cert: readFileSync(tls.cert),
             key: readFileSync(tls.key),
+            ...clientFiles(tls),
             handshakeTimeout: HANDSHAKE_MS,
           });
     // The size of a head limits their number; Node would drop what is over this limit.
     this.server.maxHeadersCount = 0;
     const ready = tls === undefined ? 'connection' : 'secureConnection';
-    this.server.on(ready, (socket: Socket) => this.begin(socket));
+    const asksClients = tls?.clientCa !== undefined;
+    this.server.on(ready, (socket: Socket) => {
+      if (asksClients) this.beginWithCertificate(socket as TLSSocket);
+      else this.begin(socket, '');
+    });
     const take = (request: IncomingMessage, reply: ServerResponse): void =>
       this.take(request, reply);
     this.server.on('request', take);
@@ -125,8 +132,15 @@ class NodeApp implements SocketApp {
     router.add(pattern, handler);
   }
 
-  private begin(socket: Socket): void {
-    const connection = new Connection(socket);
+  /** A client without a certificate hears why it is refused; a wrong certificate ends here. */
+  private beginWithCertificate(socket: TLSSocket): void {
+    const shown = socket.getPeerX509Certificate();
+    if (shown === undefined || socket.authorized) this.begin(socket, shown?.toString() ?? '');
+    else socket.destroy();
+  }
+
+  private begin(socket: Socket, certificate: string): void {
+    const connection = new Connection(socket, certificate);
     this.connections.set(socket, connection);
     socket.once('close', () => this.connections.delete(socket));
   }
@@ -156,6 +170,12 @@ class NodeApp implements SocketApp {
     for (const connection of this.connections.values()) connection.sweep(now);
   }
 }
+
+/** The handlers refuse who shows no certificate, as those of the native app do. */
+const clientFiles = ({ clientCa }: TlsFiles): object =>
+  clientCa === undefined
+    ? {}
+    : { ca: readFileSync(clientCa), requestCert: true, rejectUnauthorized: false };
 
 export const nodeListener: Listener = { createApp: (tls) => new NodeApp(tls), portDoor };
 

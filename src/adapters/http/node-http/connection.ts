@@ -29,6 +29,8 @@ const WAITING_MAX = 16;
 
 export class Connection {
   readonly socket: Socket;
+  /** PEM of the client's, '' where it has shown none. */
+  readonly certificate: string;
   /** The latest one. */
   private response: Answer | undefined;
   private deadline = performance.now() + IDLE_MS;
@@ -42,8 +44,9 @@ export class Connection {
   /** Nothing is read as a request any more. */
   isEnding = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, certificate: string) {
     this.socket = socket;
+    this.certificate = certificate;
     // Node ends a connection with this. What a client still sends must not keep it from its answer.
     socket.destroySoon = () => this.end();
     socket.once('close', () => this.gone());

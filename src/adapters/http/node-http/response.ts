@@ -158,6 +158,10 @@ export class NodeResponse implements Response, Answer {
     return addressBytes(this.connection.socket.remoteAddress ?? '');
   }
 
+  getX509Certificate(): string {
+    return this.connection.certificate;
+  }
+
   abort(): void {
     if (this.isAborted || (this.isEnded && !this.isHeld)) return;
     this.isAborted = true;

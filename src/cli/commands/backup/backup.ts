@@ -8,8 +8,8 @@ export function register(command: Command): void {
   command
     .command('create <config> <folder>')
     .description(
-      'Copy the chain of a node, which may be running, and its configuration into a new folder, with a ' +
-        'manifest. The configuration may have passwords.',
+      'Copy the chain of a node, which may be running, its configuration and what that includes into a new ' +
+        'folder, with a manifest. The configuration may have passwords.',
     )
     .option('--with-keystore', 'the keystore too, which its password protects')
     .addOption(setOption())
@@ -22,7 +22,7 @@ export function register(command: Command): void {
     .command('restore <folder> <config>')
     .description(
       'Put the chain of a backup in the place of a configuration, where there is none, and the keystore ' +
-        'where there is none. The node fetches later blocks from its peers.',
+        'and files of the configuration where there are none. The node fetches later blocks from its peers.',
     )
     .option('--keep-note', 'the note of the voter is the newest that its key has')
     .addOption(setOption())
@@ -46,9 +46,9 @@ async function verify(folder: string): Promise<void> {
 async function restore(folder: string, config: string, flags: RestoreFlags): Promise<void> {
   const { restoreBackup } = await import('./restore-backup.ts');
   const { printJson, say } = await import('../../terminal/output.ts');
-  const { manifest, keystore } = await restoreBackup(folder, config, flags);
+  const { manifest, keystore, configuration } = await restoreBackup(folder, config, flags);
   const { height, blockId, stateHash } = manifest;
-  printJson({ height, blockId, stateHash, keystore });
+  printJson({ height, blockId, stateHash, keystore, configuration });
   say(
     'Make sure that no other machine uses the keys of this node. It fetches the blocks above ' +
       `${height} from its peers; as a voter it votes again once a block is final that lies far enough above`,

@@ -11,6 +11,7 @@ import { withChain } from '../chain/chain.ts';
 import { version } from '../version.ts';
 import { chainFacts } from './chain-facts.ts';
 import { synced } from './durable-copy.ts';
+import { copyIncluded } from './included-files.ts';
 import {
   type BackupChain,
   CHAIN_FILE,
@@ -39,7 +40,8 @@ export async function createBackup(
   const part = temporaryFolder(`${target}.part-`);
   try {
     const chain = await copyChain(config, part.path, flags);
-    const names = [CHAIN_FILE, ...copyConfig(config, part.path), ...chain.keystore];
+    const included = await copyIncluded(config, part.path);
+    const names = [CHAIN_FILE, ...copyConfig(config, part.path), ...included, ...chain.keystore];
     const manifest = await writeManifest(part.path, names, { release: version, ...chain.facts });
     try {
       renameSync(part.path, target);

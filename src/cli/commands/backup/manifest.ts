@@ -17,8 +17,14 @@ export const KEYSTORE_FILE = `${KEYSTORE}/keystore.dat`;
 
 const VERSION = 1;
 const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
+/** Before the place of a file that the configuration includes, below its folder. */
+export const INCLUDED = 'included/';
+/** Of such files, together with the configuration. */
+export const INCLUDED_MAX = 100;
+export const INCLUDED_BYTES_MAX = 16 * 1024 * 1024;
 /** Nothing that leads out of the folder. */
-export const NAMES = /^(chain\/data\.mdb|node\.conf|keystore\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})$/;
+export const NAMES =
+  /^(chain\/data\.mdb|node\.conf|(keystore|included(\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}){0,4})\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})$/;
 
 export interface BackupFile {
   readonly name: string;
@@ -85,6 +91,9 @@ function readManifest(folder: string): Manifest {
   if (texts.some((key) => typeof json[key] !== 'string')) throw wrong;
   if (!Number.isSafeInteger(json['height']) || !json['files'].every(isFile)) throw wrong;
   if (!json['files'].some(({ name }) => name === CHAIN_FILE)) throw wrong;
+  const configuration = json['files'].filter(({ name }) => !/^(chain|keystore)/.test(name));
+  if (configuration.length > INCLUDED_MAX + 1) throw wrong;
+  if (configuration.some(({ bytes }) => bytes > INCLUDED_BYTES_MAX)) throw wrong;
   return json as unknown as Manifest;
 }
 

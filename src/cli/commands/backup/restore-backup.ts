@@ -16,6 +16,7 @@ import { chainFolder } from '../chain/chain-store.ts';
 import { requireSpace } from '../db/require-space.ts';
 import { chainFacts } from './chain-facts.ts';
 import { copyDurably, synced } from './durable-copy.ts';
+import { placeConfig } from './included-files.ts';
 import { CHAIN_FILE, type Manifest, verifiedManifest } from './manifest.ts';
 import { type StagedKeystore, stageKeystore } from './restore-keystore.ts';
 
@@ -27,6 +28,8 @@ export interface RestoreFlags {
 export interface Restored {
   readonly manifest: Manifest;
   readonly keystore: StagedKeystore['state'];
+  /** Files of the configuration that were absent. */
+  readonly configuration: readonly string[];
 }
 
 /** Throws CliError; then nothing has changed. */
@@ -36,6 +39,22 @@ export async function restoreBackup(
   flags: RestoreFlags,
 ): Promise<Restored> {
   const manifest = await verifiedManifest(from);
+  const { placed, undo } = placeConfig(manifest, from, path);
+  try {
+    const keystore = await restoreChain(manifest, from, path, flags);
+    return { manifest, keystore, configuration: placed };
+  } catch (cause) {
+    undo();
+    throw cause;
+  }
+}
+
+async function restoreChain(
+  manifest: Manifest,
+  from: string,
+  path: string,
+  flags: RestoreFlags,
+): Promise<StagedKeystore['state']> {
   const { config } = await loadConfig(path, flags);
   const genesis = base58.encode(genesisBlock(config).header.signature);
   if (genesis !== manifest.genesisId) {
@@ -44,10 +63,9 @@ export async function restoreBackup(
     );
   }
   if (flags.keepNote !== true) await requireNoNote(config);
-  const keystore = await inLockedFolder(chainFolder(config), () =>
+  return inLockedFolder(chainFolder(config), () =>
     putInPlace(manifest, { from, path, flags, config }),
   );
-  return { manifest, keystore };
 }
 
 /**

@@ -208,7 +208,8 @@ async function verify(path: string | undefined, flags: VerifyFlags) {
     const { systemClock } = await import('../../../adapters/system.ts');
     const { say, printJson } = await import('../../terminal/output.ts');
     const { randomInt } = await import('node:crypto');
-    const http = undiciClient();
+    const { nodeTls } = await import('./run-data-service.ts');
+    const http = undiciClient(nodeTls(config));
     const clock = systemClock(undefined);
     const node = new NodeReader(
       { urls: config.nodeUrl, apiKey: config.nodeApiKey },

@@ -1,7 +1,7 @@
 /** Opens the adapters of a data service for a configuration, and runs it in this process. */
 
 import { httpListener } from '../../../adapters/http/listener.ts';
-import { undiciClient } from '../../../adapters/http/undici.ts';
+import { type ClientTls, undiciClient } from '../../../adapters/http/undici.ts';
 import { type LogControl, stderrLog } from '../../../adapters/log.ts';
 import { systemClock, systemRandom } from '../../../adapters/system.ts';
 import { base58 } from '../../../base/base58.ts';
@@ -18,6 +18,7 @@ import { readDataPages } from '../../page-files.ts';
 import { hostInUrl } from '../../telemetry.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { stopRequests } from '../../terminal/stop-requests.ts';
+import { clientTls } from '../../tls/client-tls.ts';
 import { version } from '../version.ts';
 import { showProgress } from './crawl-progress.ts';
 
@@ -45,8 +46,9 @@ export async function runDataService(
   const telemetry = await openMetrics(config);
   const log = stderrLog('info', process.stderr.isTTY === true);
   const stops = stopRequests(log, { service: 'data' });
-  const client = undiciClient();
-  const forwarding = undiciClient();
+  const tls = nodeTls(config);
+  const client = undiciClient(tls);
+  const forwarding = undiciClient(tls);
   const clock = systemClock(undefined);
   const service = new DataService(optionsOf(config, parts), {
     openDatabase: (purpose) => openDataStore(config, purpose),
@@ -107,6 +109,10 @@ function failureOf(cause: Error, log: LogControl): CliError {
 }
 
 type DataSettings = DataConfig['dataService'];
+
+/** Throws CliError where a file of data-service.node-tls cannot be used. */
+export const nodeTls = ({ nodeTls: { ca, cert, key } }: DataSettings): ClientTls =>
+  clientTls({ tlsCa: ca, tlsCert: cert, tlsKey: key }, 'data-service.node-tls');
 
 function optionsOf(config: DataSettings, { crawl, serve, wait }: Parts): DataServiceOptions {
   const { cert, key } = config.tls;

@@ -195,12 +195,21 @@ async function keyOf(
   return { key: { privateKey: privateKey.slice(), publicKey: account.publicKey }, isNew: false };
 }
 
-/** The note is of the key that voted; the voter of another cannot read it. */
+/** Of one key, from runs that were interrupted. */
+const NOTES_MAX = 100;
+
+/**
+ * The note is of the key that voted; the voter of another cannot read it. An earlier run that was interrupted may
+ * have put it aside and left the first note of another key in its place, so nothing is overwritten.
+ */
 function putNoteAside(dir: string, owner: string): void {
   const note = notePath({ directory: dir });
   const bytes = files.read(note);
   if (bytes === undefined) return;
-  files.replace(`${note}.${owner}`, bytes, { secret: true, copyOf: note });
+  const names = Array.from({ length: NOTES_MAX }, (_, i) => `${note}.${owner}${i ? `.${i}` : ''}`);
+  const free = names.find((name) => lstatSync(name, { throwIfNoEntry: false }) === undefined);
+  if (free === undefined) throw new CliError(`${names[0]} and more are there: move them away`);
+  files.replace(free, bytes, { secret: true, copyOf: note });
   files.remove(note);
 }
 

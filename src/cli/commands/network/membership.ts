@@ -4,6 +4,7 @@
  * left out, so an interrupted command can be repeated. With a sender they are sent and waited for.
  */
 import type { JsonObject } from '../../../base/json.ts';
+import { blocks } from '../../../rest/routes/blocks.ts';
 import { finality } from '../../../rest/routes/finality.ts';
 import { peers } from '../../../rest/routes/peers.ts';
 import { permissions } from '../../../rest/routes/permissions.ts';
@@ -31,7 +32,7 @@ export interface AddFlags extends MembershipFlags {
 }
 
 /** Transactions that need no waiting between them. */
-interface Stage {
+export interface Stage {
   readonly txs: readonly JsonObject[];
   /** The address of an account that may be a voter: it is sent once it votes no more. */
   readonly without?: string;
@@ -161,13 +162,41 @@ async function carryOut(
   const signer = { sender, ...(password === undefined ? {} : { password }) };
   await answerOf(flags, async (node) => {
     const stages = await stagesOf(node);
+    const { height } = await node.call(blocks.height);
     if (stages.every(({ txs }) => txs.length === 0)) say('The chain has all of it already');
-    for (const stage of stages) {
-      if (sender === undefined) stage.txs.forEach(printJson);
-      else await send(node, stage, signer, seconds);
-    }
+    if (sender === undefined) for (const { txs } of stages) txs.forEach(printJson);
+    else await sendStages(node, stages, signer, { height, seconds });
   });
   if (sender === undefined) say('Not sent: --sender names the account that signs them');
+}
+
+/**
+ * What was left out because the chain has it, at `height`, counts as what is sent: where the network votes, nothing
+ * follows it before it is final.
+ */
+export async function sendStages(
+  node: Client,
+  stages: readonly Stage[],
+  signer: JsonObject,
+  { height, seconds }: { readonly height: number; readonly seconds: number },
+): Promise<void> {
+  for (const stage of stages) {
+    await send(node, stage, signer, seconds);
+    await finalUpTo(node, height, seconds);
+  }
+}
+
+async function finalUpTo({ call }: Client, height: number, seconds: number): Promise<void> {
+  for (const deadline = Date.now() + seconds * 1000; ; ) {
+    const { isActive, finalHeight } = await call(finality.state);
+    if (!isActive || finalHeight >= height) return;
+    if (Date.now() > deadline) {
+      throw new CliError(
+        `block ${height} is not final after ${seconds} s: repeat the command once GET /finality says so`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
 }
 
 /** Prints each transaction once it is in a block; in a final one where the network votes. */

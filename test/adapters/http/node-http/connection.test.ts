@@ -15,7 +15,7 @@ async function connected(t: Test) {
     socket.destroy();
     server.close();
   });
-  const connection = new Connection(socket);
+  const connection = new Connection(socket, '');
   /** Whether it is still there when so much time has gone by. */
   const lives = (seconds: number): boolean => {
     connection.sweep(performance.now() + seconds * 1000);

@@ -140,6 +140,14 @@ t.test('another key, beside the lost one', async (t) => {
     ['finality-note', note],
   );
   t.equal(readFileSync(join(dir, note), 'utf8'), 'of the old key');
+  writeFileSync(join(dir, 'finality-note'), 'of a key that an interrupted run has made');
+  writeFileSync(
+    join(dir, 'node.conf'),
+    conf.replaceAll(`${fresh['address']}`, `${old['address']}`),
+  );
+  Object.assign(fresh, answerOf(await joined(dir, '--new-key')));
+  t.equal(readFileSync(join(dir, note), 'utf8'), 'of the old key', 'it stays');
+  t.match(readFileSync(join(dir, `${note}.1`), 'utf8'), /interrupted/);
   const { code } = await merged(join(dir, '..'), [requestOf(join(dir, '..'), 'alpha')]);
   t.equal(code, 0);
   const listed = await run(['keystore', 'list', join(dir, 'node.conf')]);

@@ -3,6 +3,8 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { type Stage, sendStages } from '../../../../src/cli/commands/network/membership.ts';
+import type { Client } from '../../../../src/rest-framework/client.ts';
 import { startDevNode, temporaryFolder } from '../../../system/e2e/dev-node.ts';
 import { jsonLines, run } from '../../run.ts';
 import { answerOf, drafted, joined, merged, requested, requestOf } from './folders.ts';
@@ -108,4 +110,23 @@ t.test('sent: in order, each once', async (t) => {
   t.match(stranger, { code: 1, stdout: /"error"/ });
   copyFileSync(request, join(folder, 'copy.json'));
   t.match(await at('add', alpha, join(folder, 'copy.json'), '--role', 'banned'), { code: 2 });
+});
+
+t.test('repeated while what was sent is not final yet', async (t) => {
+  const heard: string[] = [];
+  let finalHeight = 3;
+  const answers: Record<string, () => unknown> = {
+    '/finality': () => ({ isActive: true, finalHeight: finalHeight++, voters: [], next: [] }),
+    '/transactions/signAndBroadcast': () => ({ id: 'one' }),
+    '/transactions/info/{id}': () => ({ id: 'one', height: 6 }),
+  };
+  const call = async ({ path }: { path: string }): Promise<unknown> => {
+    heard.push(`${path.split('/')[1]} ${finalHeight}`);
+    return answers[path]!();
+  };
+  // A run before this one has sent the first stage, which is in block 6.
+  const stages: Stage[] = [{ txs: [] }, { txs: [{ type: 102 }], without: 'old' }];
+  await sendStages({ call } as unknown as Client, stages, {}, { height: 6, seconds: 60 });
+  const [firstSent] = heard.filter((one) => one.startsWith('transactions'));
+  t.ok(Number(firstSent?.split(' ')[1]) > 6, `sent when ${firstSent}`);
 });
