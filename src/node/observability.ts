@@ -73,6 +73,8 @@ export const events = {
     'A voter has signed two votes that contradict each other: its key is used twice, or it lies. The evidence is kept.',
   'finality.note-failed':
     'The note of a vote is not on disk, so the vote was not sent: look at the disk.',
+  'finality.not-signed':
+    'The signer has not signed a vote; it is asked again each round. `why` is the reason.',
   'finality.own-vote-unknown':
     'A vote of this node is about that its note does not have: its key is used elsewhere, or its data are a copy. It votes no more.',
   'finality.overridden': 'finality.overrides names the voters: keep it, on all nodes, for ever.',
@@ -114,6 +116,7 @@ export const events = {
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
   'miner.no-votes':
     'A quorum has not voted on the last blocks, so this node makes none further above the final block: look which voters of GET /finality are behind.',
+  'miner.no-signer': 'The signer does not answer, so this node makes no block: see signer.away.',
   'miner.no-time':
     'The time servers were of no use for ntp.fatal-timeout, so this node makes no block; it ends.',
   'miner.note-failed':
@@ -202,6 +205,18 @@ export const events = {
     'The storage of confidential data refused a call: check its space, health and settings.',
   'registry.no-login':
     'An image registry refuses the login: check docker-engine.remote-registries.',
+  'signer.away':
+    'The signer that has the keys of this node does not answer: the node goes on without blocks and votes of its own, and connects again by itself.',
+  'signer.returned': 'The signer answers again.',
+  'signer.connection-ended':
+    'Of the signer: a connection broke its rules or was refused; `why` says how.',
+  'signer.failed': 'Of the signer: an unexpected error, and the signer ends; report it.',
+  'signer.listening': 'Of the signer: nodes can connect at this place.',
+  'signer.refused': 'Of the signer: it has not signed what was asked for; `why` is the reason.',
+  'signer.stop-timeout': 'Of the signer: the orderly stop took too long; the process ends anyway.',
+  'signer.stopped': 'Of the signer: it has stopped properly.',
+  'signer.stopping': 'Of the signer: it received a request to stop.',
+  'signer.signed': 'Of the signer: what it has signed, with which key.',
   'store.damaged': 'The chain on disk is damaged: it is rebuilt at the next start.',
   'store.rebuilt':
     'A damaged store was replaced: up to `height`, of `of` blocks; peers supply the rest.',
@@ -341,6 +356,10 @@ export const metricTable = {
   engineWorks: gauge(
     'node_container_engine_up',
     '1 while the container engine answers; absent where docker-engine.enable = no.',
+  ),
+  signerUp: gauge(
+    'node_signer_up',
+    '1 while the signer answers; absent where the node has its keys itself.',
   ),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
   diskFree: gauge(

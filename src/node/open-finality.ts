@@ -5,11 +5,13 @@
  * Invariants: before that, nothing is sent, written or refused; the engine learns of blocks after they are
  * on disk; a final block is on disk before it is shown.
  */
+
 import { unlessOurs } from '../base/assert.ts';
 import { limitsOf } from '../base/budget.ts';
 import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
+import type { Sign } from '../base/signing.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
@@ -56,7 +58,7 @@ export interface FinalityPortsOfNode {
   readonly files?: Files | undefined;
   readonly owner: {
     readonly publicKey: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
+    readonly sign: Sign;
   };
 }
 
