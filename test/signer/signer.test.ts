@@ -46,7 +46,9 @@ function life(dir: string, isNew = false) {
   }
   const [blockDisk, voteDisk] = [noteDisk(files, paths.blocks), noteDisk(files, paths.votes)];
   const clock = { ms: NOW };
-  const keys = new Map([publicKey, other.publicKey].map((key) => [`${scheme.addressOf(key)}`, key]));
+  const keys = new Map(
+    [publicKey, other.publicKey].map((key) => [`${scheme.addressOf(key)}`, key]),
+  );
   const signer = new Signer(
     { genesis, owner: { address, publicKey }, types: new Set([105]) },
     {
@@ -67,7 +69,11 @@ function life(dir: string, isNew = false) {
         publicKeys: () => [publicKey],
         publicKey: (of) => keys.get(`${of}`),
         sign: (of, _password, message) =>
-          family.sign(`${of}` === `${address}` ? privateKey : other.privateKey, message, systemRandom),
+          family.sign(
+            `${of}` === `${address}` ? privateKey : other.privateKey,
+            message,
+            systemRandom,
+          ),
       },
     },
   );
@@ -153,22 +159,25 @@ t.test('votes keep both locks, over restarts', async (t) => {
   signatureOf(await life(dir).sign('vote', vote(8, 9)));
 });
 
-t.test('without notes nothing that they guard is signed, and a damaged one ends the start', async (t) => {
-  const dir = temporaryFolder(t);
-  const { sign, paths } = life(dir);
-  t.match(await sign('vote', vote(1, 2)), { refused: /signer init/ });
-  t.match(await sign('block', block(NOW + ROUND_MS)), { refused: /signer init/ });
-  life(dir, true);
-  for (const path of Object.values(paths)) {
-    const bytes = files.read(path)!.slice();
-    bytes[40]! ^= 1;
-    files.replace(path, bytes);
-    t.throws(() => life(dir), StartError);
-    bytes[40]! ^= 1;
-    files.replace(path, bytes);
-  }
-  life(dir);
-});
+t.test(
+  'without notes nothing that they guard is signed, and a damaged one ends the start',
+  async (t) => {
+    const dir = temporaryFolder(t);
+    const { sign, paths } = life(dir);
+    t.match(await sign('vote', vote(1, 2)), { refused: /signer init/ });
+    t.match(await sign('block', block(NOW + ROUND_MS)), { refused: /signer init/ });
+    life(dir, true);
+    for (const path of Object.values(paths)) {
+      const bytes = files.read(path)!.slice();
+      bytes[40]! ^= 1;
+      files.replace(path, bytes);
+      t.throws(() => life(dir), StartError);
+      bytes[40]! ^= 1;
+      files.replace(path, bytes);
+    }
+    life(dir);
+  },
+);
 
 t.test('a block or a vote is signed as nothing else', async (t) => {
   const { sign } = life(temporaryFolder(t), true);
@@ -183,10 +192,19 @@ t.test('a block or a vote is signed as nothing else', async (t) => {
     ['identity', proof],
     ['identity', utf8('permchain-id-v1')],
   ];
-  const kinds: SignedKind[] = ['block', 'vote', 'turn', 'transaction', 'status', 'identity', 'text'];
+  const kinds: SignedKind[] = [
+    'block',
+    'vote',
+    'turn',
+    'transaction',
+    'status',
+    'identity',
+    'text',
+  ];
   for (const [own, message] of of) {
     for (const kind of kinds) {
-      if (kind !== own) t.match(await sign(kind, message), { refused: String }, `${own} as ${kind}`);
+      if (kind !== own)
+        t.match(await sign(kind, message), { refused: String }, `${own} as ${kind}`);
     }
   }
   signatureOf(await sign('turn', turn));

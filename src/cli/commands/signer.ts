@@ -11,6 +11,8 @@ interface Flags {
 
 export function register(command: Command): void {
   command
+    // `--set` after `init` is an option of `init`.
+    .enablePositionalOptions()
     .argument('[config]', 'configuration file (HOCON), with signer.socket or signer.host')
     .addOption(setOption())
     .action(async (path: string | undefined, flags: Flags) => {

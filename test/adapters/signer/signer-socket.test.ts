@@ -116,7 +116,11 @@ t.test('nobody without a certificate of the authority gets an answer', async (t)
   const stranger = keysAt({ ...at, tls: { ...pem.of('stranger'), ca: pem.of('node').ca } }, 5_000);
   await t.rejects(stranger.start());
   const trusting = keysAt({ ...at, tls: pem.of('node', 'other') }, 5_000);
-  await t.rejects(trusting.start(), /certificate|authority|self-signed|verify/i, 'nor is it trusted');
+  await t.rejects(
+    trusting.start(),
+    /certificate|authority|self-signed|verify/i,
+    'nor is it trusted',
+  );
   const none = connectTls({ ...at, ca: Buffer.from(pem.of('node').ca) });
   none.write(greeting);
   t.ok(await ended(none));

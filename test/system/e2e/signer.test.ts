@@ -13,10 +13,10 @@ import { loadConfig } from '../../../src/cli/config-file.ts';
 import { genesisBlock } from '../../../src/cli/genesis-block.ts';
 import { type Vote, voteBytes } from '../../../src/finality/vote.ts';
 import { RemoteKeys } from '../../../src/signer/remote-keys.ts';
-import { feature } from '../../../src/tx/rules/features.ts';
+import { feature, presetFeatures } from '../../../src/tx/rules/features.ts';
 import { certificates } from '../../adapters/signer/certificates.ts';
-import { run } from '../../cli/run.ts';
 import { quiet } from '../../chain/chain-harness.ts';
+import { run } from '../../cli/run.ts';
 import { temporaryFolder } from './dev-node.ts';
 import { family } from './network-folder.ts';
 import { type Command, eventually, startCommand } from './process.ts';
@@ -38,7 +38,8 @@ const tls = (name: string): string[] => [
 ];
 const places = (index: number, name: string): string[] =>
   index === 0 ? [`signer.socket=${socket}`] : tls(name);
-const finality = `blockchain.custom.functionality.pre-activated-features={${feature.finality}=0}`;
+const active = [...presetFeatures, feature.finality].map((id) => `"${id}":0`).join(',');
+const finality = `blockchain.custom.functionality.pre-activated-features={${active}}`;
 
 const { nodes, accounts, connected } = await processNetwork(t, {
   nodes: 2,
