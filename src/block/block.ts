@@ -18,7 +18,7 @@
 
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
-import type { SignNow } from '../base/signing.ts';
+import type { SignNow } from '../base/signer/signing.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';

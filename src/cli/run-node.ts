@@ -17,10 +17,10 @@ import type { Config } from '../node/config/settings.ts';
 import { createNode, type Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
 import { genesisBlock } from './genesis-block.ts';
-import { openLog } from './open-log.ts';
 import { openPorts } from './open-node-ports.ts';
 import { TakenOver } from './take-over.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
+import { openLog } from './terminal/open-log.ts';
 import { type StartFacts, startFacts } from './terminal/start-screen.ts';
 import { STOP_SIGNALS, type StopRequests, stopRequests } from './terminal/stop-requests.ts';
 

@@ -121,8 +121,7 @@ export function createBlockInWork(
       for (const member of membersOf(made.tx)) if (asSent(member) !== member) noteLast(member);
       return true;
     },
-    resultOf: (tx, verdicts, entries) =>
-      executedTx(tx, verdicts, entries, clock.now(), signer, scheme),
+    resultOf: (...of) => executedTx(...of, clock.now(), signer, scheme),
   };
 }
 

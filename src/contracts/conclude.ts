@@ -4,7 +4,7 @@ import { assert } from '../base/assert.ts';
 import { fromLatin1 } from '../base/bytes.ts';
 import type { ContractFailure, ContractImage, ContractOutcome } from '../base/containers.ts';
 import { apiError } from '../base/errors.ts';
-import { isUnsigned } from '../base/signing.ts';
+import { isUnsigned } from '../base/signer/signing.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
 import type { Pool } from '../mempool/pool.ts';

@@ -2,7 +2,7 @@
 import type { DataEntry } from '../base/containers.ts';
 import { apiError } from '../base/errors.ts';
 import { isI64 } from '../base/int.ts';
-import { type Signature, withSignature } from '../base/signing.ts';
+import { type Signature, withSignature } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { L2_MAX } from '../codec/primitives.ts';
 import { assemble, messageOf } from '../tx/assemble.ts';

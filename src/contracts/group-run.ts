@@ -14,7 +14,7 @@ import type {
   ContractOutcome,
   DataEntry,
 } from '../base/containers.ts';
-import { isUnsigned } from '../base/signing.ts';
+import { isUnsigned } from '../base/signer/signing.ts';
 import type { GroupInWork } from '../chain/apply/group-in-work.ts';
 import type { StoredTx } from '../chain/store/stored-blocks.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';

@@ -8,7 +8,7 @@
 import { unlessOurs } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import { isUnsigned, type Sign, withSignature } from '../base/signing.ts';
+import { isUnsigned, type Sign, withSignature } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
 import { areContradictory } from './evidence.ts';

@@ -7,7 +7,7 @@
  */
 import { apiError } from '../base/errors.ts';
 import type { Log, Random } from '../base/ports.ts';
-import type { SignedKind } from '../base/signing.ts';
+import type { SignedKind } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import {

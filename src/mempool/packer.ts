@@ -4,7 +4,7 @@
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import { isUnsigned } from '../base/signing.ts';
+import { isUnsigned } from '../base/signer/signing.ts';
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { refusalFrom } from '../codec/refusal.ts';
@@ -116,9 +116,7 @@ export async function pack(
       }
       if (entry.removed || !takes(entry)) continue;
       const { size, sender } = entry;
-      if (size > bytesMax) {
-        pool.drop(entry, fitsNowhere(size));
-      }
+      if (size > bytesMax) pool.drop(entry, fitsNowhere(size));
       if (size > room) {
         isFull = true;
         continue;
@@ -142,30 +140,27 @@ export async function pack(
       if (runsContract(tx)) return undefined;
       const { verdicts } = entry;
       const packed = signer === undefined ? { tx, verdicts } : sealedBy(signer, tx, verdicts);
-      if (!(packed instanceof Promise)) put(packed);
-      else {
-        const whenSigned = (sealed: Packed) => (entry.removed ? undefined : put(sealed));
-        return packed.then(whenSigned).catch((cause: unknown) => notPut(entry, cause));
-      }
+      if (!(packed instanceof Promise)) return put(packed);
+      const whenSigned = (sealed: Packed) => (entry.removed ? undefined : put(sealed));
+      return packed.then(whenSigned).catch((cause: unknown) => notPut(pool, entry, cause));
     } catch (cause) {
-      notPut(entry, cause);
+      return notPut(pool, entry, cause);
     }
-    return undefined;
   }
 
-  function put(packed: Packed): void {
+  function put(packed: Packed): undefined {
     const bytes = add(draft, packed, room, bytesMax);
     if (bytes === undefined) return;
     room -= bytes;
     count++;
   }
+}
 
-  function notPut(entry: PoolEntry, cause: unknown): void {
-    // Another miner may sign it.
-    if (isUnsigned(cause)) return;
-    const refusal = refusalFrom(cause);
-    if (!entry.removed) pool.drop(entry, refusal);
-  }
+function notPut(pool: Pool, entry: PoolEntry, cause: unknown): undefined {
+  // Another miner may sign it.
+  if (isUnsigned(cause)) return;
+  const refusal = refusalFrom(cause);
+  if (!entry.removed) pool.drop(entry, refusal);
 }
 
 const everything = (): boolean => true;

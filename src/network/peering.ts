@@ -5,7 +5,7 @@
 
 import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random } from '../base/ports.ts';
-import type { Sign } from '../base/signing.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { addressText, type PeerAddress } from './messages/peer-address.ts';
 import { AddressBook } from './peers/address-book.ts';

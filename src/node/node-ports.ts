@@ -22,7 +22,7 @@ import type {
   Verifier,
 } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
-import type { KeyHolder } from '../base/signing.ts';
+import type { KeyHolder } from '../base/signer/signing.ts';
 import type { Audit } from '../chain/store/audit.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';

@@ -31,6 +31,7 @@ import { measuredRoutes } from '../rest-framework/measured-routes.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
 import { watchFreeSpace } from './free-space.ts';
+import { nodeAccounts } from './keys/node-accounts.ts';
 import { listenContracts } from './listen-contracts.ts';
 import { listenRest } from './listen-rest.ts';
 import {
@@ -44,7 +45,6 @@ import {
 } from './measure.ts';
 import { watchFinality } from './measure-finality.ts';
 import { measuredNetwork } from './measure-network.ts';
-import { nodeAccounts } from './node-accounts.ts';
 import type { NodePorts } from './node-ports.ts';
 import { type NodeMetrics, nodeMetrics } from './observability.ts';
 import { openBlockchain } from './open-blockchain.ts';

@@ -12,6 +12,7 @@ import {
   type MetricTable,
 } from '../base/metric-table.ts';
 import type { Metrics } from '../base/ports.ts';
+import { keyEvents } from './keys/key-events.ts';
 
 /** Event → its meaning and, where the operator should act, what to do. */
 export const events = {
@@ -73,8 +74,6 @@ export const events = {
     'A voter has signed two votes that contradict each other: its key is used twice, or it lies. The evidence is kept.',
   'finality.note-failed':
     'The note of a vote is not on disk, so the vote was not sent: look at the disk.',
-  'finality.not-signed':
-    'The signer has not signed a vote; it is asked again each round. `why` is the reason.',
   'finality.own-vote-unknown':
     'A vote of this node is about that its note does not have: its key is used elsewhere, or its data are a copy. It votes no more.',
   'finality.overridden': 'finality.overrides names the voters: keep it, on all nodes, for ever.',
@@ -100,7 +99,6 @@ export const events = {
   'image.removed': 'An image that this node had fetched made room for another.',
   'images.unreadable':
     'The file of the images that this node has fetched is damaged; those count no longer, so remove unused ones by hand.',
-  'keystore.reload.failed': 'The keystore on disk cannot be read; the old one stays in use.',
   'ledger.broken': 'The sums of the ledger are wrong: the node ends with code 70; report it.',
   'listener.failed':
     'A part of the node failed at a change of the chain; the other parts received the change: report it.',
@@ -116,7 +114,6 @@ export const events = {
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
   'miner.no-votes':
     'A quorum has not voted on the last blocks, so this node makes none further above the final block: look which voters of GET /finality are behind.',
-  'miner.no-signer': 'The signer does not answer, so this node makes no block: see signer.away.',
   'miner.no-time':
     'The time servers were of no use for ntp.fatal-timeout, so this node makes no block; it ends.',
   'miner.note-failed':
@@ -153,10 +150,6 @@ export const events = {
   'ntp.too-far':
     'Time servers ask for a time farther from the clock of the machine than ntp.max-deviation; the clock stays as it is: check both.',
   'ntp.usable': 'The time servers are of use again.',
-  'owner.no-balance':
-    'The owner of the node has no tokens in the chain that this node has so far: its transactions are refused.',
-  'owner.no-roles':
-    'The owner of the node has no roles in the chain that this node has so far: it makes no blocks.',
   'peer.asked-for': 'An operator requested a connection to this address.',
   'peer.closed': 'A session with another node has ended.',
   'peer.connected': 'A session with another node has begun.',
@@ -205,18 +198,6 @@ export const events = {
     'The storage of confidential data refused a call: check its space, health and settings.',
   'registry.no-login':
     'An image registry refuses the login: check docker-engine.remote-registries.',
-  'signer.away':
-    'The signer that has the keys of this node does not answer: the node goes on without blocks and votes of its own, and connects again by itself.',
-  'signer.returned': 'The signer answers again.',
-  'signer.connection-ended':
-    'Of the signer: a connection broke its rules or was refused; `why` says how.',
-  'signer.failed': 'Of the signer: an unexpected error, and the signer ends; report it.',
-  'signer.listening': 'Of the signer: nodes can connect at this place.',
-  'signer.refused': 'Of the signer: it has not signed what was asked for; `why` is the reason.',
-  'signer.stop-timeout': 'Of the signer: the orderly stop took too long; the process ends anyway.',
-  'signer.stopped': 'Of the signer: it has stopped properly.',
-  'signer.stopping': 'Of the signer: it received a request to stop.',
-  'signer.signed': 'Of the signer: what it has signed, with which key.',
   'store.damaged': 'The chain on disk is damaged: it is rebuilt at the next start.',
   'store.rebuilt':
     'A damaged store was replaced: up to `height`, of `of` blocks; peers supply the rest.',
@@ -233,6 +214,7 @@ export const events = {
   'tx.fetch-failed': 'Announced transactions did not arrive.',
   'tx.refused': 'The pool refused a transaction of a peer; `why` is the reason.',
   'verify.thread-died': 'A thread that checks signatures died; another one took over its work.',
+  ...keyEvents,
 } as const;
 
 export type EventName = keyof typeof events;
@@ -357,10 +339,7 @@ export const metricTable = {
     'node_container_engine_up',
     '1 while the container engine answers; absent where docker-engine.enable = no.',
   ),
-  signerUp: gauge(
-    'node_signer_up',
-    '1 while the signer answers; absent where the node has its keys itself.',
-  ),
+  signerUp: gauge('node_signer_up', '1 while the signer answers; absent without one.'),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
   diskFree: gauge(
     'node_disk_free_bytes',

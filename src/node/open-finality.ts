@@ -11,7 +11,7 @@ import { limitsOf } from '../base/budget.ts';
 import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
-import type { Sign } from '../base/signing.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import { StartError } from '../base/start-error.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';

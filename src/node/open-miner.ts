@@ -1,6 +1,6 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
-import type { KeyHolder } from '../base/signing.ts';
+import type { KeyHolder } from '../base/signer/signing.ts';
 import { othersOfMajority } from '../chain/apply/counted-miners.ts';
 import type { MinerKey } from '../chain/apply/produce-block.ts';
 import type { MinerIdentity } from '../consensus/consensus.ts';

@@ -5,7 +5,7 @@
 
 import type { Clock, Log, Random, Store, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
-import type { Sign } from '../base/signing.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';

@@ -1,7 +1,7 @@
 /** Status records of contract transactions on a configured node. */
 
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
-import type { Sign } from '../base/signing.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { mayExecute } from '../contracts/may-execute.ts';
 import { Statuses } from '../contracts/statuses/statuses.ts';

@@ -6,10 +6,10 @@
  */
 import { apiError } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import type { KeyHolder, SignedKind } from '../base/signing.ts';
+import type { Line, LineEvents } from '../base/signer/signer-line.ts';
+import type { KeyHolder, SignedKind } from '../base/signer/signing.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { BadFrame, FrameReader, frameOf } from './frames.ts';
-import type { Line } from './signer-connection.ts';
 import {
   type Answer,
   decodeAnswer,
@@ -24,12 +24,6 @@ export interface RemoteKeysOptions {
   readonly genesis: Uint8Array;
   /** Until a question fails. */
   readonly timeoutMs: number;
-}
-
-export interface LineEvents {
-  readonly data: (chunk: Uint8Array) => void;
-  /** Called once, also where the connection never came about. */
-  readonly closed: (why: string) => void;
 }
 
 export interface RemoteKeysPorts {

@@ -5,7 +5,7 @@
  * Invariant: bytes that can be read as two kinds are refused.
  */
 import { concat, equal, fromUtf8 } from '../base/bytes.ts';
-import type { SignedKind } from '../base/signing.ts';
+import type { SignedKind } from '../base/signer/signing.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 import { decodeBlock } from '../block/block.ts';
 import { BOUND_VERSION, decodeLink, type Header } from '../block/header.ts';

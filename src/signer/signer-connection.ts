@@ -1,18 +1,11 @@
 /** One connection of a node to a signer, on the side of the signer: its order, and its limits. */
 import { unlessOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
+import type { Line } from '../base/signer/signer-line.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { BadFrame, FrameReader, frameOf } from './frames.ts';
 import type { Signer } from './signer.ts';
 import { decodeQuestion, encodeAnswer, type Question, type ToSign } from './signer-messages.ts';
-
-/** What the adapter of a socket offers. */
-export interface Line {
-  /** Bytes that were sent and that the other side has not taken. */
-  waitingBytes(): number;
-  send(bytes: Uint8Array): void;
-  close(): void;
-}
 
 export interface ConnectionPorts {
   readonly scheme: ChainScheme;

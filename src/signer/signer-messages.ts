@@ -12,7 +12,7 @@
  * Decoders throw CodecError and nothing else.
  */
 
-import { SIGNED_KINDS, type SignedKind } from '../base/signing.ts';
+import { SIGNED_KINDS, type SignedKind } from '../base/signer/signing.ts';
 import { ADDRESS_BYTES, DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { text16 } from '../codec/primitives.ts';

@@ -7,7 +7,7 @@
 import { AssertionError } from '../../src/base/assert.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../src/base/ports.ts';
-import type { SignNow } from '../../src/base/signing.ts';
+import type { SignNow } from '../../src/base/signer/signing.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
 import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';

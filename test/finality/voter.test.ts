@@ -1,7 +1,7 @@
 // The note of a voter, on disk and in use (finality.md#notes).
 import t from 'tap';
 import { apiError } from '../../src/base/errors.ts';
-import type { Sign } from '../../src/base/signing.ts';
+import type { Sign } from '../../src/base/signer/signing.ts';
 import { StartError } from '../../src/base/start-error.ts';
 import {
   decodeNote,

@@ -4,7 +4,7 @@ import t from 'tap';
 import { files } from '../../src/adapters/files.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { concat, utf8 } from '../../src/base/bytes.ts';
-import type { SignedKind } from '../../src/base/signing.ts';
+import type { SignedKind } from '../../src/base/signer/signing.ts';
 import { StartError } from '../../src/base/start-error.ts';
 import { unsealedBlock } from '../../src/block/block.ts';
 import type { UnsignedHeader } from '../../src/block/header.ts';

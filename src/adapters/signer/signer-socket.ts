@@ -5,8 +5,7 @@
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
-import type { LineEvents } from '../../signer/remote-keys.ts';
-import type { Line } from '../../signer/signer-connection.ts';
+import type { Line, LineEvents } from '../../base/signer/signer-line.ts';
 
 export interface SignerTls {
   /** PEM texts. */

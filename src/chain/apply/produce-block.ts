@@ -9,7 +9,7 @@
 
 import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports.ts';
-import type { Sign } from '../../base/signing.ts';
+import type { Sign } from '../../base/signer/signing.ts';
 import { type Block, limitsOf, TRANSACTIONS_MAX, unsealedBlock } from '../../block/block.ts';
 import { BLOCK_VERSION, type UnsignedHeader } from '../../block/header.ts';
 import { type LostTurn, turnBytes } from '../../block/turn-claims.ts';

@@ -18,7 +18,7 @@ export function register(command: Command): void {
     .action(async (path: string | undefined, flags: Flags) => {
       const { loadConfig } = await import('../config-file.ts');
       const { warn } = await import('../terminal/output.ts');
-      const { runSigner } = await import('../run-signer.ts');
+      const { runSigner } = await import('../signer/run-signer.ts');
       const { config, warnings } = await loadConfig(path, flags);
       for (const warning of warnings) warn(warning);
       await runSigner(config);
@@ -49,7 +49,7 @@ async function init(path: string, flags: InitFlags): Promise<void> {
   }
   const { loadConfig } = await import('../config-file.ts');
   const { printJson } = await import('../terminal/output.ts');
-  const { lockSigner, signerFolder } = await import('../run-signer.ts');
+  const { lockSigner, signerFolder } = await import('../signer/run-signer.ts');
   const { config } = await loadConfig(path, flags);
   const lock = await lockSigner(config);
   try {
@@ -66,7 +66,7 @@ async function writeNotes(config: Config, flags: InitFlags): Promise<number> {
   const { encodeNote } = await import('../../finality/note-file.ts');
   const { blockNoteFrom, encodeBlockNote } = await import('../../signer/block-note.ts');
   const { cryptographyOfConfig } = await import('../cryptography.ts');
-  const { blockNotePath, voteNotePath } = await import('../run-signer.ts');
+  const { blockNotePath, voteNotePath } = await import('../signer/run-signer.ts');
   const { scheme } = cryptographyOfConfig(config);
   const [blocks, votes] = [blockNotePath(config), voteNotePath(config)];
   for (const note of [blocks, votes]) {

@@ -11,7 +11,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
 import { concat, equal, fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../base/ports.ts';
-import type { Sign } from '../../base/signing.ts';
+import type { Sign } from '../../base/signer/signing.ts';
 import { statusLimits } from '../../base/status-limits.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { executedBy } from '../../ledger/contracts.ts';

@@ -13,7 +13,7 @@
 
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
 import type { Random } from '../../base/ports.ts';
-import type { Sign } from '../../base/signing.ts';
+import type { Sign } from '../../base/signer/signing.ts';
 import { CodecError } from '../../codec/codec.ts';
 import {
   CHALLENGE_BYTES,

@@ -56,7 +56,13 @@ async function listening(place: SignerPlace, answer?: (of: ToSign) => Promise<An
         return { signature };
       }),
   };
-  const ports = { scheme, clock: hasty, log: silent, signer, onFailure: t.fail };
+  const ports = {
+    scheme,
+    clock: hasty,
+    log: silent,
+    signer,
+    onFailure: (cause: unknown) => void t.fail(String(cause)),
+  };
   const listener = await listenSigner(place, (line) => {
     open.now += 1;
     const connection = new SignerConnection(line, FRAME_BYTES_MAX, ports);
@@ -178,9 +184,9 @@ t.test('refusals have their errors, and an answer that does not come its time', 
   const keys = keysAt(place, 3_000);
   await keys.start();
   const ask = () => keys.sign('text', address, utf8('x'));
-  await t.rejects(ask(), { entry: 'SignerRefused', message: /it is late/ });
-  await t.rejects(ask(), { entry: 'MissingSenderPrivateKey' });
-  await t.rejects(ask(), { entry: 'SignerAway' });
+  await t.rejects(ask(), { code: 115, message: /it is late/ });
+  await t.rejects(ask(), { code: 115, message: /no private key/ });
+  await t.rejects(ask(), { code: 640 });
   keys.stop();
   await listener.close();
 });
@@ -198,7 +204,7 @@ t.test('what was asked when the connection broke is asked again', async (t) => {
   await eventually('it is asked', async () => asked === 1 || undefined);
   await deaf.listener.close();
   await eventually('it is away', async () => keys.problem() || undefined);
-  await t.rejects(keys.sign('text', address, utf8('y')), { entry: 'SignerAway' });
+  await t.rejects(keys.sign('text', address, utf8('y')), { code: 640 });
   const next = await listening(place);
   t.same((await signing).subarray(0, 32), scheme.fastHash(utf8('x')));
   t.equal(keys.problem(), undefined);

@@ -6,7 +6,7 @@ import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
 import { systemClock, systemRandom } from '../../../src/adapters/system.ts';
 import type { Store } from '../../../src/base/ports.ts';
 import type { Block } from '../../../src/block/block.ts';
-import type { SignNow } from '../../../src/base/signing.ts';
+import type { SignNow } from '../../../src/base/signer/signing.ts';
 import type { MinerKey } from '../../../src/chain/apply/produce-block.ts';
 import type { Blockchain } from '../../../src/chain/blockchain.ts';
 import { replayBlocks } from '../../../src/chain/import/import-blocks.ts';

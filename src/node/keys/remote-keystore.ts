@@ -1,9 +1,9 @@
 /** The accounts whose keys a signer holds, as the keystore of a node. What needs a private key itself is refused. */
-import { apiError } from '../base/errors.ts';
-import type { ChainScheme } from '../codec/codec.ts';
-import type { Keystore } from '../keystore/keystore.ts';
-import { KeystoreError } from '../keystore/keystore-errors.ts';
-import type { RemoteKeys } from '../signer/remote-keys.ts';
+import { apiError } from '../../base/errors.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import type { Keystore } from '../../keystore/keystore.ts';
+import { KeystoreError } from '../../keystore/keystore-errors.ts';
+import type { RemoteKeys } from '../../signer/remote-keys.ts';
 
 type Keys = Pick<RemoteKeys, 'publicKeys' | 'publicKeyOf' | 'sign' | 'refresh'>;
 

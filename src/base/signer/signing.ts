@@ -2,7 +2,7 @@
  * What the node asks a key for. The key is in this process and answers at once, or in a signer beside it,
  * which answers later (docs/protocol/signer.md).
  */
-import { ApiError } from './errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** A signer reads each kind by itself, and signs no bytes of another one. */
 export const SIGNED_KINDS = [

@@ -2,11 +2,11 @@
  * The accounts as which a node acts: its owner, and the one by which other nodes know it. Their keys are in this
  * process, or with a signer.
  */
-import { assert } from '../base/assert.ts';
-import type { SignedKind, SigningAccount } from '../base/signing.ts';
-import { StartError } from '../base/start-error.ts';
-import type { Config } from './config/settings.ts';
-import type { NodePorts } from './node-ports.ts';
+import { assert } from '../../base/assert.ts';
+import type { SignedKind, SigningAccount } from '../../base/signer/signing.ts';
+import { StartError } from '../../base/start-error.ts';
+import type { Config } from '../config/settings.ts';
+import type { NodePorts } from '../node-ports.ts';
 
 export interface NodeAccount extends Pick<SigningAccount, 'address' | 'publicKey'> {
   /** What signs bytes of one kind with its key. */

@@ -1,13 +1,13 @@
 /** The connection of a node to the signer that has its keys, where its configuration names one. */
 import { readFileSync } from 'node:fs';
-import { type SignerPlace, signerConnector } from '../adapters/signer/signer-socket.ts';
-import type { Clock, Log } from '../base/ports.ts';
-import { StartError } from '../base/start-error.ts';
-import type { Block } from '../block/block.ts';
-import { headerHash } from '../block/header.ts';
-import type { Config } from '../node/config/settings.ts';
-import { RemoteKeys } from '../signer/remote-keys.ts';
-import { cryptographyOfConfig } from './cryptography.ts';
+import { type SignerPlace, signerConnector } from '../../adapters/signer/signer-socket.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import { StartError } from '../../base/start-error.ts';
+import type { Block } from '../../block/block.ts';
+import { headerHash } from '../../block/header.ts';
+import type { Config } from '../../node/config/settings.ts';
+import { RemoteKeys } from '../../signer/remote-keys.ts';
+import { cryptographyOfConfig } from '../cryptography.ts';
 
 /** Undefined where the node has its keys itself. Throws StartError. */
 export async function openKeyHolder(
