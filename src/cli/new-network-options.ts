@@ -15,6 +15,12 @@ export const cryptoOption = (): Option =>
     ['international', 'national'],
   );
 
+export const noFinalityOption = (): Option =>
+  new Option(
+    '--no-finality',
+    'no block of a new network is final, so each may be taken back; under pos none is in any case',
+  );
+
 /** `fallback`: what the command takes by itself, where it is no value of the option. */
 export const roundOption = (fallback?: string): Option =>
   new Option(

@@ -5,7 +5,12 @@ import { signGenesis } from '../block/genesis.ts';
 import type { SignedGenesis } from '../node/config/edit-genesis.ts';
 import { genesisSettings, joinErrors, validateGenesis } from '../node/config/genesis-section.ts';
 import type { Config } from '../node/config/settings.ts';
-import { addedFeatures, featureName, newNetworkFeatures } from '../tx/rules/features.ts';
+import {
+  featureName,
+  newNetworkFeatures,
+  newNetworkFeaturesText,
+  presetFeatures,
+} from '../tx/rules/features.ts';
 import { type Cryptography, cryptographyOfConfig } from './cryptography.ts';
 import { CliError } from './terminal/exit.ts';
 import { warn } from './terminal/output.ts';
@@ -61,12 +66,14 @@ async function networkTime({
 /** Only the founder of a network can have a feature without a vote. */
 function warnOfMissingFeatures({ blockchain }: Config): void {
   const { preActivatedFeatures } = blockchain.custom.functionality;
-  const missing = addedFeatures.filter((id) => !preActivatedFeatures.has(id));
+  const isPoa = blockchain.consensus.type === 'poa';
+  const missing = newNetworkFeatures(isPoa).filter(
+    (id) => !presetFeatures.includes(id) && !preActivatedFeatures.has(id),
+  );
   if (missing.length === 0) return;
   const names = missing.map((id) => `${id} (${featureName(id)})`).join(', ');
-  const all = newNetworkFeatures.map((id) => `${id} = 0`).join(', ');
   warn(
     `the network is founded without ${names}, which its nodes would have to vote in; ` +
-      `new networks set blockchain.custom.functionality.pre-activated-features = { ${all} }`,
+      `new networks set blockchain.custom.functionality.pre-activated-features = { ${newNetworkFeaturesText(isPoa)} }`,
   );
 }

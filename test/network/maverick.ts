@@ -14,6 +14,7 @@ import {
 import { signedByMiner } from '../../src/network/messages/handshake-messages.ts';
 import { PEERS } from '../../src/network/messages/peer-messages.ts';
 import { txProtocols } from '../../src/network/messages/transaction-messages.ts';
+import { FINALITY_PROOFS, VOTES } from '../../src/network/messages/vote-messages.ts';
 import type {
   ConnectedSession,
   StreamHandler,
@@ -110,6 +111,8 @@ export async function maverick(
     blockProtocols.head,
     blockProtocols.newBlock,
     txProtocols.hashes,
+    VOTES,
+    FINALITY_PROOFS,
   ]) {
     sessions.handleNotices(protocol, { messageBytesMax: LARGE, take: () => {} });
   }

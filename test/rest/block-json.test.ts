@@ -4,10 +4,12 @@ import t from 'tap';
 import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
 import { headerJson, headerText } from '../../src/rest/block-json.ts';
 import { print } from '../../src/rest-framework/answer.ts';
+import { newNetworkFeatures } from '../../src/tx/rules/features.ts';
 import { wholeNode } from '../node/in-process.ts';
 
 t.test('the text of a header is that of the block at its height', async (t) => {
-  const { node, accounts, transfer, mine } = await wholeNode(t);
+  const features = newNetworkFeatures(false);
+  const { node, accounts, transfer, mine } = await wholeNode(t, { features });
   const { blockchain, services } = node;
   const { view } = blockchain;
   const expected = (height: number) => {

@@ -126,10 +126,10 @@ async function withNote(path: string, flags: Flags, job: (opened: OpenNote) => v
   const { files } = await import('../../adapters/files.ts');
   const { headerHash } = await import('../../block/header.ts');
   const { headerRowAt } = await import('../../chain/store/stored-blocks.ts');
-  const { lastCarriedVote } = await import('../../chain/finality/carried-votes.ts');
-  const { encodeNote, readNote } = await import('../../finality/note-file.ts');
+    const { lastCarriedVote } = await import('../../chain/finality/carried-votes.ts');
+    const { encodeNote } = await import('../../finality/note-file.ts');
   const { participantOf } = await import('../../ledger/participants.ts');
-  const { notePath, noteDisk } = await import('../../node/voter-note.ts');
+  const { notePath, readVoterNote } = await import('../../node/voter-note.ts');
   const { activationHeight, feature } = await import('../../tx/rules/features.ts');
   await withChain(path, flags, async (blockchain, { config, rules }) => {
     const { view } = blockchain;
@@ -148,7 +148,7 @@ async function withNote(path: string, flags: Flags, job: (opened: OpenNote) => v
       files,
       height: blockchain.tip().height,
       isVotedOn: activationHeight(view, feature.finality, rules) !== undefined,
-      read: () => readNote(noteDisk(files, note), note, noteOwner(), scheme),
+      read: () => readVoterNote(files, note, noteOwner(), scheme),
       write: (content) =>
         files.replace(note, encodeNote(content, noteOwner(), scheme), { secret: true }),
       lastVote: () => lastCarriedVote(view, noteOwner().voter),

@@ -6,7 +6,7 @@
  */
 import { ROLES, type Role } from '../../tx/fields/permission.ts';
 import { allTypes } from '../../tx/registry.ts';
-import { addedFeatures, presetFeatures } from '../../tx/rules/features.ts';
+import { addedFeatures, feature, presetFeatures } from '../../tx/rules/features.ts';
 import { SCRIPT_EXTRA } from '../../tx/rules/fees.ts';
 import type { TxType } from '../../tx/transaction.ts';
 import { amount, bool, duration, int, type Kind, Wrong } from './kinds.ts';
@@ -89,7 +89,7 @@ const functionality = {
     intMap(HEIGHT),
     Object.fromEntries(presetFeatures.map((id) => [id, 0])),
     'Feature id = height at which it is active without a vote (0: from genesis). A new network adds ' +
-      `${addedFeatures.map((id) => `${id} = 0`).join(', ')} to the default, which stays that of older ones.`,
+      `${addedFeatures.map((id) => `${id} = 0`).join(', ')} to the default, which stays that of older ones; under proof of authority ${feature.finality} = 0, too.`,
     NETWORK,
   ),
   'exchange-enabled': setting(

@@ -14,9 +14,10 @@ interface Feature {
    * How this node treats it. `preset`: active from genesis unless the configuration says otherwise.
    * `vote`: new networks are founded with it, and in others the node votes for it. `own`: the same for
    * a rule of this project, with an id from 1000 on. `request`: the node votes for it where the
-   * operator names it. `unknown`: its rules are not implemented.
+   * operator names it. `poa`: the same, and new networks under proof of authority are founded with it.
+   * `unknown`: its rules are not implemented.
    */
-  readonly support: 'preset' | 'vote' | 'request' | 'own' | 'unknown';
+  readonly support: 'preset' | 'vote' | 'request' | 'own' | 'poa' | 'unknown';
 }
 
 /** When features become active: without a vote, or one window after it. */
@@ -54,7 +55,7 @@ const FEATURES = {
   /** A child may carry the turn of a block that lost, and then nobody is marked for that turn. */
   lostBlocks: { id: 1003, name: 'Turns of lost blocks', support: 'own' },
   /** Blocks bind their bodies and their parents, and may carry votes (finality.md). */
-  finality: { id: 1004, name: 'Finality', support: 'request' },
+  finality: { id: 1004, name: 'Finality', support: 'poa' },
   /** Contract transactions inside atomic ones, which carry their results in blocks. */
   contractsInAtomics: { id: 1005, name: 'Contracts in atomic transactions', support: 'own' },
   /** Registrations of voters last as long as their votes count. */
@@ -83,14 +84,21 @@ export const presetFeatures = idsOf('preset');
 /** Features that this node votes for where the operator leaves the choice to it. */
 export const votedFeatures = idsOf('preset', 'vote', 'own');
 /** Features whose rules this node has. */
-export const implementedFeatures = idsOf('preset', 'vote', 'request', 'own');
+export const implementedFeatures = idsOf('preset', 'vote', 'request', 'own', 'poa');
 /**
  * What a new network adds to the default of `pre-activated-features`. The default lacks it, since the
  * networks that were founded with the default must not change.
  */
 export const addedFeatures = idsOf('vote', 'own');
-/** Features that a network is founded with. */
-export const newNetworkFeatures = [...presetFeatures, ...addedFeatures];
+/** Features that a network is founded with. Finality takes proof of authority, and can be left out there. */
+export const newNetworkFeatures = (hasFinality: boolean): readonly number[] =>
+  idsOf('preset', 'vote', 'own', ...(hasFinality ? (['poa'] as const) : []));
+
+/** The same in a configuration. */
+export const newNetworkFeaturesText = (hasFinality: boolean): string =>
+  newNetworkFeatures(hasFinality)
+    .map((id) => `${id} = 0`)
+    .join(', ');
 
 /** The votes of a block hold at most this many ids. */
 const FEATURES_MAX = 65_536;

@@ -142,7 +142,7 @@ async function showsLies(t: Test, { dir, chainId }: DevNode, config: string) {
 }
 
 t.test('a node of a network that votes', async (t) => {
-  const node = await startDevNode(t, { round: '200ms', env });
+  const node = await startDevNode(t, { round: '200ms', finality: false, env });
   const state = async () => (await node.rest.get('/finality')).body as unknown as State;
   const finalAbove = async (height: number): Promise<State> => {
     for (;;) {
@@ -207,7 +207,7 @@ t.test('a node of a network that votes', async (t) => {
 });
 
 t.test('a key of a chain without the feature', async (t) => {
-  const node = await startDevNode(t, { round: '200ms' });
+  const node = await startDevNode(t, { round: '200ms', finality: false });
   const height = async () => (await node.rest.get('/blocks/height')).body as { height: number };
   while ((await height()).height < 2) await sleep(100);
   await node.stop();

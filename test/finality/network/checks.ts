@@ -23,6 +23,7 @@ export type Kind =
   | 'views'
   | 'evidence'
   | 'proof'
+  | 'late'
   | 'standstill';
 
 export interface Problem {

@@ -155,8 +155,20 @@ async function settle(network: Network): Promise<void> {
   const before = network.checks.finalHeight;
   const roundsMax = 3 * (network.members.length + 2) + 2 * (target - before);
   let rounds = 0;
-  while (rounds++ < roundsMax && lowestFinal(network) <= Math.max(before, target))
+  let working = 0;
+  let common = 0;
+  while (rounds++ < roundsMax && lowestFinal(network) <= Math.max(before, target)) {
     await network.run(1);
+    const tip = commonTip(network);
+    if (tip === undefined || tip <= common) continue;
+    // The round in which heads converge is none of those after it.
+    if (common > 0) working++;
+    common = tip;
+    if (lowestFinal(network) <= before && working > network.members.length + 2) {
+      network.checks.say('late', `final ${before} after ${working} rounds with one head`);
+      break;
+    }
+  }
   if (lowestFinal(network) <= before) {
     network.checks.say(
       'standstill',
@@ -166,6 +178,12 @@ async function settle(network: Network): Promise<void> {
   if (new Set(honest(network).map(({ node }) => node!.head.parent)).size > 2) {
     network.checks.say('standstill', 'heads differ');
   }
+}
+
+/** The height of the block that all honest nodes follow. */
+function commonTip(network: Network): number | undefined {
+  const [first, ...others] = honest(network).map(({ node }) => node!.head);
+  return others.every((head) => head === first) ? first!.height : undefined;
 }
 
 const lowestFinal = (network: Network): number =>

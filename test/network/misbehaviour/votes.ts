@@ -1,16 +1,21 @@
 /** Misbehaviours with votes on blocks, and with proofs of final ones (finality.md#spread). */
-import { concat } from '../../../src/base/bytes.ts';
+import { concat, equal } from '../../../src/base/bytes.ts';
+import { DIGEST_BYTES } from '../../../src/base/sizes.ts';
+import type { Block } from '../../../src/block/block.ts';
 import { headerHash } from '../../../src/block/header.ts';
 import { leavesAt } from '../../../src/chain/finality/finality-state.ts';
 import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
+import { encodeJustification } from '../../../src/finality/justification.ts';
 import { encodeVote, VOTE_BYTES, type Vote, voteBytes } from '../../../src/finality/vote.ts';
 import { type Deciding, decidingOn } from '../../../src/finality/voter-set.ts';
 import { encodeVotes, joinVotes } from '../../../src/finality/votes-message.ts';
+import { blockProtocols } from '../../../src/network/messages/block-messages.ts';
 import { FINALITY_PROOFS, VOTES } from '../../../src/network/messages/vote-messages.ts';
 import { feature, presetFeatures } from '../../../src/tx/rules/features.ts';
 import { scheme } from '../../chain/chain-harness.ts';
 import { tipOf } from '../cluster.ts';
-import { nobody, offence, type Row, type Scene } from './row.ts';
+import { blockOn, inFull } from '../maverick.ts';
+import { nobody, offence, onTurn, type Row, type Scene } from './row.ts';
 
 const active = [...presetFeatures, feature.finality].map((id) => `"${id}":0`).join(',');
 const set = [`blockchain.custom.functionality.pre-activated-features={${active}}`];
@@ -52,7 +57,88 @@ const finalAdvances: NonNullable<Row['after']> = (t, { nodes }) => {
   }
 };
 
+/** The same, and they have the evidence. */
+const evidenceKept: NonNullable<Row['after']> = (t, scene) => {
+  finalAdvances(t, scene);
+  for (const { node, name } of scene.nodes) {
+    const liars = node.finality.evidence().map(([{ voter }]) => voter);
+    t.ok(liars.length === 1 && equal(liars[0]!, scene.mav.publicKey), `${name} has the evidence`);
+  }
+};
+
+function boundBlock({ node, mav, now }: Scene, justification: Uint8Array): Block {
+  const parentHash = headerHash(tipOf(node).header, scheme);
+  const bound = { parentHash, bodyHash: new Uint8Array(DIGEST_BYTES), justification };
+  return blockOn(node, mav, now, { version: 100, bound });
+}
+
+const LATE_SECONDS = 25;
+
+/** It has the votes of all, and is shown when others have gone on. */
+function withheld(): Row {
+  let kept: { readonly from: number; readonly message: Uint8Array } | undefined;
+  return {
+    name: 'a block with the votes for its parent, shown late',
+    set,
+    act(scene) {
+      const { node, mav, second, isTurn } = scene;
+      if (isTurn && kept === undefined) {
+        kept = { from: second, message: inFull(boundBlock(scene, node.node.finality.carried())) };
+      }
+      if (kept === undefined || second < kept.from + LATE_SECONDS) return;
+      mav.notifyAll(blockProtocols.newBlock, kept.message);
+      kept = undefined;
+    },
+    blame: nobody,
+    after: finalAdvances,
+  };
+}
+
+/** The block of its turn with the votes of these voters for its parent, each signed by the maverick. */
+const carrying = (name: string, counts: (voter: Uint8Array, scene: Scene) => boolean): Row => ({
+  name,
+  set,
+  act: onTurn((scene) => {
+    const { node, mav } = scene;
+    const { header, height } = tipOf(node);
+    const target = { height, id: headerHash(header, scheme) };
+    const signature = mav.sign(voteBytes({ ...voteIn(scene), target }, scheme));
+    const { keys } = deciding(scene).members;
+    const votes = keys.map((key) => (counts(key, scene) ? signature : undefined));
+    const justification = encodeJustification({ target, votes }, scheme).slice();
+    return inFull(boundBlock(scene, justification));
+  }),
+  blame: offence('invalid-block', 'blacklisted'),
+  after: finalAdvances,
+});
+
 export const aboutVotes: readonly Row[] = [
+  {
+    name: 'two votes at one height',
+    set,
+    act(scene) {
+      const votes = [voteIn(scene), voteIn(scene)].map((vote) => signedIn(scene, vote));
+      scene.mav.notifyAll(VOTES, encodeVotes(votes, scheme));
+    },
+    // Others pass them on as well, and a key may be stolen.
+    blame: nobody,
+    after: evidenceKept,
+  },
+  {
+    name: 'a vote around another',
+    set,
+    act(scene) {
+      const [inner, outer] = [voteIn(scene, 2), voteIn(scene, 3)];
+      const around = { ...outer, source: { ...outer.source, height: inner.source.height - 1 } };
+      const votes = [inner, around].map((vote) => signedIn(scene, vote));
+      scene.mav.notifyAll(VOTES, encodeVotes(votes, scheme));
+    },
+    blame: nobody,
+    after: evidenceKept,
+  },
+  withheld(),
+  carrying('a block with the votes of one voter', (key, { mav }) => equal(key, mav.publicKey)),
+  carrying('a block with the votes of all, signed by one', () => true),
   {
     name: 'votes that are none',
     set,
@@ -89,8 +175,7 @@ export const aboutVotes: readonly Row[] = [
       const one = encodeVote(signedIn(scene, voteIn(scene)), scheme);
       for (let i = 0; i < 500; i++) scene.mav.notifyAll(VOTES, joinVotes([one]));
     },
-    // They are read at the pace of the protocol.
-    blame: nobody,
+    blame: offence('flood', 'blacklisted'),
     after: finalAdvances,
   },
   {
@@ -129,8 +214,7 @@ export const aboutVotes: readonly Row[] = [
       const one = proofIn(scene, { ...voteIn(scene), ruleHash });
       for (let i = 0; i < 200; i++) scene.mav.notifyAll(FINALITY_PROOFS, one);
     },
-    // They are read at the pace of the protocol.
-    blame: nobody,
+    blame: offence('flood', 'blacklisted'),
     after: finalAdvances,
   },
 ];

@@ -5,11 +5,12 @@ import { parseHoconText } from '../../../src/adapters/hocon.ts';
 import { settingsHash } from '../../../src/consensus/settings-hash.ts';
 import { createFamily } from '../../../src/crypto/families.ts';
 import { networkSettings } from '../../../src/node/config/genesis-section.ts';
-import { addedFeatures, newNetworkFeatures } from '../../../src/tx/rules/features.ts';
+import { addedFeatures, feature, newNetworkFeatures } from '../../../src/tx/rules/features.ts';
 import { wholeNode } from '../in-process.ts';
 import { LEAST, read } from './sample.ts';
 
-const everyOne = new Map(newNetworkFeatures.map((id) => [id, 0]));
+const founded = (consensus: string): ReadonlyMap<number, number> =>
+  new Map(newNetworkFeatures(consensus === 'poa').map((id) => [id, 0]));
 
 t.test('the defaults do not change, so existing networks go on', async (t) => {
   const { config } = await read(LEAST);
@@ -19,7 +20,7 @@ t.test('the defaults do not change, so existing networks go on', async (t) => {
     '14c0791e9fc2722a983a74743155235e2fe36bba52d36a1d61b5b2d60bc5a174',
   );
   const { preActivatedFeatures } = config.blockchain.custom.functionality;
-  for (const id of addedFeatures) t.notOk(preActivatedFeatures.has(id));
+  for (const id of [...addedFeatures, feature.finality]) t.notOk(preActivatedFeatures.has(id));
 });
 
 t.test('ids of features of our own begin at 1000 and fit into a vote', async (t) => {
@@ -35,11 +36,23 @@ t.test('the examples found a network with them', async (t) => {
       node: { blockchain: { custom: { functionality: Record<string, unknown> } } };
     };
     const features = tree.node.blockchain.custom.functionality['pre-activated-features'];
-    t.same(features, Object.fromEntries(everyOne), name);
+    t.same(features, Object.fromEntries(founded(name)), name);
   }
 });
 
 t.test('so does dev', async (t) => {
-  const { config } = await wholeNode(t);
-  t.same(config.blockchain.custom.functionality.preActivatedFeatures, everyOne);
+  for (const consensus of ['poa', 'pos'] as const) {
+    const { config } = await wholeNode(t, { consensus });
+    const { preActivatedFeatures } = config.blockchain.custom.functionality;
+    t.same(preActivatedFeatures, founded(consensus), consensus);
+  }
+});
+
+t.test('blocks become final under proof of authority alone', async (t) => {
+  t.ok(founded('poa').has(feature.finality));
+  t.notOk(founded('pos').has(feature.finality));
+  t.strictSame(
+    [...founded('pos').keys()].sort(),
+    [...founded('poa').keys()].filter((id) => id !== feature.finality).sort(),
+  );
 });

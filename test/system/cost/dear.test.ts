@@ -9,7 +9,7 @@
  */
 import { once } from 'node:events';
 import t from 'tap';
-import { newNetworkFeatures } from '../../../src/tx/rules/features.ts';
+import { newNetworkFeaturesText } from '../../../src/tx/rules/features.ts';
 import { eventually, type Scope } from '../e2e/process.ts';
 import { restOf } from '../e2e/rest.ts';
 import { type Attack, type Measured, MISSED } from './attack.ts';
@@ -26,14 +26,14 @@ const HELD_MAX_MS = 100;
 const ATTEMPTS = 3;
 const HEAD = '| Input | Longest piece, ms | Answers | Verdict |\n|---|---:|---|---|';
 const FOLLOWED = '`blocks/1`, `new-block/1` the blocks with all of these, for a newcomer';
-/** A node with all that new networks have. */
+/** A node with all that new networks have, but for finality: this chain is made by hand, without votes. */
 const SIZE = {
   megabytes: 1,
   assets: 1,
   transfers: 1,
   itemBytes: 1,
   more: `blockchain.custom.functionality.pre-activated-features {
-    ${newNetworkFeatures.map((id) => `${id} = 0`).join(', ')} }`,
+    ${newNetworkFeaturesText(false)} }`,
 };
 
 t.setTimeout(IS_FULL ? 3_600_000 : 300_000);

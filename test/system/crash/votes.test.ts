@@ -7,22 +7,12 @@ import t from 'tap';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { areContradictory } from '../../../src/finality/evidence.ts';
 import { decodeNote, type Note } from '../../../src/finality/note-file.ts';
-import { feature } from '../../../src/tx/rules/features.ts';
 import { family } from '../../family.ts';
 import { type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
 
 const KILLS = Number(process.env['VOTE_KILLS'] ?? 6);
 const KILL_MS_MAX = 60_000;
 t.setTimeout(120_000 + 2 * KILLS * KILL_MS_MAX);
-
-/** The network votes for the feature, and it is active from height 8 on. */
-const FUNCTIONALITY = 'NODE_BLOCKCHAIN_CUSTOM_FUNCTIONALITY';
-const env = {
-  NODE_FEATURES_SUPPORTED: `[${feature.finality}]`,
-  [`${FUNCTIONALITY}_FEATURE_CHECK_BLOCKS_PERIOD`]: '4',
-  NODE_SYNCHRONIZATION_MAX_ROLLBACK: '2',
-  [`${FUNCTIONALITY}_BLOCKS_FOR_FEATURE_ACTIVATION`]: '3',
-};
 
 const noteFile = ({ dir }: DevNode): string => join(dir, 'finality-note');
 
@@ -37,7 +27,7 @@ const nextNote = (node: DevNode): Promise<void> =>
   });
 
 t.test(`${KILLS} kills between note and vote`, async (t) => {
-  let node = await startDevNode(t, { dir: join(temporaryFolder(t), 'dev'), env });
+  let node = await startDevNode(t, { dir: join(temporaryFolder(t), 'dev') });
   const scheme = createChainScheme(family, node.chainId.charCodeAt(0));
   const notes: Note[] = [];
   const finals = new Map<number, string>();

@@ -41,6 +41,8 @@ export interface DevOptions {
   readonly dir?: string;
   readonly round?: string;
   readonly consensus?: 'poa' | 'pos';
+  /** False: the network is founded without. */
+  readonly finality?: false;
   readonly env?: Readonly<Record<string, string>>;
   /** With a data service beside it. */
   readonly data?: boolean;
@@ -53,9 +55,10 @@ export function temporaryFolder(scope: Scope): string {
 }
 
 export async function startDevNode(scope: Scope, options: DevOptions = {}): Promise<DevNode> {
-  const { dir = temporaryFolder(scope), round = '1s', consensus, env } = options;
+  const { dir = temporaryFolder(scope), round = '1s', consensus, finality, env } = options;
   const args = ['--dir', dir, '--keep', '--round', round];
   if (consensus !== undefined) args.push('--consensus', consensus);
+  if (finality === false) args.push('--no-finality');
   if (options.data === true) args.push('--data-port', '0');
   const { command, ready } = await startDev(scope, args, env);
   const node = ready.nodes[0]!;

@@ -1,22 +1,14 @@
-// What the explorer shows of final blocks, in a real browser, on a node of a network that votes.
+// What the explorer shows of final blocks, in a real browser, on a node of `dev`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { feature } from '../../../src/tx/rules/features.ts';
 import { leftOut } from '../../left-out.ts';
 import { chromium, openPage } from './browser.ts';
 import { startDevNode } from './dev-node.ts';
 
 const skip = chromium === undefined && leftOut('this machine has no Chromium');
-const FUNCTIONALITY = 'NODE_BLOCKCHAIN_CUSTOM_FUNCTIONALITY';
-const env = {
-  NODE_FEATURES_SUPPORTED: `[${feature.finality}]`,
-  [`${FUNCTIONALITY}_FEATURE_CHECK_BLOCKS_PERIOD`]: '4',
-  NODE_SYNCHRONIZATION_MAX_ROLLBACK: '2',
-  [`${FUNCTIONALITY}_BLOCKS_FOR_FEATURE_ACTIVATION`]: '3',
-};
 
 t.test('final blocks', { skip, timeout: 240_000 }, async (t) => {
-  const { rest, accounts } = await startDevNode(t, { env });
+  const { rest, accounts } = await startDevNode(t);
   const finalHeight = async () =>
     ((await rest.get('/finality')).body as { finalHeight: number }).finalHeight;
   while ((await finalHeight()) < 9) await sleep(200);

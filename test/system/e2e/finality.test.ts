@@ -1,7 +1,6 @@
 // Finality on four real nodes: one of them away, two of them away, and all of them killed again and again under load.
 // FINALITY_KILLS sets how often all are killed.
 import t from 'tap';
-import { feature } from '../../../src/tx/rules/features.ts';
 import { eventually } from './process.ts';
 import { agreed, type NetworkNode, processNetwork } from './process-network.ts';
 
@@ -12,18 +11,9 @@ const MAX_ROLLBACK = 6;
 
 t.setTimeout(600_000 + KILLS * KILL_MS_MAX);
 
-/** The network votes for the feature, which is active from height 24 on. */
-const FUNCTIONALITY = 'NODE_BLOCKCHAIN_CUSTOM_FUNCTIONALITY';
-const env = {
-  NODE_FEATURES_SUPPORTED: `[${feature.finality}]`,
-  [`${FUNCTIONALITY}_FEATURE_CHECK_BLOCKS_PERIOD`]: '12',
-  [`${FUNCTIONALITY}_BLOCKS_FOR_FEATURE_ACTIVATION`]: '8',
-};
-
 const { nodes, accounts, connected } = await processNetwork(t, {
   nodes: 4,
   roundMs: ROUND_MS,
-  env,
   set: [`synchronization.max-rollback=${MAX_ROLLBACK}`],
 });
 const users = accounts.slice(nodes.length);
@@ -64,7 +54,7 @@ async function highestFinal(of: readonly NetworkNode[]): Promise<number> {
 
 await Promise.all(nodes.map(({ start }) => start()));
 await connected();
-await finalAbove(26, nodes);
+await finalAbove(3, nodes);
 
 t.test('one of four is away: finality goes on', async (t) => {
   const rest = nodes.slice(0, 3);

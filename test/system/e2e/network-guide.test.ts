@@ -74,7 +74,9 @@ class Operator {
 
   /** The network begins with finality. */
   get isFinal(): boolean {
-    return chapter('Founding')[0]!.some((line) => this.place.typed(line).includes('--finality'));
+    return !chapter('Founding')[0]!.some((line) =>
+      this.place.typed(line).includes('--no-finality'),
+    );
   }
 
   /** As its README says, where REST is HTTPS. */
@@ -183,7 +185,7 @@ async function takesPart(one: Operator, who: string, seenBy: Operator): Promise<
 
 async function found(t: Test, operators: ReadonlyMap<Name, Operator>): Promise<void> {
   const [init, join1, merge, compare, ...rest] = chapter('Founding');
-  const [finality, start, own] = rest;
+  const [start, own] = rest;
   const alpha = operators.get('alpha')!;
   const founders = FOUNDERS.map((name) => operators.get(name)!);
   for (const one of operators.values()) await one.type(chapter()[0]);
@@ -205,7 +207,6 @@ async function found(t: Test, operators: ReadonlyMap<Name, Operator>): Promise<v
     const [seen, checked] = answers(await one.type(compare));
     t.equal(seen?.['checksum'], checksum, `${one.name} sees the checksum of the founder`);
     t.match(checked, { ok: true, errors: [], warnings: [] });
-    if (one.isFinal) await one.type(finality);
   }
   for (const one of founders) await one.start(start);
   for (const one of founders) await one.type(own);
@@ -357,7 +358,7 @@ t.test('on one loopback, with national cryptography and TLS', { skip: isShort },
         const [peer, restOf] = portsOf(one);
         return all.replace(`${one}=${addressOf(one)}`, `${one}=127.0.0.1:${peer}:${restOf}`);
       }, line)
-        .replace(' --finality', ' --crypto national --tls')
+        .replace('--out acme', '--crypto national --tls --out acme')
         .replace('--from .', '--from . --tls')
         .replace('curl -s', `curl -s --cacert ${CERTIFICATE}`)
         .replaceAll('http://127.0.0.1:6862', `https://127.0.0.1:${rest}`);

@@ -1,6 +1,6 @@
 /** The configuration of a node of a private network, as `platform-node dev` writes it. */
 import { join } from 'node:path';
-import { newNetworkFeatures } from '../../../tx/rules/features.ts';
+import { newNetworkFeaturesText } from '../../../tx/rules/features.ts';
 
 /** An account of the genesis block. */
 interface Holder {
@@ -18,6 +18,7 @@ export interface DevConfig {
   readonly accounts: readonly Holder[];
   readonly consensus: 'poa' | 'pos';
   readonly roundMs: number;
+  readonly finality: boolean;
   readonly walletPassword: string;
   readonly restHost: string;
   readonly restPort: number;
@@ -33,7 +34,6 @@ export interface DevConfig {
 
 const quoted = (text: string): string => JSON.stringify(text);
 const HOST = '127.0.0.1';
-const activeFromGenesis = newNetworkFeatures.map((id) => `${id} = 0`).join(', ');
 
 export function devConfigText(config: DevConfig): string {
   const { accounts, folder } = config;
@@ -59,7 +59,7 @@ node {
     consensus ${isPos ? '{ type = pos }' : poaSection(config.roundMs)}
     custom {
       address-scheme-character = ${quoted(config.chainId)}
-      functionality.pre-activated-features = { ${activeFromGenesis} }
+      functionality.pre-activated-features = { ${newNetworkFeaturesText(config.finality)} }
       genesis {
         initial-balance = "${accounts.reduce((sum, one) => sum + one.balance, 0n)}"${timing}
         block-timestamp = ${config.genesisTimestamp}

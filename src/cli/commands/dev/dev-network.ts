@@ -15,6 +15,7 @@ import type { ChainScheme } from '../../../codec/codec.ts';
 import { createChainScheme } from '../../../crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../../../crypto/family.ts';
 import { roleNumber } from '../../../ledger/roles.ts';
+import { noteOfNewKey, notePath } from '../../../node/voter-note.ts';
 import { type DevConfig, devConfigText } from './dev-config.ts';
 
 export const DEV_CHAIN_ID = 'T';
@@ -47,6 +48,8 @@ export interface DevNetwork {
   /** The number of nodes. Their owners are the first accounts. */
   readonly nodes: number;
   readonly consensus: 'poa' | 'pos';
+  /** Its blocks become final. */
+  readonly finality: boolean;
   /** The title of its family of cryptography. */
   readonly crypto: string;
   readonly accounts: readonly DevAccount[];
@@ -61,6 +64,8 @@ export interface DevOptions {
   /** The port of the first node; the others follow. */
   readonly restPort: number;
   readonly consensus?: 'poa' | 'pos';
+  /** Absent: under proof of authority blocks become final. */
+  readonly finality?: boolean;
   /** The length of a whole round; under PoS, the average time between blocks. */
   readonly roundMs: number;
   /** Time of the genesis block. */
@@ -93,23 +98,25 @@ export function readDevNetwork(dir: string, files: Files): DevNetwork | undefine
   const bytes = files.read(networkPath(dir));
   if (bytes === undefined) return undefined;
   const stored = JSON.parse(new TextDecoder().decode(bytes)) as StoredNetwork;
-  const { nodes = 1, consensus = 'poa', crypto = 'international' } = stored;
+  const { nodes = 1, consensus = 'poa', crypto = 'international', finality = false } = stored;
   if (files.read(configPath(dir, nodes)) === undefined) return undefined;
   const accounts = stored.accounts.map((one) => ({ ...one, balance: BigInt(one.balance) }));
-  return { ...stored, nodes, consensus, crypto, accounts };
+  return { ...stored, nodes, consensus, finality, crypto, accounts };
 }
 
-interface StoredNetwork extends Omit<DevNetwork, 'nodes' | 'consensus' | 'crypto' | 'accounts'> {
-  /** Absent in folders of earlier releases, like the next two fields. */
+interface StoredNetwork
+  extends Omit<DevNetwork, 'nodes' | 'consensus' | 'finality' | 'crypto' | 'accounts'> {
+  /** Absent in folders of earlier releases, like the next three fields. */
   readonly nodes?: number;
   readonly consensus?: 'poa' | 'pos';
+  readonly finality?: boolean;
   readonly crypto?: string;
   readonly accounts: readonly (Omit<DevAccount, 'balance'> & { readonly balance: string })[];
 }
 
 export async function createDevNetwork(options: DevOptions, ports: DevPorts): Promise<DevNetwork> {
   const { files, random, family } = ports;
-  const { peerPorts = [], consensus = 'poa' } = options;
+  const { peerPorts = [], consensus = 'poa', finality = consensus === 'poa' } = options;
   const nodes = Math.max(1, peerPorts.length);
   const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   const secret = (): string => base58.encode(random.bytes(SECRET_BYTES));
@@ -127,6 +134,7 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
     chainId: DEV_CHAIN_ID,
     nodes,
     consensus,
+    finality,
     crypto: family.title,
     accounts,
     apiKey: secret(),
@@ -149,6 +157,7 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
     chainId: network.chainId,
     accounts,
     consensus,
+    finality,
     roundMs: options.roundMs,
     walletPassword,
     restHost: options.restHost,
@@ -172,10 +181,43 @@ export async function createDevNetwork(options: DevOptions, ports: DevPorts): Pr
     });
     files.replace(configPath(options.dir, nodes, index), utf8(text), { secret: true });
   }
-  const stored = accounts.map((one) => ({ ...one, balance: String(one.balance) }));
-  const text = JSON.stringify({ ...network, accounts: stored }, null, 2);
-  files.replace(networkPath(options.dir), utf8(`${text}\n`), { secret: true });
+  keepNetwork(options.dir, network, ports);
   return network;
+}
+
+/** For later runs in this folder. */
+function keepNetwork(dir: string, network: DevNetwork, ports: DevPorts): void {
+  const stored = network.accounts.map((one) => ({ ...one, balance: String(one.balance) }));
+  const text = JSON.stringify({ ...network, accounts: stored }, null, 2);
+  ports.files.replace(networkPath(dir), utf8(`${text}\n`), { secret: true });
+  writeFirstNotes(dir, network, ports);
+}
+
+/** Whether no node has a chain: then nobody has a vote on it, either. */
+export const isWithoutChain = (
+  dir: string,
+  { nodes }: DevNetwork,
+  files: { exists(path: string): boolean },
+): boolean =>
+  Array.from({ length: nodes }, (_, index) => nodeFolder(dir, nodes, index)).every(
+    (folder) => !files.exists(join(folder, 'data', 'chain')),
+  );
+
+/**
+ * The chain begins, so no key has voted on it. The votes of a chain that was removed bind nobody: no node has them, and no
+ * other was in the network.
+ */
+export function writeFirstNotes(
+  dir: string,
+  { nodes, accounts }: DevNetwork,
+  { files, family }: Pick<DevPorts, 'files' | 'family'>,
+): void {
+  const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
+  for (let index = 0; index < nodes; index++) {
+    const path = notePath({ directory: nodeFolder(dir, nodes, index) });
+    const publicKey = base58.decode(accounts[index]!.publicKey);
+    files.replace(path, noteOfNewKey(publicKey, scheme), { secret: true });
+  }
 }
 
 /** The genesis block has a key of its own, which nobody keeps. */

@@ -6,7 +6,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { consensusOption, cryptoOption, roundOption } from '../../new-network-options.ts';
+import {
+  consensusOption,
+  cryptoOption,
+  noFinalityOption,
+  roundOption,
+} from '../../new-network-options.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { dockerHostOption } from '../contract/docker-host-option.ts';
 import type { DevData } from './dev-data.ts';
@@ -20,6 +25,8 @@ interface Options {
   readonly nodes?: number;
   readonly consensus?: 'poa' | 'pos';
   readonly crypto?: 'international' | 'national';
+  /** False with --no-finality. */
+  readonly finality: boolean;
   readonly restPort: number;
   readonly round: number;
   readonly dockerHost: string;
@@ -40,6 +47,7 @@ export function register(command: Command): void {
     .option('--nodes <count>', 'nodes, each a process that makes blocks (default: 1)', nodeCount)
     .addOption(consensusOption())
     .addOption(cryptoOption())
+    .addOption(noFinalityOption())
     .option('--dir <folder>', 'folder of the network (default: a temporary one)')
     .option('--keep', 'keep the folder for a later run')
     .option('--rest-port <port>', 'REST port of the first node, the others follow', port, 6862)
@@ -103,26 +111,20 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
   const { createDevNetwork, readDevNetwork } = await import('./dev-network.ts');
   const { files } = await import('../../../adapters/files.ts');
   const { systemRandom } = await import('../../../adapters/system.ts');
+  const { configuredFamily } = await import('../../../crypto/families.ts');
   const earlier = readDevNetwork(dir, files);
   if (earlier !== undefined) {
-    const {
-      nodes = earlier.nodes,
-      consensus = earlier.consensus,
-      crypto = earlier.crypto,
-    } = options;
-    const isSame =
-      nodes === earlier.nodes && consensus === earlier.consensus && crypto === earlier.crypto;
-    if (isSame) return earlier;
-    const { crypto: cryptography } = earlier;
-    const is = `${earlier.nodes} nodes, consensus ${earlier.consensus} and ${cryptography} cryptography`;
-    throw new CliError(`The network in ${dir} has ${is}, which cannot be changed`);
+    requireSame(dir, earlier, options);
+    const { isWithoutChain, writeFirstNotes } = await import('./dev-network.ts');
+    const family = configuredFamily(earlier.crypto !== 'national');
+    if (isWithoutChain(dir, earlier, files)) writeFirstNotes(dir, earlier, { files, family });
+    return earlier;
   }
-  const { configuredFamily } = await import('../../../crypto/families.ts');
   const { createChainScheme } = await import('../../../crypto/chain-scheme.ts');
   const { openKeystore } = await import('../../../keystore/keystore.ts');
   const { freePorts } = await import('./free-ports.ts');
   const { DEV_CHAIN_ID } = await import('./dev-network.ts');
-  const { nodes = 1, consensus = 'poa', crypto } = options;
+  const { nodes = 1, consensus = 'poa', crypto, finality } = options;
   const family = configuredFamily(crypto !== 'national');
   const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   return createDevNetwork(
@@ -131,6 +133,7 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
       restHost: '127.0.0.1',
       restPort: options.restPort,
       consensus,
+      finality: finality && consensus === 'poa',
       roundMs: options.round,
       now: Date.now(),
       peerPorts: nodes === 1 ? [] : await freePorts(nodes),
@@ -148,6 +151,19 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
         keystore.close();
       },
     },
+  );
+}
+
+/** Throws CliError where another network is asked for than that of the folder. */
+function requireSame(dir: string, earlier: DevNetwork, options: Options): void {
+  const { nodes = earlier.nodes, consensus = earlier.consensus, crypto = earlier.crypto } = options;
+  const isSame =
+    nodes === earlier.nodes && consensus === earlier.consensus && crypto === earlier.crypto;
+  if (isSame && (options.finality || !earlier.finality)) return;
+  const finality = earlier.finality ? 'finality' : 'no finality';
+  throw new CliError(
+    `The network in ${dir} has ${earlier.nodes} nodes, consensus ${earlier.consensus}, ${earlier.crypto} cryptography and ` +
+      `${finality}, which cannot be changed`,
   );
 }
 

@@ -18,6 +18,7 @@ import {
   type Own,
   publicKeyOf,
   rolesOf,
+  WAITING_MINERS_MIN,
 } from './network-texts.ts';
 import { type Organisation, placeOf } from './organisations.ts';
 
@@ -30,7 +31,8 @@ export interface InitFlags {
   readonly crypto?: 'international' | 'national';
   readonly chainId?: string;
   readonly round?: number;
-  readonly finality?: true;
+  /** False with --no-finality. */
+  readonly finality: boolean;
   readonly tls?: true;
 }
 
@@ -49,6 +51,7 @@ export async function init(flags: InitFlags): Promise<void> {
       declared: placeOf(one),
       knownPeers: [...knownPeers, ...places].filter((place) => place !== placeOf(one)),
       tls: flags.tls === true,
+      goesOn: from === undefined && org.length < WAITING_MINERS_MIN && hasFinality(flags),
     },
   ]);
   for (const [dir, own] of written) writeMember(dir, own, genesis, from !== undefined);
@@ -69,9 +72,6 @@ interface Founding {
 
 function founded(flags: InitFlags): Founding {
   const { org, consensus = 'poa', crypto, chainId = CHAIN_ID, round } = flags;
-  if (flags.finality === true && consensus === 'pos') {
-    throw new CliError('--finality needs proof of authority (--consensus poa)', EXIT.usage);
-  }
   if (!/^[A-Za-z0-9]$/.test(chainId)) {
     throw new CliError(`--chain-id '${chainId}' must be one letter or digit`, EXIT.usage);
   }
@@ -84,17 +84,21 @@ function founded(flags: InitFlags): Founding {
     platformCrypto: crypto !== 'national',
     consensus,
     roundMs: round,
-    finality: flags.finality === true,
+    finality: hasFinality(flags),
     chainId,
     members,
   });
   return { genesis, knownPeers: [] };
 }
 
+const hasFinality = ({ finality, consensus = 'poa' }: InitFlags): boolean =>
+  finality && consensus === 'poa';
+
 /** What a member knows of its network, for one that joins it. */
 async function existing(from: string, flags: InitFlags): Promise<Founding> {
   const { consensus, crypto, chainId, round, finality } = flags;
-  if ([consensus, crypto, chainId, round, finality].some((given) => given !== undefined)) {
+  const chosen = [consensus, crypto, chainId, round, finality ? undefined : finality];
+  if (chosen.some((given) => given !== undefined)) {
     throw new CliError(
       'With --from the network has been chosen: it takes --org, --out and --tls',
       EXIT.usage,

@@ -11,13 +11,10 @@ import { lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { systemRandom } from '../../../adapters/system.ts';
 import { base58 } from '../../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../../base/bytes.ts';
-import { headerHash } from '../../../block/header.ts';
 import type { KeyPair } from '../../../crypto/family.ts';
-import { encodeNote, FIRST_NOTE } from '../../../finality/note-file.ts';
 import type { Keystore } from '../../../keystore/keystore.ts';
 import { mapText, type TextEntry } from '../../../node/config/text-map.ts';
-import { notePath } from '../../../node/voter-note.ts';
-import { genesisBlock } from '../../genesis-block.ts';
+import { noteOfNewKey, notePath } from '../../../node/voter-note.ts';
 import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { printJson, say } from '../../terminal/output.ts';
 import {
@@ -26,7 +23,7 @@ import {
   passwordSource,
 } from '../keystore/account-passwords.ts';
 import { openWallet } from '../keystore/open-wallet.ts';
-import { configOfGenesis, type GenesisFile, readGenesis } from './genesis-file.ts';
+import { type GenesisFile, readGenesis } from './genesis-file.ts';
 import { KEYSTORE, MISSING, WALLET_PASSWORD } from './network-texts.ts';
 import { NAME, NAME_RULE } from './organisations.ts';
 import { requestText } from './request.ts';
@@ -66,8 +63,6 @@ export async function join(given: string, flags: JoinFlags): Promise<void> {
     });
     const { key, isNew } = await keyOf(folder, keystore, passwords, flags.newKey === true);
     const address = scheme.addressToText(scheme.addressOf(key.publicKey));
-    if (flags.newKey === true) putNoteAside(dir, owner!);
-    if (isNew) await writeFirstNote(folder, key, address);
     const apiKey = fillIn(folder, address);
     const request = joined(dir, `${name}.request.json`);
     files.replace(request, utf8(requestText(genesis, name, key)));
@@ -180,6 +175,8 @@ async function keyOf(
       'Please enter password for the key of the node (empty password means no password): ',
     );
     const key = family.generateKeyPair(systemRandom);
+    if (owner !== undefined) putNoteAside(dir, owner);
+    writeFirstNote(dir, key, genesis);
     await keystore.add([{ privateKey: key.privateKey, password }]);
     return { key, isNew: true };
   }
@@ -208,15 +205,11 @@ function putNoteAside(dir: string, owner: string): void {
 }
 
 /**
- * A key that was made just now has never voted, and may do so as soon as it is a miner (finality.md#notes). A draft has
- * no block yet that the note could name.
+ * A key that was made just now has never voted, and may do so as soon as it is a miner (finality.md#notes). The note is
+ * there before the key: a run that is interrupted in between leaves no key without one.
  */
-async function writeFirstNote({ dir, genesis }: Folder, key: KeyPair, address: string) {
-  if (genesis.missing.length > 0) return;
-  const { scheme } = genesis.cryptography;
-  const { header } = genesisBlock(await configOfGenesis(genesis.text, address));
-  const owner = { genesis: headerHash(header, scheme), voter: key.publicKey };
-  const bytes = encodeNote(FIRST_NOTE, owner, scheme);
+function writeFirstNote(dir: string, { publicKey }: KeyPair, { cryptography }: GenesisFile): void {
+  const bytes = noteOfNewKey(publicKey, cryptography.scheme);
   files.replace(notePath({ directory: dir }), bytes, { secret: true });
 }
 

@@ -3,7 +3,7 @@
  * equal on all nodes, and what each node has of its own. The examples configs/network/poa.conf and pos.conf
  * are the same texts in one file, with placeholders; `npm run reference` writes them.
  */
-import { feature, newNetworkFeatures } from '../../../tx/rules/features.ts';
+import { newNetworkFeaturesText } from '../../../tx/rules/features.ts';
 
 /** A member as the genesis block has it. */
 export interface GenesisMember {
@@ -31,6 +31,8 @@ export interface Own {
   readonly restPort: number;
   readonly knownPeers: readonly string[];
   readonly tls: boolean;
+  /** The chain goes on without votes: fewer than four members found it with finality. */
+  readonly goesOn: boolean;
 }
 
 /** What `network join` fills in, on the machine of the node. */
@@ -90,8 +92,16 @@ node {
   wallet.file = "${MISSING.folder}/${KEYSTORE}"
   # Readable by the node alone; or the variable NODE_WALLET_PASSWORD.
   wallet.password-file = "${MISSING.folder}/${WALLET_PASSWORD}"
-
+${own.goesOn ? GOES_ON : ''}
 ${localLines(own, 'Other nodes, which tell it of more. Its own address does not matter here.')}}
+`;
+
+/** With so many miners a quorum can spare one. */
+export const WAITING_MINERS_MIN = 4;
+const GOES_ON = `
+  # Of fewer than four miners all have to vote. While one is away the chain goes on without votes: then no block is
+  # final, and parts of a network that has split may lose blocks. Take this line out once there are four.
+  miner.wait-for-votes = no
 `;
 
 export const KEYSTORE = 'keystore.dat';
@@ -120,8 +130,10 @@ export function exampleText(consensus: 'poa' | 'pos'): string {
     restPort: 6862,
     knownPeers: EXAMPLE_MEMBERS.map((name) => `<host of ${name}>:6864`),
     tls: false,
+    goesOn: false,
   };
-  const shared = { platformCrypto: true, consensus, finality: false, chainId: 'T', members };
+  const isPoa = consensus === 'poa';
+  const shared = { platformCrypto: true, consensus, finality: isPoa, chainId: 'T', members };
   return `# A network of four organisations, alpha to delta, that make blocks by ${KIND[consensus]}.
 # docs/guide/joining.md tells how to found it and how others join; configs/example.conf has every setting.
 # \`platform-node network init\` writes the same, filled in: docs/guide/network.md.
@@ -158,7 +170,6 @@ ${localLines(own, 'A node skips itself, so the list is the same for all.')}}
 
 function sharedLines({ platformCrypto, consensus, roundMs, finality, chainId, members }: Shared) {
   const round = roundMs ?? ROUND_MS[consensus];
-  const features = [...newNetworkFeatures, ...(finality ? [feature.finality] : [])];
   const transactions = members
     .map(
       ({ address }) => `          { recipient = "${address}", amount = "${WHOLE_TOKENS} WEST" }\n`,
@@ -182,7 +193,7 @@ ${consensus === 'poa' ? poaLines(round) : POS_LINES}    custom {
       # any account may create a policy; 1002, with which bans and roles cannot end the chain; 1003, by which no
       # miner is marked whose block lost; 1005, with which atomic transactions may run contracts; 1006, by which
       # voters stay registered. A feature of a later release is voted in instead.
-${finality ? FINALITY_LINES : ''}      functionality.pre-activated-features = { ${features.map((id) => `${id} = 0`).join(', ')} }
+${finality ? FINALITY_LINES : ''}      functionality.pre-activated-features = { ${newNetworkFeaturesText(finality)} }
       genesis {
         # The sum of the amounts below; no more tokens will ever exist.
         initial-balance = "${WHOLE_TOKENS * members.length} WEST"

@@ -1,7 +1,12 @@
 /** `platform-node network …`: founds a network of several organisations, and changes its members (docs/guide/network.md). */
 import { type Command, Option } from 'commander';
 import { ROLES } from '../../../ledger/roles.ts';
-import { consensusOption, cryptoOption, roundOption } from '../../new-network-options.ts';
+import {
+  consensusOption,
+  cryptoOption,
+  noFinalityOption,
+  roundOption,
+} from '../../new-network-options.ts';
 import { nodeOptions } from '../../node-options.ts';
 import { emptyPasswords, passwordEnv } from '../keystore/keystore.ts';
 import { organisation } from './organisations.ts';
@@ -62,7 +67,7 @@ function founding(command: Command): void {
     .addOption(cryptoOption())
     .option('--chain-id <character>', 'a part of every address of the network (default: T)')
     .addOption(roundOption('20s, 40s with pos'))
-    .option('--finality', 'blocks become final by votes of the miners (feature 1004)')
+    .addOption(noFinalityOption())
     .option('--tls', 'REST is HTTPS for other machines, with certificates of the members')
     .action(async (flags) => (await import('./init.ts')).init(flags));
   command

@@ -20,7 +20,7 @@ import { run } from '../../run.ts';
 const BINARY = join(import.meta.dirname, '../../../../bin/platform-node');
 
 t.test('a chain as a file', async (t) => {
-  const node = await startDevNode(t, { round: '200ms' });
+  const node = await startDevNode(t, { round: '200ms', finality: false });
   const [owner, other] = [node.accounts[0]!.address, node.accounts[1]!.address];
   const config = join(node.dir, 'node.conf');
   const posted = new Set<string>();

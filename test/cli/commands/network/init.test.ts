@@ -82,7 +82,8 @@ t.test('unit and compose file are the shipped ones', async (t) => {
     ports: ['127.0.0.1:7002:6862', '7001:7001'],
     volumes: ['.:/var/lib/platform-node'],
   });
-  const place = { name: 'x', declared: 'x:1', peerPort: 1, restPort: 2, knownPeers: [], tls: true };
+  const ports = { peerPort: 1, restPort: 2, knownPeers: [] };
+  const place = { name: 'x', declared: 'x:1', ...ports, tls: true, goesOn: false };
   const secure = parse(memberFiles(place, false).get('compose.yaml')!, { merge: true });
   t.match(secure.services.node.healthcheck.test.at(-1), "fetch('https://");
   t.match(secure.services.node.ports, ['2:6862', '1:1']);
@@ -103,11 +104,26 @@ t.test('consensus, round, cryptography, chain id, finality and TLS', async (t) =
     'rest-api.tls.cert': join(dir, 'alpha', 'rest-cert.pem'),
   });
   t.match(read(dir, 'alpha', 'README.md'), 'rest-cert.pem');
-  const final = join(temporaryFolder(t), 'n');
-  await drafted(final, 4, ['--finality', '--round', '500ms']);
-  const text = read(final, 'genesis.conf');
+  t.notMatch(read(dir, 'genesis.conf'), /1004 = 0/);
+  const quick = join(temporaryFolder(t), 'n');
+  await drafted(quick, 4, ['--round', '500ms']);
+  const text = read(quick, 'genesis.conf');
   t.match(text, /1004 = 0/);
   t.match(text, /round-duration = 425ms\s+sync-duration = 75ms/);
+});
+
+t.test('fewer than four members with finality go on without votes', async (t) => {
+  const dir = temporaryFolder(t);
+  const line = /^ {2}miner\.wait-for-votes = no$/m;
+  const conf = async (name: string, count: number, ...more: readonly string[]) => {
+    await drafted(join(dir, name), count, more);
+    return read(dir, name, 'alpha', 'node.conf');
+  };
+  t.match(await conf('three', 3), line);
+  t.notMatch(await conf('four', 4), line);
+  t.notMatch(await conf('without', 3, '--no-finality'), line);
+  t.notMatch(read(dir, 'without', 'genesis.conf'), /1004/);
+  t.notMatch(await conf('pos', 3, '--consensus', 'pos'), line);
 });
 
 t.test('wrong organisations', async (t) => {
@@ -141,7 +157,6 @@ t.test('wrong words change nothing', async (t) => {
     [[], /required option '--org/],
     [['--org', 'a=h', '--round', '1'], /a duration/],
     [['--org', 'a=h', '--chain-id', 'TT'], /one letter or digit/],
-    [['--org', 'a=h', '--finality', '--consensus', 'pos'], /needs proof of authority/],
   ];
   for (const [words, why] of wrong) {
     const { code, stderr } = await run(['network', 'init', ...words, '--out', out]);
@@ -193,7 +208,9 @@ t.test('for one that joins', async (t) => {
   const { requests } = await requested(network);
   t.match(await from(), { code: 1, stderr: /is a draft, without the keys of alpha, beta/ });
   answerOf(await merged(network, requests));
-  t.match(await from('--round', '1s'), { code: 2, stderr: /the network has been chosen/ });
+  for (const more of [['--round', '1s'], ['--no-finality']]) {
+    t.match(await from(...more), { code: 2, stderr: /the network has been chosen/ });
+  }
   answerOf(await from());
   t.strictSame(readdirSync(fresh), ['epsilon']);
   t.equal(read(fresh, 'epsilon', 'genesis.conf'), read(network, 'genesis.conf'));
