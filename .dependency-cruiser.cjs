@@ -6,7 +6,7 @@ const layers = [
   ['ledger', 'script'],
   ['tx', 'block', 'finality'],
   ['chain', 'consensus', 'mempool'],
-  ['network', 'keystore', 'contracts', 'privacy', 'miner', 'events'],
+  ['network', 'keystore', 'signer', 'contracts', 'privacy', 'miner', 'events'],
   ['rest-framework'],
   ['rest'],
   ['node'],

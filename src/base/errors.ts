@@ -228,6 +228,11 @@ export const catalogue = {
   DiskLow: faultOfNode(
     entry(640, 503, () => 'the disk of the node is almost full, so it takes no transactions'),
   ),
+  SignerAway: faultOfNode(entry(640, 503, () => 'the signer of this node does not answer')),
+  /** What its configuration permits, and what it has signed before, are not for a client to know in full. */
+  SignerRefused: faultOfNode(
+    entry(115, 400, (why: string) => `the signer of this node refuses: ${why}`),
+  ),
   /**
    * A row of the store was changed on the disk. The node stops and rebuilds its chain at the next
    * start.

@@ -18,6 +18,7 @@
 
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
+import type { SignNow } from '../base/signer/signing.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
@@ -86,19 +87,33 @@ function bodyHash(header: UnsignedHeader, bytes: Uint8Array, scheme: ChainScheme
   return scheme.fastHash(bytes.subarray(start, end + LENGTH_BYTES + justification.length));
 }
 
-/** Makes a block, with the hash of its body in version 100; `sign` receives the bytes to sign. */
+/** A block that has everything but its signature, with the hash of its body in version 100. */
+export function unsealedBlock(
+  header: UnsignedHeader,
+  transactions: readonly Uint8Array[],
+  scheme: ChainScheme,
+): { readonly message: Uint8Array; readonly seal: (signature: Uint8Array) => Block } {
+  const unsigned = encodeUnsigned(header, transactions, scheme);
+  return {
+    message: toSign(header, unsigned, scheme),
+    seal(signature) {
+      const bytes = new Uint8Array(unsigned.length + SIGNATURE_BYTES);
+      bytes.set(unsigned);
+      bytes.set(signature, unsigned.length);
+      return decodeBlock(bytes, scheme);
+    },
+  };
+}
+
+/** Makes a block; `sign` receives the bytes to sign. */
 export function sealBlock(
   header: UnsignedHeader,
   transactions: readonly Uint8Array[],
   scheme: ChainScheme,
-  sign: (message: Uint8Array) => Uint8Array,
+  sign: SignNow,
 ): Block {
-  const unsigned = encodeUnsigned(header, transactions, scheme);
-  const signature = sign(toSign(header, unsigned, scheme));
-  const bytes = new Uint8Array(unsigned.length + SIGNATURE_BYTES);
-  bytes.set(unsigned);
-  bytes.set(signature, unsigned.length);
-  return decodeBlock(bytes, scheme);
+  const { message, seal } = unsealedBlock(header, transactions, scheme);
+  return seal(sign(message));
 }
 
 /** Puts the hash of the body into the bytes of a block of version 100: it is the end of what is unsigned. */

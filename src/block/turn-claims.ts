@@ -14,10 +14,10 @@
  * Signed are `u1 255, "turn", i8 timestamp, b64 reference, generator`; no transaction and no block
  * begins so.
  */
-import { utf8 } from '../base/bytes.ts';
+import { equal, utf8 } from '../base/bytes.ts';
 import type { SignatureCheck } from '../base/ports.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
-import { type ChainScheme, CodecError, type Reader, type Writer } from '../codec/codec.ts';
+import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 
 export const LOST_TURNS_MAX = 4;
@@ -95,6 +95,17 @@ export function turnBytes(turn: Turn, scheme: ChainScheme): Uint8Array {
   out.bytes(PREFIX);
   writeTurn(out, turn);
   return out.take();
+}
+
+/** Reads what a generator signs for its turn, and nothing else. Throws CodecError. */
+export function readTurn(bytes: Uint8Array, scheme: ChainScheme): Turn {
+  const src = new Reader(bytes, scheme);
+  if (!equal(src.bytes(PREFIX.length), PREFIX)) throw new CodecError('turn', 'no turn');
+  const timestamp = src.u53();
+  const reference = src.bytes(SIGNATURE_BYTES);
+  const turn = { timestamp, reference, generator: src.bytes(scheme.publicKeySize) };
+  src.finish();
+  return turn;
 }
 
 /** The turn of a block, where a child of its rival may carry it. */

@@ -20,6 +20,7 @@ import { StartError } from '../base/start-error.ts';
 import type { StoreCorruptError } from '../base/store-damage.ts';
 import type { Block } from '../block/block.ts';
 import type { Config } from '../node/config/settings.ts';
+import { remoteKeystore } from '../node/keys/remote-keystore.ts';
 import type { NodePorts } from '../node/node.ts';
 import { openChainStore } from './commands/chain/chain-store.ts';
 import { openNodeWallet, unlockOwner } from './commands/keystore/open-wallet.ts';
@@ -30,6 +31,7 @@ import { openContainers } from './open-containers.ts';
 import { eventListener } from './open-event-listener.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { readPages } from './page-files.ts';
+import { openKeyHolder } from './signer/open-key-holder.ts';
 import { openTelemetry } from './telemetry.ts';
 import { CliError } from './terminal/exit.ts';
 import { createHttpThreads } from './threads/http-threads.ts';
@@ -71,9 +73,7 @@ export async function openPorts(
   if (privateStore !== undefined) started.add('privacy.storage', () => privateStore.stop());
   const containers = await openContainers(config, { clock, random: systemRandom, log });
   if (containers !== undefined) started.add('containers', () => containers.close());
-  const keystore = await openKeys(config, log);
-  started.add('keystore', () => keystore.close());
-  const keys = await unlockOwner(config, keystore);
+  const { keystore, ...keys } = await openAccounts(config, genesis, { clock, log, started });
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
   const workerUrl = new URL(`./threads/pattern-worker${extension}`, import.meta.url);
@@ -174,6 +174,23 @@ async function openStore(
     const remedy = 'restore a backup, or choose another folder to fetch the chain again';
     throw new StartError(`chain in ${folder}`, 'data-directory', cause, remedy);
   }
+}
+
+/** The keys of this node: its own, or those of its signer. */
+async function openAccounts(
+  config: Config,
+  genesis: Block,
+  { clock, log, started }: Pick<Opening, 'log' | 'started'> & { readonly clock: Clock },
+) {
+  const keyHolder = await openKeyHolder(config, genesis, { clock, log });
+  if (keyHolder !== undefined) {
+    started.add('signer', () => keyHolder.stop());
+    const { scheme } = cryptographyOfConfig(config);
+    return { keystore: remoteKeystore(keyHolder, scheme), keyHolder };
+  }
+  const keystore = await openKeys(config, log);
+  started.add('keystore', () => keystore.close());
+  return { keystore, ...(await unlockOwner(config, keystore)) };
 }
 
 async function openKeys(config: Config, log: Log): ReturnType<typeof openNodeWallet> {

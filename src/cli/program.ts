@@ -62,6 +62,11 @@ export const verbs: readonly Verb[] = [
     load: () => import('./commands/config.ts'),
   },
   {
+    name: 'signer',
+    summary: 'hold the keys of a node outside of it, and sign for it',
+    load: () => import('./commands/signer.ts'),
+  },
+  {
     name: 'api-key',
     summary: 'make API keys and their hashes',
     load: () => import('./commands/api-key.ts'),

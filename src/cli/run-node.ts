@@ -4,13 +4,10 @@
  * and when a part does not start. All three cases end the same stack (base/disposal.ts).
  */
 
-import { fileLog } from '../adapters/file-log.ts';
 import { limitHeapGrowth } from '../adapters/heap-growth.ts';
-import { LOG_LEVELS, type LogControl, stderrLog } from '../adapters/log.ts';
+import type { LogControl } from '../adapters/log.ts';
 import { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
-import type { LogLevel } from '../base/ports.ts';
-import { StartError } from '../base/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { UnsupportedFeatures } from '../chain/features/feature-watch.ts';
 import type { Audit } from '../chain/store/audit.ts';
@@ -23,6 +20,7 @@ import { genesisBlock } from './genesis-block.ts';
 import { openPorts } from './open-node-ports.ts';
 import { TakenOver } from './take-over.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
+import { openLog } from './terminal/open-log.ts';
 import { type StartFacts, startFacts } from './terminal/start-screen.ts';
 import { STOP_SIGNALS, type StopRequests, stopRequests } from './terminal/stop-requests.ts';
 
@@ -135,26 +133,6 @@ async function end(cause: Error | undefined, { log, started, stops }: Run): Prom
   if (cause !== undefined) throw exitOf(cause);
   if (failure !== undefined)
     throw new CliError(`not all parts have stopped properly: ${failure.message}`);
-}
-
-/** Throws StartError where its file cannot be opened. */
-function openLog(config: Config): LogControl {
-  const { logFormat, logFile } = config;
-  const { path, maxSize: bytesMax, files: filesMax } = logFile;
-  const isTerminal = path === undefined && process.stderr.isTTY === true;
-  const isText = logFormat === 'auto' ? isTerminal : logFormat === 'text';
-  if (path === undefined) return stderrLog(levelOf(config), isText);
-  try {
-    return fileLog(levelOf(config), isText, { path, bytesMax, filesMax });
-  } catch (cause) {
-    const remedy = 'make its folder, and let the user of the node write there';
-    throw new StartError('log', 'log-file.path', cause, remedy);
-  }
-}
-
-function levelOf(config: Config): LogLevel {
-  const level = (process.env['LOG_LEVEL'] ?? config.loggingLevel).toLowerCase();
-  return LOG_LEVELS.find((known) => known === level) ?? 'info';
 }
 
 /** Switches to debug, and from there back to info. */

@@ -10,9 +10,9 @@ import { asSent, membersOf } from '../tx/members.ts';
 import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { sealedForBlock } from '../tx/types/120-atomic.ts';
+import { type Signer, sealedForBlock } from '../tx/types/120-atomic.ts';
 import { createChangeLog } from './change-log.ts';
-import { type Executed, executedTx, type Signer } from './executed-tx.ts';
+import { type Executed, executedTx } from './executed-tx.ts';
 import type { PhaseRoom } from './phase-room.ts';
 import type { RunPlace } from './run-contract.ts';
 
@@ -27,20 +27,26 @@ export interface BlockInWork extends RunPlace {
   /** Adds a transaction as it is. Throws ApiError, and then the block is as before. */
   add(tx: Tx, verdicts: ProofVerdicts): void;
   /**
-   * Adds the results of a transaction; false where the block has no room left for them. Throws
+   * Adds the signed results of a transaction; false where the block has no room left for them. Throws
    * ApiError where the results or the transaction break a rule, and ResultRefused where the fault
    * is that of the sender of the results.
    */
-  addResults(tx: Tx, verdicts: ProofVerdicts, results: readonly DataEntry[]): boolean;
-  /** The same for an atomic transaction whose members `results` has executed. */
-  addGroup(tx: Tx, verdicts: ProofVerdicts, results: (member: Tx) => Tx): boolean;
+  addResults(tx: Tx, verdicts: ProofVerdicts, result: Executed): boolean;
+  /** The same for an atomic transaction whose members `results` has executed; `result` is `sealed`. */
+  addGroup(tx: Tx, verdicts: ProofVerdicts, result: Executed): boolean;
+  /** An atomic transaction whose members `results` has executed, as the generator signs it. */
+  sealed(tx: Tx, verdicts: ProofVerdicts, results: (member: Tx) => Tx): Promise<Executed>;
   /**
    * False where the block has no room left for so many bytes with results. Throws ApiError where no
    * block has.
    */
   hasRoom(bytes: number): boolean;
-  /** The result of a member of a group that is being made. */
-  resultOf(member: Tx, verdicts: ProofVerdicts, results: readonly DataEntry[]): Tx;
+  /** The results of a transaction, signed. Throws or rejects with ApiError. */
+  resultOf(
+    tx: Tx,
+    verdicts: ProofVerdicts,
+    results: readonly DataEntry[],
+  ): Executed | Promise<Executed>;
 }
 
 /** The block takes no results of this node, whatever transaction they belong to. */
@@ -101,21 +107,21 @@ export function createBlockInWork(
     executedHere: (id) => results.get(latin1(id)),
     add,
     hasRoom,
-    addResults(tx, verdicts, entries) {
-      const result = executedTx(tx, verdicts, entries, clock.now(), signer, scheme);
+    addResults(tx, verdicts, result) {
       if (!addMade(result, { tx, verdicts })) return false;
       noteLast(result.tx);
       return true;
     },
-    addGroup(tx, verdicts, resultIn) {
-      const sealed = sealedForBlock(tx, signer, resultIn);
-      const made = { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
+    async sealed(tx, verdicts, resultIn) {
+      const sealed = await sealedForBlock(tx, signer, resultIn);
+      return { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
+    },
+    addGroup(tx, verdicts, made) {
       if (!addMade(made, { tx, verdicts })) return false;
-      for (const member of membersOf(sealed)) if (asSent(member) !== member) noteLast(member);
+      for (const member of membersOf(made.tx)) if (asSent(member) !== member) noteLast(member);
       return true;
     },
-    resultOf: (member, verdicts, entries) =>
-      executedTx(member, verdicts, entries, clock.now(), signer, scheme).tx,
+    resultOf: (...of) => executedTx(...of, clock.now(), signer, scheme),
   };
 }
 

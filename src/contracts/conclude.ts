@@ -1,12 +1,10 @@
 /** The end of a contract transaction's turn: its results enter the block, it leaves the pool, or stays. */
+
+import { assert } from '../base/assert.ts';
 import { fromLatin1 } from '../base/bytes.ts';
-import type {
-  ContractFailure,
-  ContractImage,
-  ContractOutcome,
-  DataEntry,
-} from '../base/containers.ts';
+import type { ContractFailure, ContractImage, ContractOutcome } from '../base/containers.ts';
 import { apiError } from '../base/errors.ts';
+import { isUnsigned } from '../base/signer/signing.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
 import type { Pool } from '../mempool/pool.ts';
@@ -16,9 +14,13 @@ import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts
 import type { CircuitBreakers, Outage } from './circuit-breakers.ts';
 import type { ContractQueue } from './contract-queue.ts';
 import type { CreateVersions } from './create-versions.ts';
+import type { Executed } from './executed-tx.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
 import type { Repetitions } from './repetitions.ts';
 import type { ReportStatus } from './status-report.ts';
+
+/** Throws what making or signing them has thrown. */
+export type SignedResults = () => Executed;
 
 /** What to do with the transactions behind it. */
 export type Then = 'next' | 'stop';
@@ -44,12 +46,14 @@ export class Conclusions {
     this.#ports = ports;
   }
 
+  /** `signed` are the results of a success. */
   outcome(
     queue: ContractQueue,
     entry: PoolEntry,
     tx: Tx,
     image: ContractImage,
     outcome: ContractOutcome,
+    signed?: SignedResults,
   ): Then {
     const { breakers } = this.#ports;
     const { sender } = entry;
@@ -63,15 +67,16 @@ export class Conclusions {
       else breakers.failed(queue.key, { sender, outage: undefined });
       return this.judged(queue, entry, judgement);
     }
+    assert(signed !== undefined, 'the results of a success are signed');
     breakers.succeeded(queue.key, sender);
-    return this.results(queue, entry, tx, outcome.results);
+    return this.results(queue, entry, tx, signed);
   }
 
-  results(queue: ContractQueue, entry: PoolEntry, tx: Tx, results: readonly DataEntry[]): Then {
+  results(queue: ContractQueue, entry: PoolEntry, tx: Tx, signed: SignedResults): Then {
     try {
-      if (!this.#block.addResults(tx, entry.verdicts, results)) return 'stop';
+      if (!this.#block.addResults(tx, entry.verdicts, signed())) return 'stop';
     } catch (cause) {
-      if (isBlockFull(cause) || cause instanceof ResultRefused) return 'stop';
+      if (isBlockFull(cause) || cause instanceof ResultRefused || isUnsigned(cause)) return 'stop';
       return this.refusal(queue, entry, cause);
     }
     const { createVersions } = this.#ports;

@@ -24,6 +24,7 @@ import { maySend } from '../tx/rules/sender-permissions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
+import type { Signer } from '../tx/types/120-atomic.ts';
 import { createBlockInWork } from './block-in-work.ts';
 import { createCircuitBreakers } from './circuit-breakers.ts';
 import { ContractPhase } from './contract-phase.ts';
@@ -38,7 +39,6 @@ import {
 import { type Begin, createWork, type WorkOptions, type WorkPorts } from './contract-work.ts';
 import { createCreateVersions } from './create-versions.ts';
 import { endedContracts } from './ended-contracts.ts';
-import type { Signer } from './executed-tx.ts';
 import { beginGroups } from './group-part.ts';
 import type { GroupPhase } from './group-phase.ts';
 import { createGroupTurns, type GroupTurns } from './group-turns.ts';

@@ -3,7 +3,7 @@
  * the run of its container, or the check of an image.
  */
 import { fromLatin1 } from '../base/bytes.ts';
-import type { ContractImage, ContractOutcome } from '../base/containers.ts';
+import type { ContractImage, ContractOutcome, DataEntry } from '../base/containers.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { type Contract, contractOf } from '../ledger/contracts.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
@@ -12,7 +12,7 @@ import { createContract } from '../tx/types/103-create-contract.ts';
 import { disableContract } from '../tx/types/106-disable-contract.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import { type BlockInWork, isBlockFull } from './block-in-work.ts';
-import { type ConcludePorts, Conclusions, type Then } from './conclude.ts';
+import { type ConcludePorts, Conclusions, type SignedResults, type Then } from './conclude.ts';
 import type { ContractQueue } from './contract-queue.ts';
 import type { ImageChecks } from './image-checks.ts';
 import { type ImageLoad, imageKey } from './image-loads.ts';
@@ -141,12 +141,15 @@ function update(queue: ContractQueue, entry: PoolEntry, tx: Tx, work: Work): Ste
   return {
     image: undefined,
     load: undefined,
-    ended: Promise.race([check, late]).then((problem) => () => {
-      cancel();
-      block.room.release(bytes);
-      if (problem === 'late') return 'stop';
-      if (problem !== undefined) return conclude.failure(queue, entry, problem);
-      return conclude.results(queue, entry, tx, []);
+    ended: Promise.race([check, late]).then(async (problem) => {
+      const signed = problem === undefined ? await signedResults(entry, tx, [], block) : undefined;
+      return () => {
+        cancel();
+        block.room.release(bytes);
+        if (problem === 'late') return 'stop';
+        if (signed === undefined) return conclude.failure(queue, entry, problem!);
+        return conclude.results(queue, entry, tx, signed);
+      };
     }),
     abandon: () => cancel(),
   };
@@ -182,11 +185,15 @@ function execute(queue: ContractQueue, entry: PoolEntry, tx: Tx, leftMs: number,
   return {
     image: imageKey(image),
     load,
-    ended: run.outcome.then((outcome) => () => {
-      block.room.release(bytes);
-      ended(outcome);
-      if (outcome.kind === 'success' && run.isStale()) return 'again';
-      return conclude.outcome(queue, entry, tx, image, outcome);
+    ended: run.outcome.then(async (outcome) => {
+      const isFresh = outcome.kind === 'success' && !run.isStale();
+      const signed = isFresh ? await signedResults(entry, tx, outcome.results, block) : undefined;
+      return () => {
+        block.room.release(bytes);
+        ended(outcome);
+        if (outcome.kind === 'success' && run.isStale()) return 'again';
+        return conclude.outcome(queue, entry, tx, image, outcome, signed);
+      };
     }),
     abandon(now) {
       const tooLong = (): void => {
@@ -204,6 +211,26 @@ function execute(queue: ContractQueue, entry: PoolEntry, tx: Tx, leftMs: number,
       run.close(now ? 0 : options.graceMs);
     },
   };
+}
+
+/**
+ * Before the turn of the results comes, since a signer takes its time. In the turn, nothing waits between the look
+ * at what has changed and the change of the block.
+ */
+async function signedResults(
+  { verdicts }: PoolEntry,
+  tx: Tx,
+  results: readonly DataEntry[],
+  block: BlockInWork,
+): Promise<SignedResults> {
+  try {
+    const signed = await block.resultOf(tx, verdicts, results);
+    return () => signed;
+  } catch (cause) {
+    return () => {
+      throw cause;
+    };
+  }
 }
 
 /** What a 103 or 104 runs; undefined where there is no such contract. */

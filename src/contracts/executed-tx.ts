@@ -2,6 +2,7 @@
 import type { DataEntry } from '../base/containers.ts';
 import { apiError } from '../base/errors.ts';
 import { isI64 } from '../base/int.ts';
+import { type Signature, withSignature } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { L2_MAX } from '../codec/primitives.ts';
 import { assemble, messageOf } from '../tx/assemble.ts';
@@ -11,11 +12,7 @@ import { carrying, type ProofVerdicts, unchecked } from '../tx/proof-verdicts.ts
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { executedContract } from '../tx/types/105-executed-contract.ts';
-
-export interface Signer {
-  readonly publicKey: Uint8Array;
-  readonly sign: (message: Uint8Array) => Uint8Array;
-}
+import type { Signer } from '../tx/types/120-atomic.ts';
 
 export interface Executed {
   readonly tx: Tx;
@@ -28,14 +25,24 @@ const plan = compiledLayoutOf(executedContract, executedContract.layouts[0]!);
  * `verdicts` are those on the executed transaction. Throws ApiError where the results break a rule
  * or are too many bytes.
  */
+export function executedTx(...of: Parameters<typeof executedBy<Uint8Array>>): Executed;
 export function executedTx(
+  ...of: Parameters<typeof executedBy<Signature>>
+): Executed | Promise<Executed>;
+export function executedTx(
+  ...of: Parameters<typeof executedBy<Signature>>
+): Executed | Promise<Executed> {
+  return executedBy(...of);
+}
+
+function executedBy<S extends Signature>(
   tx: Tx,
   verdicts: ProofVerdicts,
   results: readonly DataEntry[],
   timestamp: number,
-  signer: Signer,
+  signer: Signer<S>,
   scheme: ChainScheme,
-): Executed {
+): Executed | Promise<Executed> {
   requireEntries(results);
   const { publicKey: senderPublicKey, sign } = signer;
   const values = complete<typeof executedContract.fields>(plan, {
@@ -44,10 +51,11 @@ export function executedTx(
     results,
     timestamp,
   });
-  const signature = sign(messageOf(plan, values, scheme));
-  const made = assemble(plan, values, [signature], scheme);
-  // The own signature is checked like any other, before a block with it leaves this node.
-  return { tx: made, verdicts: carrying(made, unchecked(made), verdicts) };
+  return withSignature(sign(messageOf(plan, values, scheme)), (signature) => {
+    const made = assemble(plan, values, [signature], scheme);
+    // The own signature is checked like any other, before a block with it leaves this node.
+    return { tx: made, verdicts: carrying(made, unchecked(made), verdicts) };
+  });
 }
 
 /** What no bytes of a block could hold. The codec checks the rest where it reads, not where it writes. */

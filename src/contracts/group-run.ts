@@ -14,6 +14,7 @@ import type {
   ContractOutcome,
   DataEntry,
 } from '../base/containers.ts';
+import { isUnsigned } from '../base/signer/signing.ts';
 import type { GroupInWork } from '../chain/apply/group-in-work.ts';
 import type { StoredTx } from '../chain/store/stored-blocks.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
@@ -104,16 +105,17 @@ async function runWhole(entry: PoolEntry, waste: GroupWaste, place: GroupPlace):
   if (!(await areGood(attempt, checksMs, place))) return;
   ports.turns.began(entry.sender);
   const results = await execute(attempt, place);
-  if (results !== undefined) addWhole(attempt, results, place);
+  if (results !== undefined) await addWhole(attempt, results, place);
 }
 
-function addWhole(
+async function addWhole(
   { entry, tx, calls, waste }: Attempt,
   results: ReadonlyMap<Tx, Tx>,
   { block, ports, outcomes }: GroupPlace,
-): void {
+): Promise<void> {
   try {
-    if (!block.addGroup(tx, entry.verdicts, (member) => results.get(member) ?? member)) {
+    const made = await block.sealed(tx, entry.verdicts, (one) => results.get(one) ?? one);
+    if (!block.addGroup(tx, entry.verdicts, made)) {
       outcomes.heldUp(entry, tx, NO_ROOM);
       return;
     }
@@ -132,6 +134,7 @@ function addWhole(
 /** It has run, so the next round must not simply do the same again. */
 function notAdded(entry: PoolEntry, tx: Tx, cause: unknown, outcomes: GroupOutcomes): void {
   if (isBlockFull(cause)) outcomes.heldUp(entry, tx, NO_ROOM);
+  else if (isUnsigned(cause)) outcomes.heldUp(entry, tx, 'The key of this miner does not sign it');
   else if (cause instanceof ResultRefused) {
     outcomes.heldUp(entry, tx, 'The block takes no results of this miner behind it');
   } else outcomes.refused(entry, tx, cause);
@@ -220,7 +223,7 @@ async function execute(
         outcomes.failed(entry, tx, call, outcome);
         return undefined;
       }
-      if (!addResult(group, call, outcome.results, executing)) {
+      if (!(await addResult(group, call, outcome.results, executing))) {
         outcomes.heldUp(entry, tx, NO_ROOM);
         return undefined;
       }
@@ -247,15 +250,16 @@ interface Executing {
  * False where the block has no room left for the results. Throws ResultRefused where the fault is that
  * of their sender, and ApiError where it is that of the group.
  */
-function addResult(
+async function addResult(
   group: GroupInWork,
   { index, tx: member }: GroupCall,
   entries: readonly DataEntry[],
   executing: Executing,
-): boolean {
+): Promise<boolean> {
   const { entry, tx, results, place } = executing;
   const { block } = place;
-  const result = block.resultOf(member, verdictsInside(tx, entry.verdicts, index), entries);
+  const inside = verdictsInside(tx, entry.verdicts, index);
+  const { tx: result } = await block.resultOf(member, inside, entries);
   executing.bytes += result.bytes.length - member.bytes.length;
   if (!block.hasRoom(executing.bytes)) return false;
   try {

@@ -7,10 +7,12 @@
  * chain lacks is not written; the engine changes nothing of the
  * chain; all that peers can make it keep is bounded.
  */
+
 import { unlessOurs } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import type { Misconduct } from '../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
 import { type Conflict, Conflicts } from './conflicts.ts';
@@ -75,7 +77,7 @@ export interface FinalityPorts {
 
 export interface VoterKey {
   readonly publicKey: Uint8Array;
-  readonly sign: (message: Uint8Array) => Uint8Array;
+  readonly sign: Sign;
   readonly disk: NoteDisk;
   /** What the disk had at the start. */
   readonly note: Note | undefined;

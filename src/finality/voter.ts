@@ -4,9 +4,11 @@
  * Invariants: a vote leaves this node only after its note is on disk; what was written, or may have been,
  * binds the voter even where the disk has refused it; without a note nothing is signed.
  */
+
 import { unlessOurs } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
 import type { Clock, Log } from '../base/ports.ts';
+import { isUnsigned, type Sign, withSignature } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
 import { areContradictory } from './evidence.ts';
@@ -14,7 +16,7 @@ import type { Link } from './links.ts';
 import { encodeNote, type Note, type NoteDisk, type NoteOwner } from './note-file.ts';
 import type { Rules } from './rules.ts';
 import type { TrackedBlock } from './tracked-block.ts';
-import { type SignedVote, voteBytes } from './vote.ts';
+import { type SignedVote, type Vote, voteBytes } from './vote.ts';
 import type { Deciding } from './voter-set.ts';
 
 export interface VoterOptions extends NoteOwner {
@@ -29,7 +31,7 @@ export interface VoterPorts {
   readonly log: Log;
   readonly rules: Rules;
   readonly disk: NoteDisk;
-  readonly sign: (message: Uint8Array) => Uint8Array;
+  readonly sign: Sign;
   readonly deciding: (block: TrackedBlock) => Deciding;
   /** Of the highest final block that is dated at or before a time. */
   readonly finalHeightAt: (time: number) => number;
@@ -37,7 +39,13 @@ export interface VoterPorts {
   readonly send: (vote: SignedVote) => void;
 }
 
-export const VOTER_STATES = ['listening', 'voting', 'without-note', 'note-not-written'] as const;
+export const VOTER_STATES = [
+  'listening',
+  'voting',
+  'without-note',
+  'note-not-written',
+  'not-signed',
+] as const;
 export type VoterState = (typeof VOTER_STATES)[number];
 
 /** Own votes that are sent again, besides the last one. */
@@ -58,6 +66,8 @@ export class Voter {
   /** The disk has the note, or has none where there is none. */
   private isWritten = true;
   private isWriting = false;
+  /** The last vote that was wanted was not signed. */
+  private isUnsigned = false;
   private wanted: TrackedBlock | undefined;
   private sent: SignedVote[];
   private readonly cancel: () => void;
@@ -77,6 +87,7 @@ export class Voter {
   state(): VoterState {
     if (this.loss !== undefined) return 'without-note';
     if (!this.isWritten && !this.isWriting) return 'note-not-written';
+    if (this.isUnsigned) return 'not-signed';
     return this.isListening ? 'listening' : 'voting';
   }
 
@@ -91,7 +102,7 @@ export class Voter {
     this.work();
   }
 
-  /** A round has passed: what the disk refused is tried again. */
+  /** A round has passed: what the disk or the signer refused is tried again. */
   round(): void {
     this.work();
   }
@@ -165,7 +176,7 @@ export class Voter {
   private async write(): Promise<void> {
     this.isWriting = true;
     try {
-      while (!this.isWritten || this.takesVote()) await this.writeNote();
+      while (!this.isWritten || (await this.takesVote())) await this.writeNote();
     } finally {
       this.isWriting = false;
     }
@@ -185,24 +196,52 @@ export class Voter {
   }
 
   /** Whether there is a vote to be written and sent: from now on it binds. */
-  private takesVote(): boolean {
-    const next = this.wanted && this.noteFor(this.wanted);
-    if (next === undefined) return false;
-    this.wanted = undefined;
-    this.become(next);
+  private async takesVote(): Promise<boolean> {
+    const { wanted, note } = this;
+    const unsigned = wanted && this.voteFor(wanted);
+    if (wanted === undefined || unsigned === undefined) return false;
+    const signing = this.signed(unsigned);
+    const vote = signing instanceof Promise ? await signing : signing;
+    if (vote === undefined) return false;
+    if (this.wanted === wanted) this.wanted = undefined;
+    // A vote that nobody gets binds nobody, so one that its note has overtaken is forgotten.
+    if (this.note !== note) return !this.isWritten;
+    this.become({ link: linkOf(wanted), vote });
     return true;
   }
 
-  private noteFor(block: TrackedBlock): Note | undefined {
+  /** Undefined where nobody signs; then it is tried again. A key of this process answers at once. */
+  private signed(vote: Vote): SignedVote | undefined | Promise<SignedVote | undefined> {
+    const { scheme, sign } = this.ports;
+    const { voter } = this.options;
+    const complete = (signature: Uint8Array): SignedVote => {
+      this.isUnsigned = false;
+      return { ...vote, voter, signature };
+    };
+    const signed = withSignature(sign(voteBytes(vote, scheme)), complete);
+    return signed instanceof Promise ? signed.catch((cause) => this.unsigned(cause)) : signed;
+  }
+
+  private unsigned(cause: unknown): undefined {
+    if (!isUnsigned(cause)) throw cause;
+    if (!this.isUnsigned) this.ports.log.warn('finality.not-signed', { why: String(cause) });
+    this.isUnsigned = true;
+  }
+
+  private voteFor(block: TrackedBlock): Vote | undefined {
     const { note, isListening, loss } = this;
     if (note === undefined || isListening || loss !== undefined) return undefined;
     const { voter, genesis } = this.options;
-    const { rules, scheme, sign, deciding } = this.ports;
-    const link = { source: block.source.height, target: block.checkpoint.height };
+    const { rules, deciding } = this.ports;
+    const link = linkOf(block);
     const by = deciding(block);
     if (!by.members.names.has(latin1(voter)) || link.source >= link.target) return undefined;
     if (!rules.mayVote(note.link, link)) return undefined;
-    const vote = voteFor(block, by, genesis);
-    return { link, vote: { ...vote, voter, signature: sign(voteBytes(vote, scheme)) } };
+    return voteFor(block, by, genesis);
   }
 }
+
+const linkOf = ({ source, checkpoint }: TrackedBlock): Link => ({
+  source: source.height,
+  target: checkpoint.height,
+});

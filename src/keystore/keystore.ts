@@ -7,6 +7,7 @@
  */
 import { apiError } from '../base/errors.ts';
 import type { Log, Random } from '../base/ports.ts';
+import type { SignedKind } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import {
@@ -41,11 +42,12 @@ export interface Keystore {
   privateKey(address: Uint8Array, password?: string): Promise<Uint8Array>;
   /** For requests: throws or rejects with MissingSenderPrivateKey, whatever the problem is. */
   requestKey(address: Uint8Array, password?: string): Uint8Array | Promise<Uint8Array>;
-  /** Like `requestKey`, and signs with the key. */
+  /** Like `requestKey`, and signs with the key. `kind` is for a signer, which looks whether it is; absent: text. */
   sign(
     address: Uint8Array,
     password: string | undefined,
     message: Uint8Array,
+    kind?: SignedKind,
   ): Uint8Array | Promise<Uint8Array>;
   /** Adds accounts and writes them; existing keys are left unchanged. */
   add(keys: readonly NewKey[]): Promise<readonly Account[]>;

@@ -4,6 +4,7 @@
  */
 import { ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
+import { isUnsigned } from '../base/signer/signing.ts';
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { refusalFrom } from '../codec/refusal.ts';
@@ -24,10 +25,17 @@ export interface Packed {
 }
 
 /** What goes into the block of a generator: some types carry its signature there. */
-export function sealedBy(signer: Signer, tx: Tx, verdicts: ProofVerdicts): Packed {
+export function sealedBy(signer: Signer<Uint8Array>, tx: Tx, verdicts: ProofVerdicts): Packed;
+export function sealedBy(signer: Signer, tx: Tx, verdicts: ProofVerdicts): Packed | Promise<Packed>;
+export function sealedBy(
+  signer: Signer,
+  tx: Tx,
+  verdicts: ProofVerdicts,
+): Packed | Promise<Packed> {
   if (tx.def.waiting === undefined) return { tx, verdicts };
-  const sealed = sealedForBlock(tx, signer);
-  return { tx: sealed, verdicts: sealing(sealed, tx, verdicts) };
+  const packed = (sealed: Tx) => ({ tx: sealed, verdicts: sealing(sealed, tx, verdicts) });
+  const made = sealedForBlock(tx, signer);
+  return made instanceof Promise ? made.then(packed) : packed(made);
 }
 
 /**
@@ -108,9 +116,7 @@ export async function pack(
       }
       if (entry.removed || !takes(entry)) continue;
       const { size, sender } = entry;
-      if (size > bytesMax) {
-        pool.drop(entry, fitsNowhere(size));
-      }
+      if (size > bytesMax) pool.drop(entry, fitsNowhere(size));
       if (size > room) {
         isFull = true;
         continue;
@@ -119,29 +125,42 @@ export async function pack(
         waiting.push(entry);
         continue;
       }
-      offer(entry);
+      const signing = offer(entry);
+      if (signing !== undefined) await signing;
       shares.note(sender);
       if (slice.isOver()) await slice.yield();
     }
   }
 
-  /** Throws where the error is a fault of this node. */
-  function offer(entry: PoolEntry): void {
+  /** A promise where a signer has to sign it first. Throws where the error is a fault of this node. */
+  function offer(entry: PoolEntry): Promise<void> | undefined {
     try {
       const tx = pool.decode(entry);
       // It waits for a miner that executes contracts.
-      if (runsContract(tx)) return;
+      if (runsContract(tx)) return undefined;
       const { verdicts } = entry;
       const packed = signer === undefined ? { tx, verdicts } : sealedBy(signer, tx, verdicts);
-      const bytes = add(draft, packed, room, bytesMax);
-      if (bytes === undefined) return;
-      room -= bytes;
-      count++;
+      if (!(packed instanceof Promise)) return put(packed);
+      const whenSigned = (sealed: Packed) => (entry.removed ? undefined : put(sealed));
+      return packed.then(whenSigned).catch((cause: unknown) => notPut(pool, entry, cause));
     } catch (cause) {
-      const refusal = refusalFrom(cause);
-      if (!entry.removed) pool.drop(entry, refusal);
+      return notPut(pool, entry, cause);
     }
   }
+
+  function put(packed: Packed): undefined {
+    const bytes = add(draft, packed, room, bytesMax);
+    if (bytes === undefined) return;
+    room -= bytes;
+    count++;
+  }
+}
+
+function notPut(pool: Pool, entry: PoolEntry, cause: unknown): undefined {
+  // Another miner may sign it.
+  if (isUnsigned(cause)) return;
+  const refusal = refusalFrom(cause);
+  if (!entry.removed) pool.drop(entry, refusal);
 }
 
 const everything = (): boolean => true;

@@ -15,6 +15,7 @@ import {
   missingOnDisk,
   missingOnNode,
   missingOthers,
+  missingSigner,
 } from './mining-preconditions.ts';
 
 export interface MinerOptions {
@@ -50,6 +51,8 @@ export interface MinerPorts {
   readonly isRemovedFromNetwork: () => boolean;
   /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
   readonly lacksDisk?: () => boolean;
+  /** The signer of this node does not answer. Absent: false. */
+  readonly lacksSigner?: () => boolean;
   /** Final blocks are so far behind that votes must come first (finality.md#waiting). Absent: false. */
   readonly lacksVotes?: () => boolean;
 }
@@ -72,6 +75,7 @@ export const MINER_STATES = [
   /** The reasons that hold the miner back. */
   'no-time',
   'no-disk',
+  'no-signer',
   'shut-out',
   'stale-tip',
   'no-quorum',
@@ -139,11 +143,12 @@ export class SlotMiner implements Miner {
    * pass between.
    */
   private isReady(): boolean {
-    const { clock, chain, lacksDisk, isRemovedFromNetwork } = this.ports;
+    const { clock, chain, lacksDisk, lacksSigner, isRemovedFromNetwork } = this.ports;
     return (
       !this.stopped &&
       this.producing === undefined &&
       !this.isHeldBy(missingOnDisk(lacksDisk?.() ?? false)) &&
+      !this.isHeldBy(missingSigner(lacksSigner?.() ?? false)) &&
       !this.isHeldBy(missingOnNode(clock, chain.tip(), this.staleTipMs(), isRemovedFromNetwork()))
     );
   }

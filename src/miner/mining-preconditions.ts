@@ -2,7 +2,14 @@
 import type { Clock, LogFields } from '../base/ports.ts';
 
 export interface MissingPrecondition {
-  readonly state: 'no-time' | 'no-disk' | 'shut-out' | 'stale-tip' | 'no-quorum' | 'no-votes';
+  readonly state:
+    | 'no-time'
+    | 'no-disk'
+    | 'no-signer'
+    | 'shut-out'
+    | 'stale-tip'
+    | 'no-quorum'
+    | 'no-votes';
   /** The pause before the miner checks again. */
   readonly pauseMs: number;
   readonly fields?: LogFields;
@@ -31,6 +38,10 @@ export function missingOnNode(
 /** The turn of a block that the disk does not take is lost. */
 export const missingOnDisk = (lacksDisk: boolean): MissingPrecondition | undefined =>
   lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
+
+/** Nobody signs the block. */
+export const missingSigner = (lacksSigner: boolean): MissingPrecondition | undefined =>
+  lacksSigner ? { state: 'no-signer', pauseMs: NODE_PAUSE_MS } : undefined;
 
 /** Votes, in a chain that grows without final blocks, and connections to other miners. */
 export const missingOthers = (

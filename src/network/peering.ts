@@ -2,8 +2,10 @@
  * Wires all parts below gossip and sync together: transport, identity, handshake, sessions,
  * addresses, penalties. Services register their protocols with `sessions` before `start`.
  */
+
 import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random } from '../base/ports.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { addressText, type PeerAddress } from './messages/peer-address.ts';
 import { AddressBook } from './peers/address-book.ts';
@@ -53,7 +55,7 @@ export interface PeeringDeps {
   readonly owner: {
     readonly address: Uint8Array;
     readonly publicKey: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
+    readonly sign: Sign;
   };
   readonly verify: HandshakeDeps['verify'];
   readonly ephemeralKey: () => Uint8Array;

@@ -77,6 +77,10 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
     events: parts.events.streams,
     finality: () => parts.finality.report(),
     evidence: () => parts.finality.evidence(),
+    signer() {
+      if (ports.keyHolder === undefined) return 'off';
+      return ports.keyHolder.problem() === undefined ? 'on' : 'away';
+    },
     execution() {
       if (parts.contracts === undefined) return 'off';
       return parts.contracts.problem() === undefined ? 'on' : 'away';

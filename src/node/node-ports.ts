@@ -22,6 +22,7 @@ import type {
   Verifier,
 } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
+import type { KeyHolder } from '../base/signer/signing.ts';
 import type { Audit } from '../chain/store/audit.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
@@ -59,13 +60,15 @@ export interface NodePorts {
   readonly privateStore?: PrivateStore | undefined;
   /** The container engine; absent: this node executes no contracts. */
   readonly containers?: Containers | undefined;
-  /** The private key of the owner, unlocked at start. */
-  readonly ownerKey: Uint8Array;
+  /** The private key of the owner, unlocked at start; absent where `keyHolder` has it. */
+  readonly ownerKey?: Uint8Array | undefined;
   /**
    * The private key of privacy.owner-address, by which other nodes know this one; absent: the
    * owner's.
    */
   readonly identityKey?: Uint8Array | undefined;
+  /** Holds all keys of this node outside of it; absent: they are in this process. */
+  readonly keyHolder?: KeyHolder | undefined;
   /** The version number of this release. */
   readonly version: string;
   /** Absent: no pages are served. */

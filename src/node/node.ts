@@ -10,7 +10,7 @@
 import { AssertionError } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
 import type { HttpRoute, HttpServer } from '../base/http.ts';
-import type { Block } from '../block/block.ts';
+import { type Block, blockId } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/features/feature-watch.ts';
 import { auditChain } from '../chain/store/audit.ts';
@@ -31,6 +31,7 @@ import { measuredRoutes } from '../rest-framework/measured-routes.ts';
 import { apiServices, type NodeParts } from './api-services.ts';
 import type { Config } from './config/settings.ts';
 import { watchFreeSpace } from './free-space.ts';
+import { nodeAccounts } from './keys/node-accounts.ts';
 import { listenContracts } from './listen-contracts.ts';
 import { listenRest } from './listen-rest.ts';
 import {
@@ -52,6 +53,7 @@ import { type NodeEvents, openEvents } from './open-events.ts';
 import { type NodeFinality, openFinality } from './open-finality.ts';
 import { openMiner } from './open-miner.ts';
 import { openNetwork } from './open-network.ts';
+import { minerProof } from './open-peering.ts';
 import { openPool } from './open-pool.ts';
 import { openPrivacy } from './open-privacy.ts';
 import { openStatuses } from './open-statuses.ts';
@@ -101,7 +103,7 @@ async function startNode(
   const { peering, privacy, statuses } = exchange;
   const execution = openExecution(config, { ...ports, ...chain, report: statuses.report });
   const { contracts, executions } = execution;
-  const miner = openMiner(config, { ...ports, ...chain, peering, contracts });
+  const miner = openMiner(config, { ...ports, ...chain, peering, contracts, ...minerKeys(chain) });
   const events = openEvents(config, { blockchain, privacy, finality, clock, metrics });
   const parts = { ...chain, ...exchange, ...execution, events };
   const services = apiServices(config, ports, parts);
@@ -140,9 +142,8 @@ async function openChain(config: Config, genesis: Block, ports: NodePorts, start
   const space = await watchFreeSpace({ bytesMin: config.storage.freeSpaceMin }, ports);
   started.add('free space', space.stop);
   const pooled = openPool(config, { ...opening, isDiskLow: space.isLow });
-  const identity = ports.identityKey === undefined ? owner : signerWith(ports.identityKey, ports);
   warnOfOwner(config.ownerAddress, owner.address, blockchain.view, ports);
-  return { ...opened, ...pooled, space, identity, metrics, measured };
+  return { ...opened, ...pooled, space, metrics, measured };
 }
 
 type ChainParts = Awaited<ReturnType<typeof openChain>>;
@@ -164,22 +165,23 @@ async function openExchange(
     ...ports,
     network: ports.network && measured ? measuredNetwork(ports.network, measured) : ports.network,
     files: ports.files,
-    owner: identity,
-    miner: owner,
+    owner: identity.as('identity'),
+    miner: await minerProof(identity, owner.as('identity'), blockId(genesis)),
   });
   started.add('network', peering.stop);
   const { sessions } = peering;
   const isWatcher = config.network.mode === 'watcher';
   privacy = openPrivacy(config, {
     ...ports,
-    owner: identity,
+    owner: identity.as('identity'),
     pool: isWatcher ? { ...pool, check: refuseAsWatcher } : pool,
     feeOf: (tx) => feeOf(tx).feeAmount,
     sessions,
     onNoRoom: (limit) => metrics.privateRefused.add(1, { limit }),
   });
   const executes = isExecuting(config, ports);
-  statuses = openStatuses(config, { ...ports, blockchain, rules, executes, sessions });
+  const status = { owner: owner.as('status'), blockchain, rules, executes, sessions };
+  statuses = openStatuses(config, { ...ports, ...status });
   await statuses.start();
   await peering.start();
   // Clients are served before the missing items have been fetched.
@@ -194,7 +196,8 @@ function openExecution(config: Config, ports: NodePorts & ChainParts & Pick<Stat
   const executions = createExecutions(lifetimeMs, { clock, random, hash: sha256 });
   const keyFilters = createKeyFilters(ports.patterns, clock);
   const contractKeyFilters = createKeyFilters(ports.contractPatterns, clock);
-  const deps = { ...ports, keyFilters: contractKeyFilters, executions };
+  const owner = ports.owner.as('transaction');
+  const deps = { ...ports, owner, keyFilters: contractKeyFilters, executions };
   return { executions, keyFilters, contractKeyFilters, contracts: openContracts(config, deps) };
 }
 
@@ -252,9 +255,16 @@ async function openVotingChain(
   ports: NodePorts & { readonly metrics: NodeMetrics; readonly started: Disposal },
 ) {
   const opened = await openBlockchain(config, genesis, ports);
-  const owner = signerWith(ports.ownerKey, ports);
+  const accounts = nodeAccounts(config, ports);
+  const owner = accounts.owner.as('vote');
   const finality = openFinality(config, { ...ports, ...opened, owner });
-  return { ...opened, owner, finality };
+  return { ...opened, ...accounts, finality };
+}
+
+/** What signs blocks, and what goes into them, with the key of the owner. */
+function minerKeys({ owner }: Pick<ChainParts, 'owner'>) {
+  const { sign: signTurn } = owner.as('turn');
+  return { owner: { ...owner.as('block'), signTurn }, signer: owner.as('transaction') };
 }
 
 /** True where this node executes contracts for the blocks that it makes. */
@@ -286,12 +296,6 @@ function warnOfOwner(
   if (rolesAt(view, address, clock.now()).length === 0) log.warn('owner.no-roles', { owner });
 }
 
-function signerWith(privateKey: Uint8Array, { scheme, family, random }: NodePorts) {
-  const publicKey = family.publicKeyOf(privateKey);
-  const sign = (message: Uint8Array) => family.sign(privateKey, message, random);
-  return { address: scheme.addressOf(publicKey), publicKey, sign };
-}
-
 interface WatchedNode extends NodePorts, NodeParts {
   readonly telemetry: NonNullable<NodePorts['telemetry']>;
   readonly miner: Miner;
@@ -312,6 +316,10 @@ function watchNode(config: Config, of: WatchedNode, metrics: NodeMetrics): () =>
     },
     metrics,
   );
+  const { keyHolder } = of;
+  if (keyHolder !== undefined) {
+    metrics.onRead(() => metrics.signerUp.set(keyHolder.problem() === undefined ? 1 : 0));
+  }
   if (peering.readings !== undefined) watchNetwork(peering.readings, metrics);
   if (privacy !== undefined) watchPrivacy(privacy, metrics);
   watchFinality(

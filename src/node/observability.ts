@@ -12,6 +12,7 @@ import {
   type MetricTable,
 } from '../base/metric-table.ts';
 import type { Metrics } from '../base/ports.ts';
+import { keyEvents } from './keys/key-events.ts';
 
 /** Event → its meaning and, where the operator should act, what to do. */
 export const events = {
@@ -100,7 +101,6 @@ export const events = {
   'image.removed': 'An image that this node had fetched made room for another.',
   'images.unreadable':
     'The file of the images that this node has fetched is damaged; those count no longer, so remove unused ones by hand.',
-  'keystore.reload.failed': 'The keystore on disk cannot be read; the old one stays in use.',
   'ledger.broken': 'The sums of the ledger are wrong: the node ends with code 70; report it.',
   'listener.failed':
     'A part of the node failed at a change of the chain; the other parts received the change: report it.',
@@ -152,10 +152,6 @@ export const events = {
   'ntp.too-far':
     'Time servers ask for a time farther from the clock of the machine than ntp.max-deviation; the clock stays as it is: check both.',
   'ntp.usable': 'The time servers are of use again.',
-  'owner.no-balance':
-    'The owner of the node has no tokens in the chain that this node has so far: its transactions are refused.',
-  'owner.no-roles':
-    'The owner of the node has no roles in the chain that this node has so far: it makes no blocks.',
   'peer.asked-for': 'An operator requested a connection to this address.',
   'peer.closed': 'A session with another node has ended.',
   'peer.connected': 'A session with another node has begun.',
@@ -220,6 +216,7 @@ export const events = {
   'tx.fetch-failed': 'Announced transactions did not arrive.',
   'tx.refused': 'The pool refused a transaction of a peer; `why` is the reason.',
   'verify.thread-died': 'A thread that checks signatures died; another one took over its work.',
+  ...keyEvents,
 } as const;
 
 export type EventName = keyof typeof events;
@@ -342,6 +339,7 @@ export const metricTable = {
     'node_container_engine_up',
     '1 while the container engine answers; absent where docker-engine.enable = no.',
   ),
+  signerUp: gauge('node_signer_up', '1 while the signer answers; absent without one.'),
   storeBytes: gauge('node_store_bytes', 'Bytes of the chain on disk.'),
   diskFree: gauge(
     'node_disk_free_bytes',

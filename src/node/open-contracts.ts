@@ -4,13 +4,13 @@ import type { KeyFilters } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { ContractPacker } from '../contracts/contract-packer.ts';
-import type { Signer } from '../contracts/executed-tx.ts';
 import type { Executions } from '../contracts/executions.ts';
 import { mayExecute } from '../contracts/may-execute.ts';
 import { graceMs, phaseMs, type Round } from '../contracts/phase-length.ts';
 import type { ReportStatus } from '../contracts/status-report.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { Pool } from '../mempool/pool.ts';
+import type { Signer } from '../tx/types/120-atomic.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeMetrics } from './observability.ts';
 

@@ -5,11 +5,13 @@
  * Invariants: before that, nothing is sent, written or refused; the engine learns of blocks after they are
  * on disk; a final block is on disk before it is shown.
  */
+
 import { unlessOurs } from '../base/assert.ts';
 import { limitsOf } from '../base/budget.ts';
 import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
+import type { SigningAccount } from '../base/signer/signing.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
@@ -53,10 +55,7 @@ export interface FinalityPortsOfNode {
   readonly clock: Clock;
   readonly log: Log;
   readonly files?: Files | undefined;
-  readonly owner: {
-    readonly publicKey: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
-  };
+  readonly owner: Pick<SigningAccount, 'publicKey' | 'sign'>;
 }
 
 interface Running extends VotesOfChain {

@@ -1,6 +1,8 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock, Journal, Log } from '../base/ports.ts';
+import type { KeyHolder } from '../base/signer/signing.ts';
 import { othersOfMajority } from '../chain/apply/counted-miners.ts';
+import type { MinerKey } from '../chain/apply/produce-block.ts';
 import type { MinerIdentity } from '../consensus/consensus.ts';
 import { createCompletionTimes } from '../contracts/completion-times.ts';
 import { needsEngine } from '../contracts/contract-queue.ts';
@@ -12,6 +14,7 @@ import { type Miner, SlotMiner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
 import { UnfinishedBlock } from '../miner/unfinished-block.ts';
 import { UsedSlots } from '../miner/used-slots.ts';
+import type { Signer } from '../tx/types/120-atomic.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { OpenedChain } from './open-blockchain.ts';
@@ -34,7 +37,11 @@ export interface MinerPortsOfNode
   >;
   readonly finality?: Pick<NodeFinality, 'carried' | 'lacksVotes'> | undefined;
   readonly space: Pick<FreeSpace, 'holdsMiner'>;
-  readonly owner: MinerIdentity & { readonly sign: (message: Uint8Array) => Uint8Array };
+  /** Absent: the keys are in this process. */
+  readonly keyHolder?: Pick<KeyHolder, 'problem'> | undefined;
+  /** Signs what the generator of a block adds to transactions. */
+  readonly signer: Signer;
+  readonly owner: MinerIdentity & Pick<MinerKey, 'sign' | 'signTurn'>;
 }
 
 /** The miner makes no block before it is started. */
@@ -66,6 +73,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
       isRemovedFromNetwork: peering.isRemovedFromNetwork,
       lacksVotes: () => ports.finality?.lacksVotes() ?? false,
+      lacksSigner: () => ports.keyHolder?.problem() !== undefined,
       lacksDisk: () => ports.space.holdsMiner({ isFailing, isBehind: peering.isBehind }),
       chain: {
         tip: () => {
@@ -107,11 +115,11 @@ function producerWith(
   ports: MinerPortsOfNode,
   turns: UsedSlots,
 ): (timestamp: number, deadline: number) => Promise<void> {
-  const { blockchain, clock, contracts, finality, lostBlocks, owner, pool } = ports;
+  const { blockchain, clock, contracts, finality, lostBlocks, owner, pool, signer } = ports;
   const carried = finality && (() => finality.carried());
   const minerKey = { ...owner, turns, seen: lostBlocks.turns, ...(carried && { carried }) };
   if (contracts === undefined) {
-    const selection = { takes: (entry: PoolEntry) => !needsEngine(entry), signer: owner };
+    const selection = { takes: (entry: PoolEntry) => !needsEngine(entry), signer };
     return (timestamp, deadline) =>
       blockchain.exclusive(async (chain) => {
         const block = chain.begin(minerKey, timestamp);

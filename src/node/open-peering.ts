@@ -4,6 +4,7 @@ import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import type { Network } from '../base/network.ts';
 import type { Clock, Files, Log, Random, Verifier } from '../base/ports.ts';
+import type { Sign, SigningAccount } from '../base/signer/signing.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { overridesHash } from '../chain/finality/voter-override.ts';
@@ -37,16 +38,10 @@ export interface PeeringPortsOfNode {
   readonly owner: {
     readonly address: Uint8Array;
     readonly publicKey: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
+    readonly sign: Sign;
   };
-  /**
-   * The account that makes the blocks of this node; absent: the owner, under which peers know the
-   * node.
-   */
-  readonly miner?: {
-    readonly publicKey: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
-  };
+  /** `minerProof`; absent: the owner, under which peers know the node, makes the blocks. */
+  readonly miner?: OwnHello['miner'];
 }
 
 const AGENT = 'platform-node';
@@ -81,7 +76,7 @@ export function openPeering(
         ownerPublicKey: owner.publicKey,
         mode: settings.mode,
         features: featuresOf(config, scheme),
-        miner: minerProof(ports, blockId(genesis)),
+        miner: ports.miner,
       },
       minimumVersion: OLDEST_VERSION,
       host: settings.bindAddress,
@@ -133,12 +128,13 @@ export function reviewMembers(
  * With this proof peers count the node among the miners although its privacy owner is another
  * account.
  */
-function minerProof(
-  { owner, miner }: PeeringPortsOfNode,
+export async function minerProof(
+  owner: Pick<SigningAccount, 'address' | 'publicKey'>,
+  miner: SigningAccount,
   genesisId: Uint8Array,
-): OwnHello['miner'] {
-  if (miner === undefined || equal(owner.publicKey, miner.publicKey)) return undefined;
-  const signature = miner.sign(signedByMiner(genesisId, owner.address));
+): Promise<OwnHello['miner']> {
+  if (equal(owner.publicKey, miner.publicKey)) return undefined;
+  const signature = await miner.sign(signedByMiner(genesisId, owner.address));
   return { publicKey: miner.publicKey, signature };
 }
 

@@ -2,8 +2,10 @@
  * Confidential data of policies on a configured node: their storage, and the exchange with other
  * nodes.
  */
+
 import type { Clock, Log, Random, Store, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
@@ -34,7 +36,7 @@ export interface PrivacyPortsOfNode {
   readonly onNoRoom: (limit: QuotaLimit) => void;
   readonly owner: {
     readonly address: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
+    readonly sign: Sign;
   };
 }
 

@@ -1,5 +1,7 @@
 /** Status records of contract transactions on a configured node. */
+
 import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { mayExecute } from '../contracts/may-execute.ts';
 import { Statuses } from '../contracts/statuses/statuses.ts';
@@ -24,7 +26,7 @@ export interface StatusesPortsOfNode {
   readonly owner: {
     readonly address: Uint8Array;
     readonly publicKey: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
+    readonly sign: Sign;
   };
 }
 

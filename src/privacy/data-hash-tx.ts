@@ -22,6 +22,7 @@ export interface DataHashPorts {
       address: Uint8Array,
       password: string | undefined,
       message: Uint8Array,
+      kind?: 'transaction',
     ): Uint8Array | Promise<Uint8Array>;
   };
   /** The least fee. */
@@ -64,5 +65,5 @@ export async function dataHashTx(
       feeOf,
     },
   );
-  return draft.assemble([await keystore.sign(sender, password, draft.message)]);
+  return draft.assemble([await keystore.sign(sender, password, draft.message, 'transaction')]);
 }

@@ -52,7 +52,7 @@ export async function receiveItem(
     peer.converse(DATA, timeoutMs, async (raw) => {
       const stream = watched(raw, line);
       const own = family.generateKeyPair(random);
-      const signature = owner.sign(signedByAsker(about, own.publicKey));
+      const signature = await owner.sign(signedByAsker(about, own.publicKey));
       await stream.send(encodeRequest({ ...item, ephemeralKey: own.publicKey, signature }));
       await stream.end();
       const answer = await stream.receive();

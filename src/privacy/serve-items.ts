@@ -175,7 +175,7 @@ async function* offered(
   const askersKey = request.ephemeralKey;
   const own = family.generateKeyPair(random);
   const key = transferKey(family, own.privateKey, askersKey, [askersKey, own.publicKey]);
-  const signature = owner.sign(signedByReplier(about, askersKey, own.publicKey));
+  const signature = await owner.sign(signedByReplier(about, askersKey, own.publicKey));
   yield encodeOffer({ ephemeralKey: own.publicKey, signature });
   const header = encodeHeader(info, scheme);
   const seal = chunkSealer(family, key, itemBytes(request));

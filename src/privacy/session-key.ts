@@ -2,9 +2,11 @@
  * The key of one transfer. Only the two nodes know it, and both forget it with the transfer
  * (privacy-messages.ts).
  */
+
 import { concat } from '../base/bytes.ts';
 import type { Clock, Random, Verifier } from '../base/ports.ts';
 import type { PrivateStore } from '../base/private-store.ts';
+import type { Sign } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { streamKey } from '../crypto/stream-cipher.ts';
@@ -23,7 +25,7 @@ export interface TransferPorts {
   /** The owner of this node, under the key that the network knows. */
   readonly owner: {
     readonly address: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
+    readonly sign: Sign;
   };
 }
 

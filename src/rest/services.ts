@@ -68,6 +68,8 @@ export interface Services extends ChainView {
   finality?(): FinalityReport | undefined;
   /** Pairs of votes that contradict each other; absent where nothing votes on blocks. */
   evidence?(): readonly Contradiction[];
+  /** Whether a signer holds the keys of this node; `away`: it does not answer. */
+  readonly signer: () => 'on' | 'off' | 'away';
   /** Whether this node executes contracts; `away`: its container engine does not answer. */
   execution(): 'on' | 'off' | 'away';
 }

@@ -7,6 +7,7 @@
 import { AssertionError } from '../../src/base/assert.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../src/base/ports.ts';
+import type { SignNow } from '../../src/base/signer/signing.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';
 import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
@@ -40,9 +41,10 @@ export const FUNDS = 1_000_000_00000000n;
 const FEATURES = [3, 4, 5, 6, 7, 9, 10, 100, 101];
 
 /** Whoever can sign, known to the tests by name or not. */
-export type Signer = Pick<MinerKey, 'publicKey' | 'sign'>;
+export type Signer = Pick<Account, 'publicKey' | 'sign'>;
 
 export interface Account extends MinerKey {
+  readonly sign: SignNow;
   readonly keys: KeyPair;
   readonly text: string;
 }

@@ -67,7 +67,8 @@ t.test('a block that has all the transactions it may have', async (t) => {
       const room = createPhaseRoom(MIB, count);
       const ports = { clock: at.clock, signer: miner };
       const block = createBlockInWork(draft, header, room, MIB, ports);
-      const add = (): boolean => block.addResults(tx, unchecked(tx), []);
+      const result = await block.resultOf(tx, unchecked(tx), []);
+      const add = (): boolean => block.addResults(tx, unchecked(tx), result);
       if (count === 0) t.equal(add(), false, 'there is no place');
       // Alice is no developer of contracts, which is said where there is a place.
       else t.throws(add, { message: /contract_developer/ });

@@ -1,5 +1,7 @@
 // The note of a voter, on disk and in use (finality.md#notes).
 import t from 'tap';
+import { apiError } from '../../src/base/errors.ts';
+import type { Sign } from '../../src/base/signer/signing.ts';
 import { StartError } from '../../src/base/start-error.ts';
 import {
   decodeNote,
@@ -57,7 +59,9 @@ t.test('bytes of a note', async (t) => {
 });
 
 /** A voter whose disk waits until it is told to go on. */
-function life(note: Note | undefined, finalAtStart = 1) {
+const signNow: Sign = (message) => family.sign(privateKey, message, dice);
+
+function life(note: Note | undefined, finalAtStart = 1, sign = signNow) {
   const world = new World(1_000_000);
   const sent: SignedVote[] = [];
   const disk = { bytes: [] as (Uint8Array | undefined)[], fails: false, isSlow: false };
@@ -79,7 +83,7 @@ function life(note: Note | undefined, finalAtStart = 1) {
       log: silent,
       rules,
       disk: { read: () => undefined, replace: write, remove: () => write(undefined) },
-      sign: (message) => family.sign(privateKey, message, dice),
+      sign,
       deciding: ({ deciding }) => decidingOn(deciding, scheme),
       finalHeightAt: () => finalAtStart,
       send: (vote) => void sent.push(vote),
@@ -138,6 +142,42 @@ t.test('what the disk may have binds the voter', async (t) => {
     sent.map(({ target }) => target.id),
     [a.id],
   );
+});
+
+t.test('a signer that is away is asked again, and one that is slow binds nobody', async (t) => {
+  const signer = { isAway: true, asked: [] as ((bytes: Uint8Array) => void)[] };
+  const { voter, sent, settle } = life(FIRST_NOTE, 1, (message) => {
+    if (signer.isAway) return Promise.reject(apiError('SignerAway'));
+    return new Promise((resolve) => {
+      signer.asked.push(() => resolve(signNow(message) as Uint8Array));
+    });
+  });
+  await settle(ROUND_MS + 1);
+  voter.head(tracked(a));
+  await settle();
+  t.equal(voter.state(), 'not-signed');
+  t.strictSame(voter.last(), FIRST_NOTE.link, 'nothing binds');
+  signer.isAway = false;
+  voter.round();
+  await settle();
+  t.equal(signer.asked.length, 1);
+  voter.seen(voteOf(2, tracked(c), toy.root));
+  signer.asked[0]!(publicKey);
+  await settle();
+  t.strictSame(sent, [], 'its note has become another one meanwhile');
+  t.equal(voter.state(), 'without-note');
+});
+
+t.test('a signature that comes later', async (t) => {
+  const late: Sign = async (message) => signNow(message);
+  const { voter, sent, disk, settle } = life(FIRST_NOTE, 1, late);
+  await settle(ROUND_MS + 1);
+  voter.head(tracked(a));
+  voter.head(tracked(c));
+  await settle();
+  t.strictSame(targets(sent), [2, 3]);
+  t.equal(disk.bytes.length, 2, 'each after its note');
+  t.equal(voter.state(), 'voting');
 });
 
 t.test('over a restart', async (t) => {

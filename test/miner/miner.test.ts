@@ -20,6 +20,7 @@ function armed(tipAgeMs: number) {
     used: false,
     shutOut: false,
     lacksVotes: false,
+    lacksSigner: false,
     tip: { height: 5, timestamp: START - tipAgeMs },
     produceBlock: async (timestamp: number): Promise<void> => void forged.push(timestamp),
     headMoved: (): void => {},
@@ -57,6 +58,7 @@ function armed(tipAgeMs: number) {
       chain,
       connectedMiners: () => 0,
       lacksVotes: () => world.lacksVotes,
+      lacksSigner: () => world.lacksSigner,
       majority: () => 0,
       isRemovedFromNetwork: () => world.shutOut,
     },
@@ -74,6 +76,19 @@ t.test('no block is made before the votes for its chain are there', async (t) =>
   t.equal(miner.state(), 'no-votes');
   t.strictSame(forged, []);
   world.lacksVotes = false;
+  await clock.advance(30_000);
+  t.equal(forged.length, 1);
+});
+
+t.test('no block is made while nobody signs it', async (t) => {
+  const { clock, forged, miner, world } = armed(0);
+  t.teardown(() => miner.stop());
+  world.lacksSigner = true;
+  world.slot = { ...SLOT, until: START + 60_000 };
+  await clock.advance(24_000);
+  t.equal(miner.state(), 'no-signer');
+  t.strictSame(forged, []);
+  world.lacksSigner = false;
   await clock.advance(30_000);
   t.equal(forged.length, 1);
 });

@@ -44,7 +44,7 @@ const group = (whole: WholeNode, by: Account, members: readonly Tx[], more: obje
   });
 
 /** Of the node's owner, who makes the blocks. */
-const signerOf = ({ accounts, family }: WholeNode): Signer => {
+const signerOf = ({ accounts, family }: WholeNode): Signer<Uint8Array> => {
   const [{ privateKey, publicKey }] = accounts;
   const random = seededRandom('seals');
   return { publicKey, sign: (message) => family.sign(privateKey, message, random) };

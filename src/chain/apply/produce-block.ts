@@ -6,11 +6,14 @@
  * builds; the turn is claimed with the sealed block before anybody sees that block, and no turn is
  * claimed for two blocks; nothing is sealed after the end of the turn.
  */
+
 import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports.ts';
-import { type Block, limitsOf, sealBlock, TRANSACTIONS_MAX } from '../../block/block.ts';
+import type { Sign } from '../../base/signer/signing.ts';
+import { type Block, limitsOf, TRANSACTIONS_MAX, unsealedBlock } from '../../block/block.ts';
 import { BLOCK_VERSION, type UnsignedHeader } from '../../block/header.ts';
 import { type LostTurn, turnBytes } from '../../block/turn-claims.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import type { Consensus, ConsensusView, MinerIdentity, Parent } from '../../consensus/consensus.ts';
 import { feature } from '../../tx/rules/features.ts';
 import { bound } from '../finality/finality-rules.ts';
@@ -29,7 +32,9 @@ export interface PackLimits {
 }
 
 export interface MinerKey extends MinerIdentity {
-  readonly sign: (message: Uint8Array) => Uint8Array;
+  readonly sign: Sign;
+  /** Signs a turn alone, for the claims of a header; absent: `sign` does. */
+  readonly signTurn?: Sign | undefined;
   /** Turns of blocks that came in time, of which the next block carries those that lost. */
   readonly seen?: () => readonly LostTurn[];
   /** The justification that a block on the head carries; empty or absent: none. */
@@ -85,15 +90,15 @@ export function completed(
 const NOTHING = new Uint8Array(0);
 
 /**
- * The header of a block after skipped rounds, with the turns that it claims for itself and for blocks
- * that lost (consensus.md#turn-claims). Before feature 1003 is active, and where no round was
- * skipped, it is the header as it was.
+ * The header of a block after skipped rounds, with the turns that it claims for blocks that lost
+ * (consensus.md#turn-claims). Its own claim is signed with the block. Before feature 1003 is active,
+ * and where no round was skipped, it is the header as it was.
  */
 function withClaims(
   header: UnsignedHeader,
   parent: Parent,
-  { sign, seen }: MinerKey,
-  { context, overlay }: Pick<BlockDraft, 'context' | 'overlay'>,
+  { seen }: MinerKey,
+  { context }: Pick<BlockDraft, 'context'>,
   consensus: Consensus,
   view: ConsensusView,
 ): UnsignedHeader {
@@ -102,9 +107,19 @@ function withClaims(
   if (!context.features.has(feature.lostBlocks)) return header;
   if (data.kind !== 'poa' || before.kind !== 'poa') return header;
   if (data.skippedRounds === before.skippedRounds) return header;
-  const own = sign(turnBytes(header, overlay.scheme));
   const lost = consensus.clearing(seen?.() ?? [], parent, header.timestamp, view);
-  return { ...header, consensus: { ...data, claims: { own, lost } } };
+  return { ...header, consensus: { ...data, claims: { own: NO_SIGNATURE, lost } } };
+}
+
+async function withOwnClaim(
+  header: UnsignedHeader,
+  { sign, signTurn = sign }: MinerKey,
+  scheme: ChainScheme,
+): Promise<UnsignedHeader> {
+  const { consensus: data } = header;
+  if (data.kind !== 'poa' || data.claims === undefined) return header;
+  const own = await signTurn(turnBytes(header, scheme));
+  return { ...header, consensus: { ...data, claims: { ...data.claims, own } } };
 }
 
 export function packLimits(
@@ -126,21 +141,25 @@ export function packLimits(
 export async function sealInTurn(
   header: UnsignedHeader,
   { overlay, txs }: BlockDraft,
-  { sign, turns }: MinerKey,
+  key: MinerKey,
   consensus: Consensus,
   clock: Pick<Clock, 'now'>,
 ): Promise<Block> {
+  const { scheme } = overlay;
+  const { turns } = key;
   const turn = consensus.turnOf(header);
   if (turns?.has(turn)) throw apiError('Invalid', `This node has used its turn: ${turn}`);
-  if (turns !== undefined && consensus.hasEnded(header, clock.now())) {
+  const requireTime = (): void => {
+    if (turns === undefined || !consensus.hasEnded(header, clock.now())) return;
     throw apiError('Invalid', `The turn has ended before its block was sealed: ${turn}`);
-  }
-  const block = sealBlock(
-    header,
-    txs.map(({ bytes }) => bytes),
-    overlay.scheme,
-    sign,
-  );
+  };
+  requireTime();
+  const claimed = await withOwnClaim(header, key, scheme);
+  const transactions = txs.map(({ bytes }) => bytes);
+  const { message, seal } = unsealedBlock(claimed, transactions, scheme);
+  const block = seal(await key.sign(message));
+  // A signer may have taken its time.
+  requireTime();
   await turns?.claim(turn, block.bytes);
   return block;
 }

@@ -27,7 +27,7 @@ export const TERMINAL_SIGNALS = [...STOP_SIGNALS, 'SIGHUP'] as const;
 export interface StopOptions {
   readonly stopSignals?: readonly NodeJS.Signals[];
   /** What the process runs: its events are named after it. */
-  readonly service?: 'node' | 'data';
+  readonly service?: 'node' | 'data' | 'signer';
 }
 
 export function stopRequests(
@@ -46,7 +46,7 @@ export function stopRequests(
   const onError = (cause: Error): void => {
     log.error(`${service}.failed`, { why: cause.stack ?? cause.message });
     const [line] = cause.message.split('\n');
-    const what = service === 'data' ? 'data service' : 'node';
+    const what = service === 'data' ? 'data service' : service;
     const text = `the ${what} itself has failed: ${line}; please report what its log says`;
     request(cause instanceof AssertionError ? cause : new CliError(text, EXIT.assertion));
   };

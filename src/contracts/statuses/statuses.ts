@@ -11,6 +11,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { limitsOf } from '../../base/budget.ts';
 import { concat, equal, fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { Clock, Log, Store, Verifier } from '../../base/ports.ts';
+import type { Sign } from '../../base/signer/signing.ts';
 import { statusLimits } from '../../base/status-limits.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { executedBy } from '../../ledger/contracts.ts';
@@ -64,7 +65,7 @@ export interface StatusesPorts {
   /** The account that makes the blocks of this node. */
   readonly miner: {
     readonly publicKey: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
+    readonly sign: Sign;
   };
 }
 
@@ -84,6 +85,9 @@ export class Statuses {
   private readonly ownKey: string;
   private readonly reports: StatusReport[] = [];
   private signing = Promise.resolve();
+  readonly #failed = unlessOurs((why) =>
+    this.ports.log.error('contracts.report-failed', { why: String(why) }),
+  );
   private stopErrors = (): void => {};
   private stopRepeating = (): void => {};
 
@@ -137,7 +141,7 @@ export class Statuses {
   }
 
   readonly report: ReportStatus = (report) => {
-    const { clock, log } = this.ports;
+    const { clock } = this.ports;
     if (this.reports.length >= REPORTS_MAX) return;
     const { txId, contractId, status } = report;
     const isFailure = status !== 'Success';
@@ -148,7 +152,7 @@ export class Statuses {
     this.signing = this.signing
       .then(() => clock.turn())
       .then(() => this.signReports())
-      .catch(unlessOurs((why) => log.error('contracts.report-failed', { why: String(why) })));
+      .catch(this.#failed);
   };
 
   /** By timestamp; empty where no outcome is known. */
@@ -235,11 +239,11 @@ export class Statuses {
     const slice = new TimeSlice(this.ports.clock);
     for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
       if (slice.isOver()) await slice.yield();
-      if (!this.isSaid(report)) this.say(report);
+      if (!this.isSaid(report)) await this.say(report);
     }
   }
 
-  private say({ txId, contractId, status, code, message }: StatusReport): void {
+  private async say({ txId, contractId, status, code, message }: StatusReport): Promise<void> {
     const { miner, clock, view } = this.ports;
     const unsigned = {
       senderPublicKey: miner.publicKey,
@@ -250,7 +254,7 @@ export class Statuses {
       timestamp: clock.now(),
     };
     const signed = signedPart(unsigned, view.scheme);
-    const signature = miner.sign(signed);
+    const signature = await miner.sign(signed);
     const bytes = concat(signed, signature);
     this.accept({ record: { ...unsigned, signature }, bytes, signed }, undefined, contractId);
   }
@@ -274,9 +278,7 @@ export class Statuses {
           equal(senderPublicKey, miner.publicKey) && isRefusal(status, code),
       );
     if (last === undefined) return;
-    this.say({
-      ...last,
-      contractId: contractId === undefined ? undefined : fromLatin1(contractId),
-    });
+    const about = contractId === undefined ? undefined : fromLatin1(contractId);
+    this.say({ ...last, contractId: about }).catch(this.#failed);
   }
 }

@@ -4,6 +4,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { within } from '../../base/deadline.ts';
 import type { Network, PeerConnection, PeerStream } from '../../base/network.ts';
 import type { Clock, Random } from '../../base/ports.ts';
+import type { Sign } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import {
   type Answer,
@@ -27,7 +28,7 @@ export interface IdentityPorts {
   readonly owner: {
     readonly address: Uint8Array;
     readonly publicKey: Uint8Array;
-    readonly sign: (message: Uint8Array) => Uint8Array;
+    readonly sign: Sign;
   };
   readonly verify: (
     publicKey: Uint8Array,
@@ -115,7 +116,7 @@ export async function askIdentity(
     askerId: connection.localId,
     askedId: connection.remoteId,
   };
-  const signature = owner.sign(signedForIdentity(asked, scheme));
+  const signature = await owner.sign(signedForIdentity(asked, scheme));
   await stream.send(encodeQuestion({ address: owner.address, timestamp, signature }, scheme));
   const reply = decodeAnswer(await expected(stream), scheme);
   if ('refusal' in reply) throw new IdentityRefused(reply.refusal, reply.why);

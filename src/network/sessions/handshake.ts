@@ -10,8 +10,10 @@
  * The side that finds a fault sends a refusal with its reason and closes. Nothing else is read from
  * the connection before the handshake ends.
  */
+
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
 import type { Random } from '../../base/ports.ts';
+import type { Sign } from '../../base/signer/signing.ts';
 import { CodecError } from '../../codec/codec.ts';
 import {
   CHALLENGE_BYTES,
@@ -36,7 +38,7 @@ export interface HandshakeDeps extends PeerCheckPorts {
   readonly random: Random;
   readonly own: OwnHello;
   /** Signs with the owner's key. */
-  readonly sign: (message: Uint8Array) => Uint8Array;
+  readonly sign: Sign;
   readonly ephemeralKey: () => Uint8Array;
 }
 
@@ -60,7 +62,7 @@ export class Handshake {
       const otherHello = await this.next(stream);
       const identity = checkHello(otherHello.message, connection, this.deps);
       const channel = channelOf(DIALLER, connection, ownHello, otherHello.bytes);
-      await stream.send(this.auth(channel));
+      await stream.send(await this.auth(channel));
       try {
         await checkAuth((await this.next(stream)).message, channel, identity, this.deps);
         this.open(identity, admit);
@@ -80,8 +82,10 @@ export class Handshake {
       await stream.send(ownHello);
       const channel = channelOf(LISTENER, connection, ownHello, otherHello.bytes);
       await checkAuth((await this.next(stream)).message, channel, identity, this.deps);
+      // A session without it would be open on this side alone.
+      const auth = await this.auth(channel);
       this.open(identity, admit);
-      await stream.send(this.auth(channel));
+      await stream.send(auth);
       await stream.end();
     });
   }
@@ -106,8 +110,8 @@ export class Handshake {
     return { bytes, message };
   }
 
-  private auth(channel: Channel): Uint8Array {
-    return encodeAuth(this.deps.sign(signedInHandshake(channel, this.deps.scheme.fastHash)));
+  private async auth(channel: Channel): Promise<Uint8Array> {
+    return encodeAuth(await this.deps.sign(signedInHandshake(channel, this.deps.scheme.fastHash)));
   }
 
   private open(identity: Identity, admit: Admit): void {

@@ -55,6 +55,7 @@ export function crossChecks(
   checkChain(config, wrong);
   checkNetwork(config, wrong);
   checkTls(config, wrong);
+  checkSigner(config, wrong);
   checkNamedKeys(config, wrong);
   checkRollback(config, wrong);
   checkFinality(config, wrong);
@@ -140,6 +141,18 @@ function checkTls({ restApi: { tls } }: Config, wrong: Wrong): void {
   if ((cert === undefined) === (key === undefined)) return;
   const missing = cert === undefined ? 'cert' : 'key';
   wrong(`rest-api.tls.${missing}`, undefined, 'is missing', 'HTTPS needs both cert and key');
+}
+
+/** Only who shows a certificate may use the keys from another machine. */
+function checkSigner({ signer: { socket, host, tls } }: Config, wrong: Wrong): void {
+  if (host === undefined) return;
+  if (socket !== undefined) {
+    wrong('signer.socket', socket, 'expected either socket or host', 'leave one of them out');
+  }
+  for (const name of ['cert', 'key', 'ca'] as const) {
+    if (tls[name] !== undefined) continue;
+    wrong(`signer.tls.${name}`, undefined, 'is missing', 'signer.host needs cert, key and ca');
+  }
 }
 
 /** The hash of a key without a name opens what that key opens, whatever the scopes say. */

@@ -210,6 +210,36 @@ export const privacy = {
   },
 };
 
+export const signer = {
+  socket: optional(
+    path,
+    'Unix socket between this node and `platform-node signer`, which has its keys; absent, without host: the node has them.',
+  ),
+  host: optional(
+    hostName,
+    'The same over TLS: the host of the signer. The signer itself listens at this address.',
+  ),
+  port: setting(PORT, 6870, 'Its TCP port.'),
+  tls: {
+    cert: optional(path, 'PEM certificate that this side shows to the other.'),
+    key: optional(path, 'PEM private key of that certificate.'),
+    ca: optional(
+      path,
+      'PEM certificate of the authority that signed the certificate of the other side. Whoever has one of it may use the keys.',
+    ),
+  },
+  timeout: setting(
+    duration(100, 60_000, 'from 100ms to 1m'),
+    '3s',
+    'Until the node gives up a signature.',
+  ),
+  types: setting<readonly number[]>(
+    list(int(2, 255)),
+    [105, 114, 120],
+    'Of the signer: types of transactions that it signs. Those of the default are made by the node itself.',
+  ),
+};
+
 const engine = {
   enable: setting(bool, 'no', 'Execute container contracts.'),
   'docker-host': setting(

@@ -7,7 +7,7 @@ import { blockchain } from './chain-settings.ts';
 import { dataService } from './data-settings.ts';
 import { bool, int, size, sizeFrom } from './kinds.ts';
 import { miner, network, ntp, synchronization, utx } from './network-settings.ts';
-import { api, dockerEngine, metrics, privacy, restApi } from './service-settings.ts';
+import { api, dockerEngine, metrics, privacy, restApi, signer } from './service-settings.ts';
 import {
   type ConfigOf,
   derived,
@@ -72,6 +72,7 @@ export const settings = {
       secret: true,
     }),
   },
+  signer,
   blockchain,
   network,
   ntp,

@@ -27,6 +27,10 @@ const Ready = Type.Object({
   contracts: Type.Union([Type.Literal('on'), Type.Literal('off'), Type.Literal('away')], {
     description: 'Whether this node executes contracts, and away while its engine does not answer.',
   }),
+  signer: Type.Union([Type.Literal('on'), Type.Literal('off'), Type.Literal('away')], {
+    description:
+      'Whether a signer holds the keys of this node, and away while it does not answer: then the node makes no block.',
+  }),
 });
 
 /** Faults that only an operator or a restart can remove. */
@@ -106,6 +110,8 @@ const ready = route({
       peers,
       // Calls wait for another miner, so a missing engine makes no node unready.
       contracts: services.execution(),
+      // It validates and serves all the same.
+      signer: services.signer(),
     });
   },
 });

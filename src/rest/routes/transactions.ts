@@ -209,7 +209,9 @@ async function signed(body: JsonObject, http: HttpRequest, services: Services): 
   if (password !== undefined && password !== null && typeof password !== 'string') {
     throw badField('password', 'error.expected.jsstring');
   }
-  return draft.assemble([await keystore.sign(draft.signer, password ?? undefined, draft.message)]);
+  const { signer, message } = draft;
+  const proof = await keystore.sign(signer, password ?? undefined, message, 'transaction');
+  return draft.assemble([proof]);
 }
 
 /** Where a request may mean two layouts, the one whose signature is valid; the first if none is. */

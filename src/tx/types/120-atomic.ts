@@ -11,6 +11,7 @@
 import { concat, equal, latin1 } from '../../base/bytes.ts';
 import { apiError, Refusal, refused } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { type Signature, withSignature } from '../../base/signer/signing.ts';
 import { type ChainScheme, type Codec, CodecError } from '../../codec/codec.ts';
 import { bytes32 } from '../../codec/primitives.ts';
 import { list16, option, struct } from '../../codec/struct.ts';
@@ -297,17 +298,23 @@ function lengthOf({ bytes }: Tx): Uint8Array {
 }
 
 /** What the generator of a block signs with its key. */
-export interface Signer {
+export interface Signer<S extends Signature = Signature> {
   readonly publicKey: Uint8Array;
-  readonly sign: (message: Uint8Array) => Uint8Array;
+  readonly sign: (message: Uint8Array) => S;
 }
 
+type ResultIn = (member: Tx) => Tx;
+
 /** The form that the generator's block holds; `result` is that of a member that runs a contract. */
+export function sealedForBlock(tx: Tx, signer: Signer<Uint8Array>, result?: ResultIn): Tx;
+export function sealedForBlock(tx: Tx, signer: Signer, result?: ResultIn): Tx | Promise<Tx>;
 export function sealedForBlock(
   tx: Tx,
   { publicKey: key, sign }: Signer,
-  result: (member: Tx) => Tx = (member) => member,
-): Tx {
+  result: ResultIn = (member) => member,
+): Tx | Promise<Tx> {
   const message = sealMessage(tx.body, (tx.fields['transactions'] as readonly Tx[]).map(result));
-  return formOf(tx, { publicKey: key, signature: sign(message) }, result);
+  return withSignature(sign(message), (signature) =>
+    formOf(tx, { publicKey: key, signature }, result),
+  );
 }

@@ -454,3 +454,15 @@ t.test('a vote for finality needs a period of twice max-rollback', async (t) => 
   await t.resolves(read(custom(199).replace('type = poa', 'type = pos')), 'without effect there');
   await t.resolves(read(custom(199, ', pre-activated-features = { 1004 = 0 }')));
 });
+
+t.test('a signer over the network needs certificates, and has one place', async (t) => {
+  const host = `${LEAST} signer.host = "10.0.0.5"`;
+  const some = `${host}, signer.tls { cert = "/a", key = "/b" }`;
+  const about = async (text: string): Promise<string> => (await problems(text)).message;
+  t.match(await about(host), /signer\.tls\.cert[\s\S]*signer\.tls\.key[\s\S]*signer\.tls\.ca/);
+  t.match(await about(some), /signer\.tls\.ca: is missing/);
+  const both = `${some}, signer.tls.ca = "/c", signer.socket = "/d"`;
+  t.match(await about(both), /expected either socket or host/);
+  const { config } = await read(`${some}, signer.tls.ca = "/c"`);
+  t.match(config.signer, { host: '10.0.0.5', port: 6870, types: [105, 114, 120] });
+});

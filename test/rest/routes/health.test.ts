@@ -46,6 +46,11 @@ t.test('an engine that is away stops contracts, and nothing else', async (t) => 
   t.match(await get('/health/ready'), { status: 200, body: { contracts: 'away' } });
 });
 
+t.test('a signer that is away leaves the node ready', async (t) => {
+  const get = await asked({ signer: () => 'away' });
+  t.match(await get('/health/ready'), { status: 200, body: { signer: 'away' } });
+});
+
 t.test('peers and time', async (t) => {
   const silent = { ...clock, synchronized: () => false };
   const get = await asked({ clock: silent });

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
 import { systemClock, systemRandom } from '../../../src/adapters/system.ts';
 import type { Store } from '../../../src/base/ports.ts';
+import type { SignNow } from '../../../src/base/signer/signing.ts';
 import type { Block } from '../../../src/block/block.ts';
 import type { MinerKey } from '../../../src/chain/apply/produce-block.ts';
 import type { Blockchain } from '../../../src/chain/blockchain.ts';
@@ -21,14 +22,16 @@ import { createMemoryStore } from '../../simulated/memory-store.ts';
 import { family } from './network-folder.ts';
 import { type ProcessNetwork, scheme } from './process-network.ts';
 
+type Miner = MinerKey & { readonly sign: SignNow };
+
 export interface MadeChain {
   readonly config: Config;
   readonly genesis: Block;
   readonly blockchain: Blockchain;
   /** Owners of the nodes, who all make blocks. */
-  readonly miners: readonly MinerKey[];
+  readonly miners: readonly Miner[];
   /** Who makes the next block, and when: no round is left out. */
-  turn(): { readonly miner: MinerKey; readonly from: number };
+  turn(): { readonly miner: Miner; readonly from: number };
   /** Makes it. */
   produceBlock(): Promise<Block>;
 }

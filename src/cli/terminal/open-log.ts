@@ -1,0 +1,26 @@
+/** The log that a configuration names, for the node and for its signer. */
+import { fileLog } from '../../adapters/file-log.ts';
+import { LOG_LEVELS, type LogControl, stderrLog } from '../../adapters/log.ts';
+import type { LogLevel } from '../../base/ports.ts';
+import { StartError } from '../../base/start-error.ts';
+import type { Config } from '../../node/config/settings.ts';
+
+/** Throws StartError where its file cannot be opened. */
+export function openLog(config: Config): LogControl {
+  const { logFormat, logFile } = config;
+  const { path, maxSize: bytesMax, files: filesMax } = logFile;
+  const isTerminal = path === undefined && process.stderr.isTTY === true;
+  const isText = logFormat === 'auto' ? isTerminal : logFormat === 'text';
+  if (path === undefined) return stderrLog(levelOf(config), isText);
+  try {
+    return fileLog(levelOf(config), isText, { path, bytesMax, filesMax });
+  } catch (cause) {
+    const remedy = 'make its folder, and let the user of the node write there';
+    throw new StartError('log', 'log-file.path', cause, remedy);
+  }
+}
+
+function levelOf(config: Config): LogLevel {
+  const level = (process.env['LOG_LEVEL'] ?? config.loggingLevel).toLowerCase();
+  return LOG_LEVELS.find((known) => known === level) ?? 'info';
+}
