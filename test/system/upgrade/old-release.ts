@@ -1,0 +1,65 @@
+/**
+ * An earlier release, from the history of the checkout: its sources in a folder of the test, with the
+ * installed packages where they are those of its own lock file.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const INSTALL_MS_MAX = 240_000;
+
+const run = promisify(execFile);
+
+/** Why there are no sources of this commit; undefined where there are. */
+export async function whyNoRelease(commit: string): Promise<string | undefined> {
+  try {
+    await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT });
+    return undefined;
+  } catch {
+    return `the history does not reach back to ${commit} (git fetch --unshallow)`;
+  }
+}
+
+/** The path of its command. */
+export async function oldRelease(commit: string, folder: string): Promise<string> {
+  mkdirSync(folder);
+  const archive = spawn('git', ['archive', commit], { cwd: ROOT });
+  const unpacking = spawn('tar', ['-x', '-C', folder]);
+  const unpacked = new Promise<void>((resolve, reject) => {
+    unpacking.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar: ${code}`))));
+  });
+  await pipeline(archive.stdout, unpacking.stdin);
+  await unpacked;
+  if (isInstalled(folder)) {
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  } else {
+    await run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], {
+      cwd: folder,
+      timeout: INSTALL_MS_MAX,
+    });
+  }
+  return join(folder, 'bin/platform-node');
+}
+
+interface Locked {
+  readonly version?: string;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+  readonly optional?: boolean;
+}
+
+/** True when the checkout has each package that the release needs, in its version. */
+function isInstalled(folder: string): boolean {
+  const text = readFileSync(join(folder, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> };
+  return Object.entries(packages).every(([path, { version, dev, link, optional }]) => {
+    if (path === '' || dev === true || link === true) return true;
+    const manifest = join(ROOT, path, 'package.json');
+    // Optional packages of other platforms are nowhere.
+    if (!existsSync(manifest)) return optional === true;
+    return (JSON.parse(readFileSync(manifest, 'utf8')) as Locked).version === version;
+  });
+}
