@@ -2,10 +2,9 @@
  * An earlier release, from the history of the checkout: its sources in a folder of the test, with the
  * installed packages where they are those of its own lock file.
  */
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -23,16 +22,12 @@ export async function whyNoRelease(commit: string): Promise<string | undefined> 
   }
 }
 
-/** The path of its command. */
-export async function oldRelease(commit: string, folder: string): Promise<string> {
+/** Puts it into a new folder. */
+export async function placeRelease(commit: string, folder: string): Promise<void> {
   mkdirSync(folder);
-  const archive = spawn('git', ['archive', commit], { cwd: ROOT });
-  const unpacking = spawn('tar', ['-x', '-C', folder]);
-  const unpacked = new Promise<void>((resolve, reject) => {
-    unpacking.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar: ${code}`))));
-  });
-  await pipeline(archive.stdout, unpacking.stdin);
-  await unpacked;
+  const archive = join(folder, '..', `${commit}.tar`);
+  await run('git', ['archive', `--output=${archive}`, commit], { cwd: ROOT });
+  await run('tar', ['-xf', archive, '-C', folder]);
   if (isInstalled(folder)) {
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   } else {
@@ -41,7 +36,6 @@ export async function oldRelease(commit: string, folder: string): Promise<string
       timeout: INSTALL_MS_MAX,
     });
   }
-  return join(folder, 'bin/platform-node');
 }
 
 interface Locked {

@@ -1,12 +1,17 @@
 /** Four nodes that an earlier release founded, each run by that release or by this one. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject, type JsonObject, parse } from '../../../src/base/json.ts';
+import { files } from '../../../src/adapters/files.ts';
+import { isObject, type JsonObject } from '../../../src/base/json.ts';
 import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
+import { CHEAP, family, random, scheme } from '../../keystore/sample.ts';
 import { type Account, temporaryFolder } from '../e2e/dev-node.ts';
 import { type Command, type Exit, eventually, type Scope, startProgram } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
 
 export const NODES = 4;
+const WARNINGS = 30;
+const GAPS = Array.from({ length: NODES - 1 }, (_, j) => j);
 
 export interface UpgradedNode {
   readonly config: string;
@@ -29,39 +34,57 @@ export interface UpgradedNetwork {
   readonly chainId: string;
 }
 
-interface Founded {
-  readonly chainId: string;
-  readonly accounts: readonly Account[];
-  readonly nodes: readonly { readonly apiKey: string; readonly owner: string }[];
-}
+type DevNetworkModule = typeof import('../../../src/cli/commands/dev/dev-network.ts');
+type KeystoreModule = typeof import('../../../src/keystore/keystore.ts');
 
-/** `program` makes the folders and ends; nothing runs afterwards. */
+/** Folders, keystores and configurations as the sources of the release in `folder` make them. */
 export async function foundedBy(
   scope: Scope,
-  program: string,
+  folder: string,
   roundMs: number,
 ): Promise<UpgradedNetwork> {
-  const dir = join(temporaryFolder(scope), 'network');
-  const flags = ['--no-data', '--rest-port', '0', '--round', `${roundMs}ms`, '--json'];
-  const args = ['dev', '--nodes', String(NODES), '--dir', dir, '--keep', ...flags];
-  const founding = startProgram(scope, program, args);
-  const line = await founding.line('stdout', /"ready":true/);
-  const { chainId, accounts, nodes } = parse(line) as unknown as Founded;
-  founding.kill('SIGTERM');
-  await founding.exit;
-  const ports = await freePorts(NODES);
+  const { createDevNetwork, configPath }: DevNetworkModule = await import(
+    join(folder, 'src/cli/dev-network.ts')
+  );
+  const { openKeystore }: KeystoreModule = await import(join(folder, 'src/keystore/keystore.ts'));
+  const dir = temporaryFolder(scope);
+  const ports = await freePorts(2 * NODES);
+  const [peerPorts, restPorts] = [ports.slice(NODES), ports.slice(0, NODES)];
+  const { accounts, apiKey, chainId } = await createDevNetwork(
+    { dir, restHost: '127.0.0.1', restPort: 0, roundMs, now: Date.now(), peerPorts },
+    {
+      files,
+      random,
+      family,
+      async createKeystore(path, password, keys) {
+        const keystore = await openKeystore(
+          { path, layout: family.keystoreLayout, password, cost: CHEAP },
+          { files, random, family, scheme },
+        );
+        await keystore.add(keys);
+        keystore.close();
+      },
+    },
+  );
   return {
     chainId,
     accounts,
-    nodes: nodes.map(({ apiKey, owner }, i) =>
-      upgradedNode(scope, {
-        config: join(dir, `node-${i + 1}`, 'node.conf'),
-        owner,
-        rest: restOf(`http://127.0.0.1:${ports[i]}`, apiKey),
-        port: ports[i]!,
-      }),
-    ),
+    nodes: restPorts.map((port, i) => {
+      const config = configPath(dir, NODES, i);
+      makePatient(config);
+      const rest = restOf(`http://127.0.0.1:${port}`, apiKey);
+      return upgradedNode(scope, { config, owner: accounts[i]!.address, rest, port });
+    }),
   };
+}
+
+/**
+ * With rounds of a second, a start on a busy machine can take the three turns after which a miner is
+ * banned.
+ */
+function makePatient(config: string): void {
+  const text = readFileSync(config, 'utf8');
+  writeFileSync(config, text.replace('type = poa', `type = poa, warnings-for-ban = ${WARNINGS}`));
 }
 
 interface Place extends Pick<UpgradedNode, 'config' | 'owner' | 'rest'> {
@@ -128,27 +151,26 @@ export async function headers(rest: Rest, from: number, to: number): Promise<Hea
   return all;
 }
 
+export interface MissedTurn {
+  readonly owner: string;
+  readonly timestamp: number;
+}
+
 /**
- * Whose turn each round without a block was: the turns of miners go round in the order of `owners`,
- * and between two blocks lie the turns of those between their makers.
+ * Whose turn each round without a block was: the turns of miners go round in one order, so between two
+ * blocks lie the turns of those between their makers.
  */
-export function missedTurns(blocks: readonly Header[], roundMs: number): Map<string, number> {
-  const order: string[] = [];
-  const missed = new Map<string, number>();
-  for (const [i, { timestamp, generator }] of blocks.entries()) {
-    const before = blocks[i - 1];
-    const rounds = before === undefined ? 1 : Math.round((timestamp - before.timestamp) / roundMs);
-    if (order.length < NODES) {
-      // The first round of turns is complete, or the order is not known.
-      if (rounds !== 1 || order.includes(generator))
-        throw new Error('a turn was missed at the start');
-      order.push(generator);
-      continue;
-    }
-    for (let j = 1; j < rounds; j++) {
-      const owner = order[(order.indexOf(before!.generator) + j) % NODES]!;
-      missed.set(owner, (missed.get(owner) ?? 0) + 1);
-    }
-  }
-  return missed;
+export function missedTurns(blocks: readonly Header[], roundMs: number): MissedTurn[] {
+  const roundsTo = (i: number): number =>
+    Math.round((blocks[i]!.timestamp - blocks[i - 1]!.timestamp) / roundMs);
+  // The order is that of turns which all had their blocks.
+  const first = blocks.findIndex((_, i) => i >= NODES && GAPS.every((j) => roundsTo(i - j) === 1));
+  if (first === -1) throw new Error('there is no round of turns without a gap');
+  const order = blocks.slice(first - NODES + 1, first + 1).map(({ generator }) => generator);
+  return blocks.slice(1).flatMap((_, i) =>
+    Array.from({ length: roundsTo(i + 1) - 1 }, (_, j) => ({
+      owner: order[(order.indexOf(blocks[i]!.generator) + j + 1) % NODES]!,
+      timestamp: blocks[i]!.timestamp + (j + 1) * roundMs,
+    })),
+  );
 }
