@@ -169,7 +169,8 @@ async function openStore(
     return await openChainStore(config, genesis, log, onDamage);
   } catch (cause) {
     // Data that fit neither genesis nor settings have their own error.
-    if (cause instanceof CliError || cause instanceof Refusal) throw cause;
+    const isOwn = [CliError, Refusal, StartError].some((kind) => cause instanceof kind);
+    if (isOwn) throw cause;
     const remedy = 'restore a backup, or choose another folder to fetch the chain again';
     throw new StartError(`chain in ${folder}`, 'data-directory', cause, remedy);
   }

@@ -16,6 +16,8 @@ import {
 } from './justification.ts';
 import { makesSourceFinal } from './links.ts';
 import { readVote, type SignedVote, VOTE_BYTES, type Vote, voteBytes } from './vote.ts';
+import { decidingOn, type VoterSet } from './voter-set.ts';
+import type { VoterSets } from './voter-sets.ts';
 
 export const FINAL_PROOF_BYTES_MAX = VOTE_BYTES + JUSTIFICATION_BYTES_MAX;
 
@@ -48,9 +50,17 @@ export function decodeFinalProof(bytes: Uint8Array, scheme: ChainScheme): FinalP
   return { link, justification };
 }
 
-/** The votes of a proof, where these are all who decided on it. */
-export const votesOfProof = (
-  { link, justification: { votes } }: FinalProof,
+/** Whether they vote who decide above a block that leaves these sets: operators may have named others since. */
+export const isProofBy = (
+  { link }: FinalProof,
+  leaves: VoterSets<VoterSet>,
+  scheme: ChainScheme,
+): boolean => equal(link.ruleHash, decidingOn(leaves, scheme).ruleHash);
+
+/** The votes of a justification, where these are all who decided on its target. */
+export const votesOf = (
+  link: Vote,
+  { votes }: Justification,
   keys: readonly Uint8Array[],
 ): SignedVote[] =>
   keys.flatMap((voter, i) => {

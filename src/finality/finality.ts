@@ -13,17 +13,19 @@ import type { Misconduct } from '../base/misconduct.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
+import { type Conflict, Conflicts } from './conflicts.ts';
 import { areContradictory, type Contradiction } from './evidence.ts';
-import { decodeFinalProof, encodeFinalProof, votesOfProof } from './final-proof.ts';
+import { decodeFinalProof, encodeFinalProof, votesOf } from './final-proof.ts';
 import type { Justification } from './justification.ts';
 import type { Note, NoteDisk } from './note-file.ts';
 import type { Rules } from './rules.ts';
+import { JustifiedVotes } from './spread/justified-votes.ts';
+import { VoteOutbox } from './spread/vote-outbox.ts';
+import { VoteTellers } from './spread/vote-tellers.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import { type FinalBlock, Tracker } from './tracker.ts';
-import { type Checkpoint, checkpointKey, type SignedVote, type Vote } from './vote.ts';
-import { VoteOutbox } from './vote-outbox.ts';
+import { type Checkpoint, checkpointKey, type SignedVote } from './vote.ts';
 import { VotePool } from './vote-pool.ts';
-import { VoteTellers } from './vote-tellers.ts';
 import { Voter } from './voter.ts';
 import { isQuorumOfEach, type VoterSet } from './voter-set.ts';
 import type { VoterSets } from './voter-sets.ts';
@@ -62,9 +64,11 @@ export interface FinalityPorts {
   readonly voter: VoterKey | undefined;
   /**
    * Resolves once the proof of the highest final block is on disk, or with false where the own chain lacks the
-   * block: then nothing was written.
+   * block: then it is not shown, and comes again.
    */
   readonly saveProof: (proof: Uint8Array) => Promise<boolean>;
+  /** Two final blocks contradict each other. Whoever decides what follows stops the engine. */
+  readonly onConflict?: (found: Conflict) => void;
   /** Something is known that may make another branch the better one. */
   readonly onChange: () => void;
 }
@@ -82,6 +86,8 @@ export class Finality {
   readonly pool: VotePool;
   readonly voter: Voter | undefined;
   readonly tellers = new VoteTellers<Peer>();
+  private readonly conflicts: Conflicts;
+  private readonly justified: JustifiedVotes;
   private readonly outbox: VoteOutbox<Peer>;
   private readonly options: FinalityOptions;
   private readonly ports: FinalityPorts;
@@ -117,6 +123,9 @@ export class Finality {
         membersNext: () => this.tracker.deciding(ports.head().leaves).members,
       },
     });
+    const { tracker, pool } = this;
+    this.justified = new JustifiedVotes({ tracker, kept: pool.kept, blocks, genesis });
+    this.conflicts = new Conflicts({ ...ports, tracker });
     this.voter = ports.voter && this.createVoter(ports.voter);
   }
 
@@ -166,6 +175,7 @@ export class Finality {
       this.save();
       const own = this.voter?.repeated(this.tracker.final.height) ?? [];
       this.outbox.add(own);
+      this.outbox.add(this.justified.untold());
       // Whoever seeks a block asks for it again.
       this.ports.onChange();
     });
@@ -199,6 +209,7 @@ export class Finality {
     this.count(this.pool.moved());
     this.tellers.keep((id, height) => this.isSought(id, height));
     this.voter?.head(this.ports.head());
+    this.conflicts.compare();
     // The proof of a final block waits until the own chain has the block.
     this.save();
   }
@@ -219,18 +230,11 @@ export class Finality {
   ): Promise<Misconduct | CodecError | undefined> {
     const proof = decoded(() => decodeFinalProof(message, this.ports.scheme));
     if (proof instanceof CodecError) return proof;
-    return this.take(votesOfProof(proof, this.membersWith(proof.link)), from);
-  }
-
-  /** Keys of those who decide by this rule hash, where this node knows them. */
-  private membersWith({ ruleHash, target: { id, height } }: Vote): readonly Uint8Array[] {
-    const { head, blocks } = this.ports;
-    const target = blocks.get(latin1(id), height);
-    const sets = [...(target ? [target.deciding] : []), head().leaves, head().deciding];
-    const found = sets
-      .map((one) => this.tracker.deciding(one))
-      .find((deciding) => equal(deciding.ruleHash, ruleHash));
-    return found?.members.keys ?? [];
+    const sets = this.conflicts.setsOf(proof.link);
+    const keys = sets === undefined ? [] : this.tracker.deciding(sets).members.keys;
+    const offence = await this.take(votesOf(proof.link, proof.justification, keys), from);
+    if (!this.isStopped) await this.conflicts.take(proof);
+    return offence;
   }
 
   private async take(votes: readonly SignedVote[], from: Peer): Promise<Misconduct | undefined> {
@@ -260,8 +264,11 @@ export class Finality {
 
   /** A peer is connected: it may have missed what was sent before. */
   joined(peer: Peer): void {
-    const votes = this.pool.kept.newest(VOTES_OF_MESSAGE_MAX);
-    if (votes.length > 0) peer.send(encodeVotes(votes, this.ports.scheme));
+    const votes = [...this.pool.kept.newest(VOTES_OF_MESSAGE_MAX), ...this.justified.all()];
+    for (let at = 0; at < votes.length; at += VOTES_OF_MESSAGE_MAX) {
+      const part = votes.slice(at, at + VOTES_OF_MESSAGE_MAX);
+      peer.send(encodeVotes(part, this.ports.scheme));
+    }
     const { proof } = this.savedFinal;
     if (proof !== undefined) peer.prove(encodeFinalProof(proof, this.ports.scheme));
   }
@@ -289,6 +296,7 @@ export class Finality {
       this.voter?.final(height);
       this.save();
     }
+    this.conflicts.compare();
     this.ports.onChange();
   }
 
@@ -296,7 +304,6 @@ export class Finality {
     const { final } = this.tracker;
     const { scheme, saveProof, log } = this.ports;
     if (this.isSaving || final.proof === undefined || final === this.savedFinal) return;
-    if (!this.mayFollow(this.ports.head())) return;
     this.isSaving = true;
     saveProof(encodeFinalProof(final.proof, scheme))
       .then((isSaved) => {

@@ -112,7 +112,7 @@ export function readNote(
     return bytes && decodeNote(bytes, owner, scheme);
   } catch (cause) {
     const remedy =
-      'move it away: the node then votes again once a block is final that is far enough above those ' +
+      'replace it by an empty file: the node then votes again once a block is final that is far enough above those ' +
       'of today';
     throw new StartError(`note of the voter ${path}`, 'data-directory', cause, remedy);
   }

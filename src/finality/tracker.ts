@@ -142,6 +142,10 @@ export class Tracker {
     return at !== undefined && equal(at.checkpoint.id, low.id);
   }
 
+  justificationOf(id: string): Justification | undefined {
+    return this.justifications.get(id);
+  }
+
   isJustified(id: string): boolean {
     return this.justifications.has(id);
   }

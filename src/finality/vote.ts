@@ -45,7 +45,7 @@ export interface SignedVote extends Vote {
 }
 
 const PREFIX = Uint8Array.of(255, ...utf8('vote'));
-const CHECKPOINT_BYTES = 4 + DIGEST_BYTES;
+export const CHECKPOINT_BYTES = 4 + DIGEST_BYTES;
 export const VOTE_BYTES = PREFIX.length + DIGEST_BYTES + DIGEST_BYTES + 2 * CHECKPOINT_BYTES;
 
 export const signedVoteBytes = ({ publicKeySize }: ChainScheme): number =>

@@ -69,6 +69,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
       outside: () => parts.peering.outside(),
       problem: () => store.problem?.(),
       space: parts.space.problem,
+      conflict: () => parts.finality.problem(),
       stop: () => ports.requestStop(),
     },
     privacy: parts.privacy,

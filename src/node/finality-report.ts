@@ -16,13 +16,14 @@ export interface ReportContext {
   /** That the block at this height leaves; undefined where there is none. */
   readonly finalSets: VoterSets<VoterSet> | undefined;
   readonly waits: boolean;
+  readonly conflict: string;
   readonly overrides: readonly VoterOverride[];
 }
 
 export function reportOf(
   { pool, tracker, voter }: Finality,
   { leaves, checkpoint }: Pick<TrackedBlock, 'leaves' | 'checkpoint'>,
-  { scheme, finalHeight, finalSets, waits, overrides }: ReportContext,
+  { scheme, finalHeight, finalSets, waits, conflict, overrides }: ReportContext,
 ): FinalityReport {
   const { kept, evidence } = pool;
   const votersOf = ({ keys, addresses }: VoterSet) =>
@@ -42,6 +43,7 @@ export function reportOf(
     next: leaves.next === undefined ? [] : votersOf(leaves.next.voters),
     ownVotes: voter?.state() ?? 'off',
     waits,
+    conflict,
     contradictions: evidence
       .list()
       .map(([{ voter: liar }]) => scheme.addressToText(scheme.addressOf(liar))),

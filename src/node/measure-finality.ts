@@ -16,13 +16,15 @@ export function watchFinality({ report, height, own }: FinalityReadings, metrics
   metrics.onRead(() => {
     const state = report();
     if (state === undefined) {
-      for (const one of [metrics.finalHeight, metrics.finalLag, metrics.finalWaits]) one.remove();
+      const { finalHeight, finalLag, finalWaits, finalConflict } = metrics;
+      for (const one of [finalHeight, finalLag, finalWaits, finalConflict]) one.remove();
       return;
     }
     const { finalHeight, contradictions, voters, next } = state;
     metrics.finalHeight.set(finalHeight);
     metrics.finalLag.set(height() - finalHeight);
     metrics.finalWaits.set(state.waits ? 1 : 0);
+    metrics.finalConflict.set(state.conflict === '' ? 0 : 1);
     const lies = contradictions.includes(own) ? 1 : 0;
     metrics.contradictions.set(lies, { own: 'yes' });
     metrics.contradictions.set(contradictions.length - lies, { own: 'no' });

@@ -69,12 +69,14 @@ export const events = {
     'A feature that this release does not implement is active: update the release.',
   'feature.unknown-approved':
     'A feature that this release does not implement will become active: update the release.',
+  'finality.conflict': 'Two final blocks contradict each other: see docs/guide/incidents.md.',
   'finality.contradiction':
     'A voter has signed two votes that contradict each other: its key is used twice, or it lies. The evidence is kept.',
   'finality.note-failed':
     'The note of a vote is not on disk, so the vote was not sent: look at the disk.',
   'finality.own-vote-unknown':
     'A vote of this node is about that its note does not have: its key is used elsewhere, or its data are a copy. It votes no more.',
+  'finality.older-conflict': 'A final block of voters of before contradicts that of this node.',
   'finality.overridden': 'finality.overrides names the voters: keep it, on all nodes, for ever.',
   'finality.proof-failed':
     'The proof of a final block is not on disk, so the block is not shown as final: look at the disk.',
@@ -269,10 +271,8 @@ export const metricTable = {
     'Height of the final block. Like all of finality, absent where nobody votes on blocks.',
   ),
   finalLag: gauge('node_finality_lag_blocks', 'Blocks of the chain above the final block.'),
-  finalWaits: gauge(
-    'node_finality_waits',
-    '1 while this node makes no block before a quorum has voted.',
-  ),
+  finalWaits: gauge('node_finality_waits', '1 while no block is made for lack of votes.'),
+  finalConflict: gauge('node_finality_conflict', '1 once two final blocks have stopped it.'),
   voterMissing: gauge(
     'node_finality_voter_missing',
     '1 for a voter of whom this node knows no vote above the final block.',

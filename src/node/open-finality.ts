@@ -10,24 +10,21 @@ import { limitsOf } from '../base/budget.ts';
 import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
-import { StartError } from '../base/start-error.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { exactLead, type Lead, leadOf, type VotesOfChain } from '../chain/finality/branch-lead.ts';
-import { carriedAbove } from '../chain/finality/carriers.ts';
-import {
-  finalFloor,
-  finalProofWrite,
-  provesOwn,
-  storedFinalProof,
-} from '../chain/finality/final-floor.ts';
+import { carriedAbove, storedFinal } from '../chain/finality/carriers.ts';
+import { finalFloor, storedAhead } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
-import { ChainBlocks, hasRoot, leavesAt, rootHeight } from '../chain/finality/finality-state.ts';
+import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
 import { requireOverrides } from '../chain/finality/required-overrides.ts';
+import { requireRoot } from '../chain/finality/required-root.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import type { Conflict } from '../finality/conflicts.ts';
 import type { Contradiction } from '../finality/evidence.ts';
+import { encodeFinalProof } from '../finality/final-proof.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
 import { encodeJustification } from '../finality/justification.ts';
 import { rules as finalityRules } from '../finality/rules.ts';
@@ -41,6 +38,8 @@ import type { ChainRules, VoterOverride } from '../tx/rules/chain-rules.ts';
 import { activationHeight, feature } from '../tx/rules/features.ts';
 import { type FinalityOptionsOfNode, finalityOptions } from './config/finality-options.ts';
 import type { Config } from './config/settings.ts';
+import { FinalStop } from './finality/final-stop.ts';
+import { saveFinalProof } from './finality/save-final-proof.ts';
 import { reportOf } from './finality-report.ts';
 import { JustifiedSearch, type Sought, soughtBy } from './justified-search.ts';
 import { openNote, requireNote } from './voter-note.ts';
@@ -82,6 +81,8 @@ const FIRST_HEIGHT = 2;
 /** A key that is without its note so soon after the feature began has not voted before. */
 const FIRST_MS = 10 * 60_000;
 const NOTHING = new Uint8Array(0);
+/** What this node has kept for itself comes from no peer. */
+const NOBODY: Peer = { voter: undefined, send: () => {}, prove: () => {} };
 
 export class NodeFinality implements BranchFinality {
   private readonly options: FinalityOptionsOfNode;
@@ -92,6 +93,7 @@ export class NodeFinality implements BranchFinality {
   private sessions: Pick<Sessions, 'all'> | undefined;
   private forget: () => void = () => {};
   private readonly search: JustifiedSearch<Session>;
+  private readonly stopped: FinalStop;
   /** Votes say that another chain may be the better one. */
   onSeeking: () => void = () => {};
   /** A block is final, and the proof of it on disk. */
@@ -101,6 +103,7 @@ export class NodeFinality implements BranchFinality {
     this.options = options;
     this.ports = ports;
     this.overrides = ports.rules.voterOverrides ?? [];
+    this.stopped = new FinalStop({ ...ports, overrides: this.overrides });
     this.search = new JustifiedSearch({
       clock: ports.clock,
       head: () => ports.blockchain.tip(),
@@ -116,24 +119,20 @@ export class NodeFinality implements BranchFinality {
     this.sessions = sessions;
     sessions.handleNotices(VOTES, {
       ...limitsOf(votesBudget),
-      take: (session, message) =>
-        this.take(session, (engine, peer) => engine.receive(message.slice(), peer)),
+      take: (session, message) => this.take(session, message, 'receive'),
     });
     sessions.handleNotices(FINALITY_PROOFS, {
       ...limitsOf(proofsBudget),
-      take: (session, message) =>
-        this.take(session, (engine, peer) => engine.receiveProof(message.slice(), peer)),
+      take: (session, message) => this.take(session, message, 'receiveProof'),
     });
     sessions.onOpen((session) => this.running?.engine.joined(this.peerOf(session)));
   }
 
   /** Throws StartError where the chain has no record of who may vote. */
   start(): void {
-    const { blockchain } = this.ports;
-    this.requireRoot();
-    if (this.options.isPoa) this.requireOverrides();
-    const { files, owner } = this.ports;
+    const { blockchain, files, owner } = this.ports;
     const { isPoa, votes, notePath: path } = this.options;
+    if (isPoa) this.requireDecisions();
     // A damaged one shows now, and not when the feature begins.
     if (files !== undefined && isPoa && votes) {
       requireNote(files, path, owner.publicKey, blockchain.view);
@@ -150,26 +149,13 @@ export class NodeFinality implements BranchFinality {
     this.running?.engine.stop();
   }
 
-  /** Without it this node would refuse each block of its neighbours, and blame them. */
-  private requireRoot(): void {
-    const { blockchain, rules } = this.ports;
-    const { height } = blockchain.tip();
-    const root = rootHeight(blockchain.view, rules);
-    if (!this.options.isPoa || root === undefined || root > height) return;
-    if (hasRoot(blockchain.view, height)) return;
-    throw new StartError(
-      'finality',
-      'node.data-directory',
-      `feature ${feature.finality} was approved at height ${root} while another release ran here, which did not record the voters`,
-      'make the data directory anew: move it away and let the node take the chain from its peers',
-    );
-  }
-
-  private requireOverrides(): void {
-    const { blockchain, log } = this.ports;
+  private requireDecisions(): void {
+    const { blockchain, rules, log } = this.ports;
+    requireRoot(blockchain, rules);
     requireOverrides(blockchain.view, this.overrides, blockchain.tip().height);
     for (const { block } of this.overrides)
       log.warn('finality.overridden', { height: block.height });
+    this.stopped.require();
   }
 
   private begin(): void {
@@ -185,8 +171,8 @@ export class NodeFinality implements BranchFinality {
     const index = new FinalityIndex(view, root, () => blockchain.tip(), this.overrides);
     if (index.at(tip) === undefined) return;
     const chain = new ChainBlocks(view, new Map(), root);
-    const proof = storedFinalProof(view, scheme);
-    const final = proof === undefined ? chain.checkpoint(root) : { ...proof.link.source, proof };
+    const stored = storedFinal(view, index);
+    const final = stored ?? chain.checkpoint(root);
     const genesis = chain.checkpoint(1).id;
     const engine = new Finality(
       final,
@@ -207,6 +193,7 @@ export class NodeFinality implements BranchFinality {
         peers: () => this.peers(),
         voter: this.options.votes ? this.voterOf(genesis, isFirst) : undefined,
         saveProof: (bytes) => this.saveProof(bytes),
+        onConflict: (found) => this.conflict(found),
         onChange: () => {
           this.search.changed();
           if (this.seeksJustified()) this.onSeeking();
@@ -215,21 +202,25 @@ export class NodeFinality implements BranchFinality {
     );
     this.running = { engine, index, root, scheme };
     index.addBelow(tip.height);
-    for (const block of carriedAbove(final.height, index, proof !== undefined)) engine.added(block);
+    for (const block of carriedAbove(final.height, index, stored !== undefined))
+      engine.added(block);
     engine.start();
     engine.moved();
+    const ahead = storedAhead(view);
+    if (ahead !== undefined) this.judged(engine.receiveProof(ahead, NOBODY));
     log.info('finality.started', { root, final: final.height });
   }
 
-  /** Not during the write of another branch, which would leave a final block that the chain lacks. */
-  private saveProof(bytes: Uint8Array): Promise<boolean> {
-    const { blockchain, store } = this.ports;
-    return blockchain.exclusive(async () => {
-      if (!provesOwn(blockchain.view, bytes)) return false;
-      await store.write([finalProofWrite(bytes)]);
-      this.shown();
-      return true;
-    });
+  private async saveProof(bytes: Uint8Array): Promise<boolean> {
+    const isSaved = await saveFinalProof(this.ports, bytes);
+    if (isSaved) this.shown();
+    return isSaved;
+  }
+
+  private conflict(found: Conflict): void {
+    if (!this.stopped.stops(found)) return;
+    this.running?.engine.stop();
+    for (const peer of this.peers()) peer.prove(encodeFinalProof(found.other, this.ports.scheme));
   }
 
   /** `isFirst`: nobody can have voted before, since this is the moment at which the feature begins. */
@@ -268,16 +259,17 @@ export class NodeFinality implements BranchFinality {
     this.onFinal();
   }
 
-  private take(
-    session: Session,
-    judge: (engine: Finality, peer: Peer) => ReturnType<Finality['receive']>,
-  ): void {
+  private take(session: Session, message: Uint8Array, as: 'receive' | 'receiveProof'): void {
     const { running } = this;
-    const { log } = this.ports;
     if (running === undefined) return;
-    judge(running.engine, this.peerOf(session))
+    this.judged(running.engine[as](message.slice(), this.peerOf(session)), session);
+  }
+
+  private judged(judging: ReturnType<Finality['receive']>, session?: Session): void {
+    const { log } = this.ports;
+    judging
       .then((offence) => {
-        if (offence !== undefined) session.offend('malformed-message', offence);
+        if (offence !== undefined) session?.offend('malformed-message', offence);
       })
       .catch(unlessOurs((cause) => log.error('finality.votes-failed', { why: String(cause) })));
   }
@@ -325,6 +317,7 @@ export class NodeFinality implements BranchFinality {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
     if (running === undefined || head === undefined) return false;
+    if (this.problem() !== undefined) return true;
     if (this.overrides.some(({ block }) => block.height === head.checkpoint.height + 1))
       return true;
     if (!this.options.waits) return false;
@@ -337,6 +330,11 @@ export class NodeFinality implements BranchFinality {
     return this.running?.engine.final();
   }
 
+  /** Two final blocks contradict each other, so this node has stopped; undefined while it works. */
+  problem(): string | undefined {
+    return this.stopped.reason();
+  }
+
   /** GET /finality. */
   report(): FinalityReport | undefined {
     const { running } = this;
@@ -347,8 +345,9 @@ export class NodeFinality implements BranchFinality {
     return reportOf(running.engine, head, {
       scheme: this.ports.scheme,
       finalHeight,
-      finalSets: finalHeight === 0 ? undefined : leavesAt(view, finalHeight),
-      waits: this.lacksVotes(),
+      finalSets: finalHeight === 0 ? undefined : running.index.add(finalHeight)?.leaves,
+      waits: this.problem() === undefined && this.lacksVotes(),
+      conflict: this.problem() ?? '',
       overrides: this.overrides,
     });
   }
@@ -361,9 +360,11 @@ export class NodeFinality implements BranchFinality {
   floor(): number {
     const { running } = this;
     const { view } = this.ports.blockchain;
+    const tip = this.ports.blockchain.tip();
     if (running === undefined) return finalFloor(view);
+    if (this.problem() !== undefined) return tip.height;
     const { final } = running.engine.tracker;
-    const head = running.index.at(this.ports.blockchain.tip());
+    const head = running.index.at(tip);
     const own = head && ancestorAt(head, final.height, running.index);
     const isOwn = own !== undefined && equal(own.checkpoint.id, final.id);
     return isOwn ? final.height : finalFloor(view);

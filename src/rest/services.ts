@@ -93,6 +93,8 @@ export interface FinalityReport {
   readonly ownVotes: string;
   /** This node makes no block before a quorum has voted. */
   readonly waits: boolean;
+  /** Why this node has stopped: two final blocks contradict each other. Empty while it works. */
+  readonly conflict: string;
   /** Addresses of voters whose votes contradict each other. */
   readonly contradictions: string[];
   /** The last block of this node, by the hash of its header: what an override names. */
@@ -145,6 +147,8 @@ export interface NodePort {
   problem(): string | undefined;
   /** Why the disk has no room for transactions; undefined or absent while it has. */
   space?(): string | undefined;
+  /** Two final blocks that contradict each other, which have stopped this node; undefined: none. */
+  conflict?(): string | undefined;
   /** Starts an orderly exit; returns at once. */
   stop(): void;
 }

@@ -1,8 +1,9 @@
 /** Chains with the feature of finality, and votes of their miners. */
 
 import { equal } from '../../src/base/bytes.ts';
-import type { Block } from '../../src/block/block.ts';
+import { type Block, decodeBlock } from '../../src/block/block.ts';
 import { ChainBlocks, rootHeight } from '../../src/chain/finality/finality-state.ts';
+import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { voteFor } from '../../src/finality/carried.ts';
 import { encodeJustification } from '../../src/finality/justification.ts';
 import { type Vote, voteBytes } from '../../src/finality/vote.ts';
@@ -33,6 +34,26 @@ export const WITH_FINALITY: typeof rules = {
 
 export const chainWith = (settings = WITH_FINALITY): Promise<TestChain> =>
   newChain(createMemoryStore(), settings);
+
+export const fresh = ({ bytes }: Block): Block => decodeBlock(bytes, scheme);
+
+/** Those above the genesis block. */
+export const blocksOfChain = ({ blockchain }: TestChain): Block[] =>
+  Array.from({ length: blockchain.tip().height - 1 }, (_, i) =>
+    fresh(blockAt(blockchain.view, i + 2)!),
+  );
+
+/** The same blocks on a node with other settings. */
+export async function chainOf(
+  blocks: readonly Block[],
+  settings: typeof WITH_FINALITY,
+  time: number,
+): Promise<TestChain> {
+  const at = await chainWith(settings);
+  at.clock.time = time;
+  for (const block of blocks) await at.blockchain.append(fresh(block));
+  return at;
+}
 
 export function blocksOf({ blockchain }: TestChain, settings = WITH_FINALITY): ChainBlocks {
   const { view } = blockchain;

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { equal, latin1 } from '../../src/base/bytes.ts';
 import { decodeFinalProof, encodeFinalProof } from '../../src/finality/final-proof.ts';
+import { GATHER_MS } from '../../src/finality/spread/vote-outbox.ts';
 import { checkpointKey, type Vote } from '../../src/finality/vote.ts';
-import { GATHER_MS } from '../../src/finality/vote-outbox.ts';
 import { encodeVotes } from '../../src/finality/votes-message.ts';
 import { setOf } from './network/toy-chain.ts';
 import { ROUND_MS, ToyEngine, voteOf } from './toy-engine.ts';
@@ -67,9 +67,36 @@ t.test('the proof of a block that the own chain lacks waits for it', async (t) =
   t.equal(toy.engine.tracker.final.height, 2, 'it is known');
   t.equal(toy.engine.final().height, 1, 'and not shown');
   t.equal(toy.saved.length, 0);
+  t.strictSame(decodeFinalProof(toy.ahead.at(-1)!, scheme).link.target.id, b.id, 'but kept');
   toy.follow(b);
   await toy.world.runUntil(toy.world.now + 1);
   t.equal(toy.engine.final().height, 2);
+});
+
+t.test('votes that a block alone has are told to peers, as if they had just come', async (t) => {
+  const before = new ToyEngine(four);
+  const a = before.follow(before.block(before.root));
+  await before.votes(a, 1, 2, 3);
+  const b = before.follow(before.block(a));
+  const toy = new ToyEngine(four);
+  for (const block of [a, b]) {
+    const tracked = before.tracked(block);
+    toy.index.set(tracked.id, tracked);
+    toy.engine.added(tracked);
+    toy.follow(block);
+  }
+  t.ok(toy.engine.tracker.isJustified(latin1(a.id)));
+  toy.engine.joined(toy.peer(1));
+  const targets = () => toy.sent.map(({ target }) => latin1(target.id));
+  t.strictSame(targets(), Array(3).fill(latin1(a.id)), 'to whoever connects');
+  t.equal(await before.offer(...toy.sent), undefined, 'they are good');
+  toy.connected = [1];
+  await toy.world.runUntil(toy.world.now + 3 * ROUND_MS);
+  t.equal(toy.sent.length, 6, 'and once to who is connected');
+  await toy.votes(a, 4);
+  toy.sent.length = 0;
+  toy.engine.joined(toy.peer(1));
+  t.equal(toy.sent.length, 4, 'each once');
 });
 
 t.test('a vote with a false height in a message does not hide the true ones', async (t) => {

@@ -1,6 +1,7 @@
 /** An engine on a toy chain, with one peer that keeps what it is sent. */
 import { latin1 } from '../../src/base/bytes.ts';
 import { voteFor } from '../../src/finality/carried.ts';
+import type { Conflict } from '../../src/finality/conflicts.ts';
 import { Finality, type Peer, type VoterKey } from '../../src/finality/finality.ts';
 import { FIRST_NOTE } from '../../src/finality/note-file.ts';
 import { rules } from '../../src/finality/rules.ts';
@@ -61,9 +62,12 @@ export class ToyEngine {
   /** Proofs that it has sent to whoever connected. */
   readonly proved: Uint8Array[] = [];
   readonly saved: Uint8Array[] = [];
+  /** Proofs of blocks that its chain lacked. */
+  readonly ahead: Uint8Array[] = [];
   /** Accounts that are connected. */
   connected: readonly number[] = [];
   canSave = true;
+  readonly conflicts: Conflict[] = [];
   headBlock: ToyBlock;
   checks = 0;
 
@@ -99,9 +103,11 @@ export class ToyEngine {
         voter: votes === 0 ? undefined : voterKey(votes),
         saveProof: async (bytes) => {
           if (!this.canSave) throw new Error('the disk is full');
-          this.saved.push(bytes);
-          return true;
+          const isOwn = this.engine.mayFollow(this.tracked(this.headBlock));
+          (isOwn ? this.saved : this.ahead).push(bytes);
+          return isOwn;
         },
+        onConflict: (found) => void this.conflicts.push(found),
         onChange: () => {},
       },
     );

@@ -108,7 +108,10 @@ t.test(
     const named = { ...WITH_FINALITY, voterOverrides: [{ block, voters: [] }] };
     const { blockchain } = at;
     const ports = { blockchain, rules: named, scheme, log: quiet } as never;
-    t.throws(() => new NodeFinality(options, ports).start(), /has another block of height 2/);
+    t.throws(
+      () => new NodeFinality(options, ports).start(),
+      /finality.overrides.*block 2 of the chain has the header hash/,
+    );
   },
 );
 

@@ -16,6 +16,7 @@ const REPORT: FinalityReport = {
   next: [voter('3c', 0)],
   ownVotes: 'voting',
   waits: false,
+  conflict: '',
   contradictions: [],
   headHeight: 0,
   headHash: '',
@@ -38,6 +39,7 @@ t.test('lag, missing voters by name, contradictions and waiting', async (t) => {
     'node_finality_height 7',
     'node_finality_lag_blocks 2',
     'node_finality_waits 0',
+    'node_finality_conflict 0',
     'node_finality_voter_missing{voter="3a"} 0',
     'node_finality_voter_missing{voter="3b"} 1',
     'node_finality_voter_missing{voter="3c"} 1',
@@ -48,10 +50,17 @@ t.test('lag, missing voters by name, contradictions and waiting', async (t) => {
   ]) {
     t.ok(first.includes(line), line);
   }
-  report = { ...REPORT, waits: true, next: [], contradictions: ['3a', '3b', '3d'] };
+  report = {
+    ...REPORT,
+    waits: true,
+    conflict: 'two',
+    next: [],
+    contradictions: ['3a', '3b', '3d'],
+  };
   const second = await shown();
   for (const line of [
     'node_finality_waits 1',
+    'node_finality_conflict 1',
     'node_finality_contradictions{own="yes"} 1',
     'node_finality_contradictions{own="no"} 2',
   ]) {

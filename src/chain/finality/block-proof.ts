@@ -8,6 +8,7 @@ import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { encodeLink } from '../../block/header.ts';
 import { voteFor } from '../../finality/carried.ts';
+import { isProofBy } from '../../finality/final-proof.ts';
 import type { Justification } from '../../finality/justification.ts';
 import { makesSourceFinal } from '../../finality/links.ts';
 import type { ProofStep } from '../../finality/offline-proof.ts';
@@ -16,7 +17,7 @@ import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { carriedTargets, voterSets } from '../../ledger/tables.ts';
 import { type ActivationRules, activationHeight, feature } from '../../tx/rules/features.ts';
-import { storedFinalProof } from './final-floor.ts';
+import { finalFloor, storedFinalProof } from './final-floor.ts';
 import { carriedBy } from './finality-rules.ts';
 import { ChainBlocks, leavesAt, overriddenBelow, rootHeight } from './finality-state.ts';
 
@@ -55,7 +56,13 @@ export function proofOfBlock(
   const chain = new ChainBlocks(view, new Map(), root);
   const last = finalStep(view, chain, Math.max(height, trusted));
   if (last === undefined) {
-    throw apiError('Invalid', `No block at or above height ${Math.max(height, trusted)} is final`);
+    const lowest = Math.max(height, trusted);
+    throw apiError(
+      'Invalid',
+      finalFloor(view) < lowest
+        ? `No block at or above height ${lowest} is final`
+        : 'The voters of the final block are not those of the chain: ask again once a block above it is final',
+    );
   }
   const final = last.link.source.height;
   // A block of an older version has no hash of its parent.
@@ -102,7 +109,8 @@ function finalStep(view: LedgerView, chain: ChainBlocks, height: number): ProofS
   if (stored === undefined || source === undefined || source.height < height) return undefined;
   const sets = leavesAt(view, source.height);
   if (sets === undefined || !equal(chain.checkpoint(source.height).id, source.id)) return undefined;
-  return { ...stored, sets };
+  // The state has the voters that operators name from the first child of the block on.
+  return isProofBy(stored, sets, view.scheme) ? { ...stored, sets } : undefined;
 }
 
 /** Of each change that was completed, the proof that its last block carries. */

@@ -1,10 +1,27 @@
 /** Which blocks say at a start what is justified and final (finality.md#votes). */
 import { latin1 } from '../../base/bytes.ts';
+import { isProofBy } from '../../finality/final-proof.ts';
 import { madeFinal, type TrackedBlock } from '../../finality/tracked-block.ts';
+import type { FinalBlock } from '../../finality/tracker.ts';
+import type { LedgerView } from '../../ledger/ledger.ts';
+import { storedFinalProof } from './final-floor.ts';
 import type { FinalityIndex } from './finality-index.ts';
 
 /** Blocks with a justification that are read at the start. */
 const CARRIERS_MAX = 1_000;
+
+/**
+ * The final block that is on disk. Without its proof where operators have named other voters since: it says nothing
+ * to nodes that have their entry.
+ */
+export function storedFinal(view: LedgerView, index: FinalityIndex): FinalBlock | undefined {
+  const proof = storedFinalProof(view, view.scheme);
+  if (proof === undefined) return undefined;
+  const { source } = proof.link;
+  const block = index.get(latin1(source.id), source.height);
+  const isOfOthers = block !== undefined && !isProofBy(proof, block.leaves, view.scheme);
+  return isOfOthers ? source : { ...source, proof };
+}
 
 /**
  * The blocks that carry the highest justification above the final block, and that which makes the highest block

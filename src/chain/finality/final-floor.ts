@@ -16,12 +16,22 @@ import { meta } from '../../ledger/tables.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 
 const NAME = 'final-block';
+/** Of a block that the own chain lacks for now. */
+const AHEAD = 'final-ahead';
 
-export const finalProofWrite = (proof: Uint8Array | undefined): StoreWrite => ({
+const writeOf = (name: string, proof: Uint8Array | undefined): StoreWrite => ({
   table: meta.id,
-  key: meta.key.encode(NAME),
+  key: meta.key.encode(name),
   value: proof,
 });
+
+export const finalProofWrite = (proof: Uint8Array | undefined): StoreWrite => writeOf(NAME, proof);
+
+/** It is known after a restart, and not shown. */
+export const proofAheadWrite = (proof: Uint8Array | undefined): StoreWrite => writeOf(AHEAD, proof);
+
+export const storedAhead = (view: LedgerView): Uint8Array | undefined =>
+  view.get(meta, AHEAD)?.slice();
 
 /** Whether it is of a block of the own chain: no other proof is stored. */
 export const provesOwn = (view: LedgerView, proof: Uint8Array): boolean =>

@@ -15,12 +15,12 @@ import type { VoterSets } from '../../finality/voter-sets.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { carriedTargets, voterOverrides } from '../../ledger/tables.ts';
-import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
+import { overrideAt, type VoterOverride } from '../../tx/rules/chain-rules.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 import type { Tip } from '../tip.ts';
 import { carriedBy } from './finality-rules.ts';
 import { ChainBlocks, leavesAt } from './finality-state.ts';
-import { overriddenSets, overrideAt } from './voter-override.ts';
+import { overriddenSets } from './voter-override.ts';
 
 /** Blocks of the own chain that are kept in memory, at least. */
 export const OWN_MAX = 2_048;

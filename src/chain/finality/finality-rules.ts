@@ -43,7 +43,7 @@ import {
   voterOverrides,
   voterSets,
 } from '../../ledger/tables.ts';
-import type { ChainRules } from '../../tx/rules/chain-rules.ts';
+import { type ChainRules, overrideAt } from '../../tx/rules/chain-rules.ts';
 import { feature } from '../../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../../tx/transaction.ts';
 import { decodeStoredTx } from '../../tx/tx-bytes.ts';
@@ -60,7 +60,7 @@ import {
   overriddenBelow,
   rootHeight,
 } from './finality-state.ts';
-import { keyAmong, overriddenSets, overrideAt, overrideHash } from './voter-override.ts';
+import { keyAmong, overriddenSets, overrideHash } from './voter-override.ts';
 
 const NOTHING_AHEAD: HeadersAhead = new Map();
 const NO_HASH = new Uint8Array(32);

@@ -21,11 +21,6 @@ export const overriddenSets = (
   next: undefined,
 });
 
-export const overrideAt = (
-  overrides: readonly VoterOverride[],
-  height: number,
-): VoterOverride | undefined => overrides.find(({ block }) => block.height === height);
-
 /** `fast(u4 height ‖ b32 header hash ‖ u2 count ‖ keys)`, the keys in the order of their addresses. */
 export function overrideHash(override: VoterOverride, scheme: ChainScheme): Uint8Array {
   const { keys } = voterSet(override.voters, scheme);

@@ -11,8 +11,10 @@ import type { Log, Verifier } from '../../base/ports.ts';
 import { type Block, encodeBlock } from '../../block/block.ts';
 import { decodeHeaderRow } from '../../block/header-row.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
-import { headers, transactions } from '../../ledger/tables.ts';
+import { headers, transactions, voterOverrides } from '../../ledger/tables.ts';
+import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 import type { Blockchain } from '../blockchain.ts';
+import { requireOverridesOfRows } from '../finality/required-overrides.ts';
 import { importBlocks } from '../import/import-blocks.ts';
 
 /** The encoded rows of a table in the order of their keys, without the unreadable ones. */
@@ -27,13 +29,16 @@ export interface Rebuilt {
 const FIRST = 2;
 const PROGRESS_BLOCKS = 10_000;
 
+/** Rejects with StartError where the blocks were made with voters that `overrides` lacks. */
 export async function rebuild(
   blockchain: Blockchain,
   verifier: Verifier,
   rows: StoredRows,
   log: Log,
+  overrides: readonly VoterOverride[] = [],
 ): Promise<Rebuilt> {
   const { scheme } = blockchain.view;
+  requireOverridesOfRows(rows(voterOverrides.id), overrides, scheme);
   let reported = 0;
   try {
     await importBlocks(blockchain, verifier, blocksIn(rows, scheme), {

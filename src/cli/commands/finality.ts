@@ -10,6 +10,9 @@ const AHEAD_MAX = 10_000;
 /** With room for as many pairs as a node keeps. */
 const EVIDENCE_BYTES_MAX = 1024 * 1024;
 
+const GO_ON =
+  "the node votes again once a block is final that is far enough above, or after 'platform-node finality resume'";
+
 interface Flags {
   readonly set?: string[];
 }
@@ -45,9 +48,18 @@ export function register(command: Command): void {
 async function init(path: string, flags: Flags) {
   const { FIRST_NOTE } = await import('../../finality/note-file.ts');
   const { printJson } = await import('../terminal/output.ts');
-  await withNote(path, flags, ({ note, files, write }) => {
+  await withNote(path, flags, ({ note, files, lastVote, write }) => {
     // An empty one says that this key has voted elsewhere: a second first note would make it a liar.
-    if (files.read(note) !== undefined) throw new CliError(`'${note}' exists already`);
+    if (files.read(note) !== undefined) {
+      throw new CliError(`'${note}' exists already; where it is empty, ${GO_ON}`);
+    }
+    const voted = lastVote();
+    if (voted !== undefined) {
+      throw new CliError(
+        `the chain has a vote of this key for block ${voted}, so its note is lost or was put aside: put it back where it is the ` +
+          `newest one; otherwise ${GO_ON}`,
+      );
+    }
     write(FIRST_NOTE);
     printJson({ note });
   });
@@ -105,6 +117,8 @@ interface OpenNote {
   /** Undefined where it is lost. Throws StartError where it is damaged. */
   readonly read: () => Note | undefined;
   readonly write: (note: Note) => void;
+  /** Height of the last block for which the chain carries a vote of the key. */
+  readonly lastVote: () => number | undefined;
 }
 
 /** The note of the owner of a node that is not running. */
@@ -112,6 +126,7 @@ async function withNote(path: string, flags: Flags, job: (opened: OpenNote) => v
   const { files } = await import('../../adapters/files.ts');
   const { headerHash } = await import('../../block/header.ts');
   const { headerRowAt } = await import('../../chain/store/stored-blocks.ts');
+  const { lastCarriedVote } = await import('../../chain/finality/carried-votes.ts');
   const { encodeNote, readNote } = await import('../../finality/note-file.ts');
   const { participantOf } = await import('../../ledger/participants.ts');
   const { notePath, noteDisk } = await import('../../node/voter-note.ts');
@@ -136,6 +151,7 @@ async function withNote(path: string, flags: Flags, job: (opened: OpenNote) => v
       read: () => readNote(noteDisk(files, note), note, noteOwner(), scheme),
       write: (content) =>
         files.replace(note, encodeNote(content, noteOwner(), scheme), { secret: true }),
+      lastVote: () => lastCarriedVote(view, noteOwner().voter),
     });
   });
 }

@@ -57,6 +57,7 @@ export function crossChecks(
   checkTls(config, wrong);
   checkNamedKeys(config, wrong);
   checkRollback(config, wrong);
+  checkFinality(config, wrong);
   checkStorage(config.privacy.storage, wrong);
   checkContracts(config, wrong);
   warnings.push(...warningsOf(config).map((text) => `${file}: ${text}`));
@@ -111,6 +112,22 @@ function checkRollback({ synchronization, storage }: Config, wrong: Wrong): void
     String(storage.maxRollbackDepth),
     `expected at least synchronization.max-rollback = ${synchronization.maxRollback}`,
     'without the undo records of a block no reorganisation can take it back',
+  );
+}
+
+/** A root above which two branches may still win is two roots (finality.md#votes). */
+function checkFinality({ blockchain, features, synchronization }: Config, wrong: Wrong): void {
+  const { preActivatedFeatures, featureCheckBlocksPeriod } = blockchain.custom.functionality;
+  const isVotedFor = features.supported.includes(feature.finality);
+  const isPoa = blockchain.consensus.type === 'poa';
+  if (!isPoa || !isVotedFor || preActivatedFeatures.has(feature.finality)) return;
+  if (featureCheckBlocksPeriod >= 2 * synchronization.maxRollback) return;
+  wrong(
+    'synchronization.max-rollback',
+    String(synchronization.maxRollback),
+    `expected at most half of blockchain.custom.functionality.feature-check-blocks-period = ${featureCheckBlocksPeriod}, since ` +
+      `features.supported names ${feature.finality}`,
+    `set it to at most ${Math.floor(featureCheckBlocksPeriod / 2)} on all nodes, or take ${feature.finality} out of features.supported`,
   );
 }
 
@@ -192,21 +209,7 @@ function warningsOf(config: Config): string[] {
         'name registries or images, or set docker-engine.pull = never',
     );
   }
-  warnings.push(...finalityWarnings(config));
   return warnings;
-}
-
-/** Its root must be below each branch that may still win (finality.md#votes). */
-function finalityWarnings({ blockchain, features, synchronization }: Config): string[] {
-  const { preActivatedFeatures, featureCheckBlocksPeriod } = blockchain.custom.functionality;
-  const isVotedFor = features.supported.includes(feature.finality);
-  const least = 2 * synchronization.maxRollback;
-  if (!isVotedFor || preActivatedFeatures.has(feature.finality)) return [];
-  if (featureCheckBlocksPeriod >= least) return [];
-  return [
-    `features.supported names ${feature.finality}, and feature-check-blocks-period = ${featureCheckBlocksPeriod} is ` +
-      `less than twice max-rollback: set max-rollback to at most ${Math.floor(featureCheckBlocksPeriod / 2)} on all nodes`,
-  ];
 }
 
 /** `quorum`: the setting. The miners are those of the genesis block, as no other ones are known here. */

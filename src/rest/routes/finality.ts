@@ -62,6 +62,8 @@ const state = route({
     next: Type.Array(Voter),
     ownVotes: Type.String(),
     waits: Type.Boolean(),
+    /** Two final blocks that contradict each other, which have stopped this node; empty: none. */
+    conflict: Type.String(),
     contradictions: Type.Array(Type.String()),
     /** The last block of this node, by the hash of its header, Base58. */
     headHeight: Int32,
@@ -89,6 +91,7 @@ const INACTIVE: FinalityReport = {
   next: [],
   ownVotes: 'off',
   waits: false,
+  conflict: '',
   contradictions: [],
   headHeight: 0,
   headHash: '',

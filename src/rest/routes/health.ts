@@ -62,7 +62,7 @@ const ready = route({
   access: 'public',
   doc:
     'Whether the node should get requests; 503 also while it is behind, has too few peers or an ' +
-    'almost full disk, or is no member of its network.',
+    'almost full disk, is no member of its network, or knows of two final blocks that contradict each other.',
   query: {
     maxBlocksBehind: params.optional(
       params.nonNegative(
@@ -92,6 +92,8 @@ const ready = route({
     if (!clock.synchronized()) because('no-time', 'the time servers were of no use for too long');
     const outside = services.node.outside();
     if (outside !== undefined) because('shut-out', outside);
+    const conflict = services.node.conflict?.();
+    if (conflict !== undefined) because('finality-conflict', conflict);
     if (peers < minPeers) because('peers', `${peers} of at least ${minPeers} nodes connected`);
     const well = reasons.length === 0;
     const status = well ? 'ready' : 'not ready';

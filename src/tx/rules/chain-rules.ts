@@ -24,6 +24,11 @@ export interface VoterOverride {
   readonly voters: readonly Uint8Array[];
 }
 
+export const overrideAt = (
+  overrides: readonly VoterOverride[],
+  height: number,
+): VoterOverride | undefined => overrides.find(({ block }) => block.height === height);
+
 export interface ChainRules {
   /** Native token in messages. */
   readonly nativeToken: string;

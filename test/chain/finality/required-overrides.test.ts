@@ -1,15 +1,18 @@
 // Operators name the voters from a block on (finality.md#overrides): on all routes, and nowhere else.
 import t from 'tap';
+import { base58 } from '../../../src/base/base58.ts';
 import { equal } from '../../../src/base/bytes.ts';
-import { type Block, decodeBlock } from '../../../src/block/block.ts';
+import type { Block } from '../../../src/block/block.ts';
 import { headerHash } from '../../../src/block/header.ts';
 import { proofOfBlock } from '../../../src/chain/finality/block-proof.ts';
+import { storedFinal } from '../../../src/chain/finality/carriers.ts';
 import { finalProofWrite } from '../../../src/chain/finality/final-floor.ts';
 import { FinalityIndex } from '../../../src/chain/finality/finality-index.ts';
 import { leavesAt } from '../../../src/chain/finality/finality-state.ts';
 import { requireOverrides } from '../../../src/chain/finality/required-overrides.ts';
 import { importBlocks } from '../../../src/chain/import/import-blocks.ts';
-import { blockAt, headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
+import { rebuild } from '../../../src/chain/store/rebuild.ts';
+import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
 import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
 import { decodeJustification } from '../../../src/finality/justification.ts';
 import { verifyOffline } from '../../../src/finality/offline-proof.ts';
@@ -17,9 +20,11 @@ import { decidingOn } from '../../../src/finality/voter-set.ts';
 import { voterOverrides } from '../../../src/ledger/tables.ts';
 import type { VoterOverride } from '../../../src/tx/rules/chain-rules.ts';
 import {
+  type Account,
   mine,
   miners,
   nextTurn,
+  quiet,
   rules,
   scheme,
   type TestChain,
@@ -27,7 +32,10 @@ import {
 } from '../chain-harness.ts';
 import {
   blocksOf,
+  blocksOfChain,
+  chainOf,
   chainWith,
+  fresh,
   justificationOf,
   linkTo,
   mineCarrying,
@@ -38,25 +46,12 @@ import { makeBlock } from '../make-block.ts';
 
 const NOTHING = new Uint8Array(0);
 const HEIGHT = 4;
-const fresh = ({ bytes }: Block): Block => decodeBlock(bytes, scheme);
 const [stays] = miners;
 
 const withOverride = (override: VoterOverride) => ({
   ...WITH_FINALITY,
   voterOverrides: [override],
 });
-
-const blocksOfChain = ({ blockchain }: TestChain): Block[] =>
-  Array.from({ length: blockchain.tip().height - 1 }, (_, i) =>
-    fresh(blockAt(blockchain.view, i + 2)!),
-  );
-
-async function chainOf(blocks: readonly Block[], settings: typeof WITH_FINALITY, time: number) {
-  const at = await chainWith(settings);
-  at.clock.time = time;
-  for (const block of blocks) await at.blockchain.append(fresh(block));
-  return at;
-}
 
 /** Without votes up to a height; then one of the three voters is all that is left. */
 async function stopped() {
@@ -197,12 +192,74 @@ t.test('a chain that was made otherwise is refused at the start', async (t) => {
   ] as const) {
     t.doesNotThrow(() => check(chain, overrides));
   }
-  const made = /made with other voters from height 4 on; put the entry back/;
+  const made =
+    /made with other voters from height 4 on; put the entry back as it was: \{ height = 4, header = "\w+", voters = \["\w+"\] \}/;
   t.throws(() => check(on, []), made);
   t.throws(() => check(on, [{ ...override, voters: [miners[1]!.publicKey] }]), made);
-  t.throws(() => check(before, [elsewhere]), /has another block of height 4; run .* height 3/);
+  const { block } = override;
+  t.throws(
+    () => check(before, [elsewhere]),
+    new RegExp(
+      `finality.overrides.*block 4 of the chain has the header hash ${base58.encode(block.id)}, and its entry names 1{32}; ` +
+        "correct 'header' where it is wrong; .* run 'platform-node chain rollback' with the height 3",
+    ),
+  );
   await mine(before);
   t.throws(() => check(before, [override]), /without the entry of height 4; run .* height 4/);
+});
+
+t.test('a damaged store is rebuilt with the entry alone', async (t) => {
+  const { on, override, settings } = await goneOn();
+  const { view } = on.blockchain;
+  const rows = (table: number) => on.store.range(table, NOTHING, Uint8Array.of(255), 100, false);
+  const rebuilt = async (overrides: readonly VoterOverride[]) => {
+    const at = await chainOf([], settings, on.clock.time);
+    return rebuild(at.blockchain, verifier, rows, quiet, overrides);
+  };
+  t.equal((await rebuilt([override])).height, 7);
+  await t.rejects(rebuilt([]), {
+    name: 'StartError',
+    message: /finality.overrides.* other voters from height 4 on.*put the entry back/,
+  });
+  t.ok(view.get(voterOverrides, HEIGHT));
+});
+
+t.test('the named block may be final by the voters of the entry, and by no others', async (t) => {
+  const { at, override, settings } = await stopped();
+  const proofOf = (of: TestChain, voters: readonly Account[], by: typeof WITH_FINALITY) => {
+    const { vote: link } = linkTo(of, HEIGHT + 1, by);
+    const bytes = justificationOf(of, HEIGHT + 1, voters, {}, by);
+    return encodeFinalProof({ link, justification: decodeJustification(bytes, scheme) }, scheme);
+  };
+  const before = await chainOf(blocksOfChain(at), WITH_FINALITY, at.clock.time);
+  const on = await chainOf(blocksOfChain(at), settings, at.clock.time);
+  const carried = justificationOf(at, HEIGHT);
+  await mineCarrying(before, carried);
+  await mineAlone(on, carried);
+  const { blockchain, store } = on;
+  const { view } = blockchain;
+  const save = (bytes: Uint8Array) => store.write([finalProofWrite(bytes)]);
+  const check = () => requireOverrides(view, [override], blockchain.tip().height);
+  const stored = () =>
+    storedFinal(view, new FinalityIndex(view, 1, () => blockchain.tip(), [override]));
+  const proven = () => proofOfBlock(view, settings, HEIGHT, HEIGHT);
+  const unproven = /not those of the chain: ask again once a block above it is final/;
+  const byEntry = proofOf(on, [stays!], settings);
+  await save(byEntry);
+  t.doesNotThrow(check);
+  t.ok(stored()!.proof);
+  t.equal(proven().steps.length, 1);
+  const byOthers = proofOf(before, miners, WITH_FINALITY);
+  await save(byOthers);
+  t.doesNotThrow(check, 'the chain has gone on by the entry');
+  t.match(stored(), { height: HEIGHT, proof: undefined }, 'no peer is shown it');
+  t.throws(proven, unproven);
+  await blockchain.rollback(HEIGHT);
+  t.throws(check, /block 4 is final by voters that it leaves out; name a block above it/);
+  await save(byEntry);
+  t.doesNotThrow(check, 'its child was taken back');
+  t.ok(stored()!.proof);
+  t.throws(proven, unproven, 'the state has the voters of before');
 });
 
 t.test('no entry takes back what is final', async (t) => {
@@ -221,7 +278,10 @@ t.test('no entry takes back what is final', async (t) => {
   const stays4 = /block 4 is final here and stays/;
   t.throws(() => requireOverrides(view, named(4, new Uint8Array(32)), 5), stays4);
   t.throws(() => requireOverrides(view, named(3), 5), stays4);
-  t.throws(() => requireOverrides(view, named(4), 5), /block 4 is final; name a block above it/);
+  t.throws(
+    () => requireOverrides(view, named(4), 5),
+    /block 4 is final by voters that it leaves out; name a block above it/,
+  );
 });
 
 t.test('where nobody votes an entry has no effect, and is refused', async (t) => {

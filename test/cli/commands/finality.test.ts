@@ -1,5 +1,5 @@
 // What users see of final blocks: a transfer that waits for one, and a proof that is checked without a chain.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -19,6 +19,7 @@ const FUNCTIONALITY = 'NODE_BLOCKCHAIN_CUSTOM_FUNCTIONALITY';
 const env = {
   NODE_FEATURES_SUPPORTED: `[${feature.finality}]`,
   [`${FUNCTIONALITY}_FEATURE_CHECK_BLOCKS_PERIOD`]: '4',
+  NODE_SYNCHRONIZATION_MAX_ROLLBACK: '2',
   [`${FUNCTIONALITY}_BLOCKS_FOR_FEATURE_ACTIVATION`]: '3',
 };
 
@@ -69,6 +70,30 @@ async function resumes(t: Test, { dir, chainId }: DevNode, config: string) {
   t.ok(mayVote(link, { source: 9000, target: 9001 }));
   t.match(await resume(9001), { code: 1, stderr: /resumes after 9000 already/ });
   writeFileSync(file, before);
+}
+
+/** A note that was put aside is no reason to begin as a key that never voted. */
+async function beginsOnce(t: Test, { dir }: DevNode, config: string) {
+  const [file, aside] = ['', '.old'].map((end) => join(dir, `finality-note${end}`)) as [
+    string,
+    string,
+  ];
+  const init = () => run(['finality', 'init', config], { env });
+  t.match(await init(), { code: 1, stderr: /exists already/ });
+  renameSync(file, aside);
+  const refused = await init();
+  t.match(refused, {
+    code: 1,
+    stderr: /has a vote of this key for block \d+.*put it back.*resume/,
+  });
+  t.notOk(existsSync(file));
+  const empty = ['--set', `node.data-directory=${join(dir, 'elsewhere')}`];
+  t.match(
+    await run(['finality', 'init', config, ...empty], { env }),
+    { code: 0 },
+    'a chain without votes',
+  );
+  renameSync(aside, file);
 }
 
 async function showsLies(t: Test, { dir, chainId }: DevNode, config: string) {
@@ -152,6 +177,7 @@ t.test('a node of a network that votes', async (t) => {
 
   const config = join(node.dir, 'node.conf');
   await resumes(t, node, config);
+  await beginsOnce(t, node, config);
   await showsLies(t, node, config);
   const checkpoint = [
     ...['--set', `finality.checkpoint-height=${from}`],

@@ -288,7 +288,7 @@ export class Network {
     const isKept = final !== undefined && isAncestor(shown, final) && isAncestor(shown, node.head);
     if (!isKept) this.checks.say('reverted', `${member.account.name}: block ${shown.height}`);
     if (final !== undefined) member.shown = final;
-    if (node.engine.tracker.conflict !== undefined) {
+    if ((node.engine.tracker.conflict ?? node.conflict) !== undefined) {
       this.checks.say('two final', `${member.account.name} has two proofs`);
     }
   }

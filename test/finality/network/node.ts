@@ -6,6 +6,7 @@ import { equal, latin1 } from '../../../src/base/bytes.ts';
 import { Refusal } from '../../../src/base/errors.ts';
 import type { Log, LogFields, Verifier } from '../../../src/base/ports.ts';
 import { judgeCarried } from '../../../src/finality/carried.ts';
+import type { Conflict } from '../../../src/finality/conflicts.ts';
 import { decodeFinalProof } from '../../../src/finality/final-proof.ts';
 import { Finality, type Peer } from '../../../src/finality/finality.ts';
 import { decodeNote, readNote } from '../../../src/finality/note-file.ts';
@@ -52,6 +53,8 @@ export class ToyNode {
   readonly index = new Map<string, TrackedBlock>();
   readonly toys = new Map<string, ToyBlock>();
   isAlive = true;
+  /** Two final blocks of which it knows the proofs. */
+  conflict: Conflict | undefined;
   head: ToyBlock;
   /** The best block that is known, which may still be on its way to the disk. */
   private isMoving = false;
@@ -97,6 +100,9 @@ export class ToyNode {
           note: readNote({ read: () => content.note }, 'note', this.owner, scheme),
         },
         saveProof: (bytes) => this.saveProof(bytes),
+        onConflict: (found) => {
+          this.conflict = found;
+        },
         onChange: () => this.choose(),
       },
     );

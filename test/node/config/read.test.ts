@@ -442,11 +442,15 @@ t.test('what nodes of a network share', async (t) => {
 
 t.test('a vote for finality needs a period of twice max-rollback', async (t) => {
   const custom = (period: number, more = '') =>
-    `${LEAST} features.supported = [1004], blockchain.custom.functionality {
+    `${LEAST} ntp.fatal-timeout = 5m, blockchain.consensus.type = poa, features.supported = [1004]
+    blockchain.custom.functionality {
       feature-check-blocks-period = ${period}, blocks-for-feature-activation = 3 ${more} }`;
-  const about = async (text: string): Promise<string[]> =>
-    (await read(text)).warnings.filter((warning) => warning.includes('max-rollback'));
-  t.match(await about(custom(199)), [/set max-rollback to at most 99 on all nodes/]);
-  t.strictSame(await about(custom(200)), []);
-  t.strictSame(await about(custom(199, ', pre-activated-features = { 1004 = 0 }')), []);
+  const { message } = await problems(custom(199));
+  t.match(
+    message,
+    /synchronization.max-rollback.*feature-check-blocks-period = 199.*at most 99 on all/s,
+  );
+  await t.resolves(read(custom(200)));
+  await t.resolves(read(custom(199).replace('type = poa', 'type = pos')), 'without effect there');
+  await t.resolves(read(custom(199, ', pre-activated-features = { 1004 = 0 }')));
 });

@@ -62,6 +62,16 @@ t.test('a node that is no member of its network', async (t) => {
   t.equal((await get('/health/live')).status, 200, 'a restart would not help');
 });
 
+t.test('a node that two final blocks have stopped', async (t) => {
+  const conflict = () => 'block 2 is final here';
+  const get = await asked({ node: { ...services.node, conflict } });
+  t.match(await get('/health/ready'), {
+    status: 503,
+    body: { reasons: [{ code: 'finality-conflict', message: conflict() }] },
+  });
+  t.equal((await get('/health/live')).status, 200, 'a restart would not help');
+});
+
 t.test('a broken store and a broken journal', async (t) => {
   const get = await asked({
     node: { ...services.node, problem: () => 'the store is damaged' },

@@ -86,8 +86,9 @@ async function refill(store: LmdbStore, config: Config, genesis: Block, log: Log
   const verifier = createVerifyThreads(family, { log });
   try {
     const ports = { scheme, store, verifier, clock: systemClock(), log };
-    const { blockchain } = await openBlockchain(config, genesis, ports);
-    const { height, of } = await rebuild(blockchain, verifier, damaged.rows, log);
+    const { blockchain, rules } = await openBlockchain(config, genesis, ports);
+    const { rows } = damaged;
+    const { height, of } = await rebuild(blockchain, verifier, rows, log, rules.voterOverrides);
     const kept = damaged.done(height >= of && of > 0);
     log.warn('store.rebuilt', { height, of, ...(kept === undefined ? {} : { kept }) });
   } finally {

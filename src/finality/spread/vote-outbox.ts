@@ -5,10 +5,10 @@
  * Invariants: the first vote after a pause leaves at once, and no vote waits longer than `GATHER_MS`; nobody gets a
  * vote back from which it came.
  */
-import type { Clock } from '../base/ports.ts';
-import type { ChainScheme } from '../codec/codec.ts';
-import { encodeVote, type SignedVote } from './vote.ts';
-import { joinVotes, VOTES_OF_MESSAGE_MAX } from './votes-message.ts';
+import type { Clock } from '../../base/ports.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { encodeVote, type SignedVote } from '../vote.ts';
+import { joinVotes, VOTES_OF_MESSAGE_MAX } from '../votes-message.ts';
 
 export const GATHER_MS = 100;
 

@@ -1,14 +1,14 @@
 // How many messages the votes of many voters take (finality.md#spread).
 import t from 'tap';
-import { latin1 } from '../../src/base/bytes.ts';
-import type { SignedVote } from '../../src/finality/vote.ts';
-import { GATHER_MS, VoteOutbox } from '../../src/finality/vote-outbox.ts';
-import { decodeVotes, VOTES_OF_MESSAGE_MAX } from '../../src/finality/votes-message.ts';
-import { votesBudget } from '../../src/network/messages/message-budgets.ts';
-import { fakeClock } from '../node/fake-clock.ts';
-import { setOf } from './network/toy-chain.ts';
-import { ToyEngine, voteOf } from './toy-engine.ts';
-import { scheme } from './vectors.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import { GATHER_MS, VoteOutbox } from '../../../src/finality/spread/vote-outbox.ts';
+import type { SignedVote } from '../../../src/finality/vote.ts';
+import { decodeVotes, VOTES_OF_MESSAGE_MAX } from '../../../src/finality/votes-message.ts';
+import { votesBudget } from '../../../src/network/messages/message-budgets.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+import { setOf } from '../network/toy-chain.ts';
+import { ToyEngine, voteOf } from '../toy-engine.ts';
+import { scheme } from '../vectors.ts';
 
 function fresh() {
   const toy = new ToyEngine(setOf(1, 2, 3, 4));

@@ -1,0 +1,144 @@
+/**
+ * Two proofs of final blocks of which neither is above the other (finality.md#contradictions): more than a third
+ * of the voters has lied. One of the two is of the own chain.
+ *
+ * Invariants: signatures are verified before a proof counts; a few of the proofs above the own final block are
+ * kept, since their chains are not known; what is compared is the chain of the final block, which the own head may have
+ * left for a moment.
+ */
+import { equal, latin1 } from '../base/bytes.ts';
+import type { Log, Verifier } from '../base/ports.ts';
+import type { ChainScheme } from '../codec/codec.ts';
+import type { FinalProof } from './final-proof.ts';
+import { justificationChecks } from './justification.ts';
+import type { Rules } from './rules.ts';
+import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
+import type { Tracker } from './tracker.ts';
+import type { Checkpoint, Vote } from './vote.ts';
+import { isQuorumOfEach, type VoterSet } from './voter-set.ts';
+import type { VoterSets } from './voter-sets.ts';
+
+export interface Conflict {
+  /** The highest final block of the own chain. */
+  readonly own: Checkpoint;
+  /** Of a block that the own chain lacks. */
+  readonly other: FinalProof;
+}
+
+export interface ConflictPorts {
+  readonly scheme: ChainScheme;
+  readonly rules: Rules;
+  readonly blocks: BlockIndex;
+  readonly verifier: Pick<Verifier, 'verify'>;
+  readonly tracker: Tracker;
+  readonly log: Log;
+  readonly head: () => TrackedBlock;
+  readonly onConflict?: (found: Conflict) => void;
+}
+
+interface Claim {
+  readonly proof: FinalProof;
+  /** Of the sets that decided. */
+  readonly change: number;
+}
+
+const CLAIMS_MAX = 8;
+
+export class Conflicts {
+  private readonly ports: ConflictPorts;
+  private claims: readonly Claim[] = [];
+  private reported: Conflict | undefined;
+  private older = '';
+
+  constructor(ports: ConflictPorts) {
+    this.ports = ports;
+  }
+
+  /** The sets with this rule hash, where this node knows them. */
+  setsOf({ ruleHash, source, target }: Vote): VoterSets<VoterSet> | undefined {
+    const { blocks, tracker } = this.ports;
+    const head = this.ports.head();
+    const known = blocks.get(latin1(target.id), target.height);
+    const own = ancestorAt(head, source.height, blocks);
+    return [known?.deciding, own?.leaves, head.leaves, head.deciding].find(
+      (one) => one !== undefined && equal(tracker.deciding(one).ruleHash, ruleHash),
+    );
+  }
+
+  /** A peer has sent the proof of its final block. */
+  async take(proof: FinalProof): Promise<void> {
+    const { source } = proof.link;
+    const sets = this.setsOf(proof.link);
+    if (sets === undefined || this.isFinal(source) || this.isKnown(source)) return;
+    if (!(await this.isProved(proof, sets))) return;
+    this.claims = [...this.claims, { proof, change: sets.change }]
+      .sort((a, b) => a.proof.link.source.height - b.proof.link.source.height)
+      .slice(0, CLAIMS_MAX);
+    this.compare();
+  }
+
+  /** More may be final now. */
+  compare(): void {
+    const { tracker, blocks } = this.ports;
+    const inIndex = tracker.conflict?.[1].proof;
+    if (inIndex !== undefined) {
+      const { target } = inIndex.link;
+      const change = blocks.get(latin1(target.id), target.height)?.deciding.change ?? 0;
+      this.judge({ proof: inIndex, change });
+    }
+    const { height } = tracker.final;
+    const decided = this.claims.filter(({ proof }) => proof.link.source.height <= height);
+    if (decided.length === 0) return;
+    this.claims = this.claims.slice(decided.length);
+    for (const claim of decided) this.judge(claim);
+  }
+
+  private isKnown(one: Checkpoint): boolean {
+    const known = [...this.claims.map(({ proof }) => proof), this.reported?.other];
+    return known.some((each) => each !== undefined && equal(each.link.source.id, one.id));
+  }
+
+  private isFinal({ height, id }: Checkpoint): boolean {
+    const at = this.finalAt(height);
+    return at !== undefined && equal(at.id, id);
+  }
+
+  private finalAt(height: number): Checkpoint | undefined {
+    const { tracker, blocks } = this.ports;
+    const final = blocks.get(latin1(tracker.final.id), tracker.final.height);
+    const found = final && ancestorAt(final, height, blocks)?.checkpoint;
+    return found?.height === height ? found : undefined;
+  }
+
+  private async isProved(
+    { link, justification }: FinalProof,
+    sets: VoterSets<VoterSet>,
+  ): Promise<boolean> {
+    const { scheme, rules, verifier, tracker } = this.ports;
+    const deciding = tracker.deciding(sets);
+    const { keys } = deciding.members;
+    const { votes } = justification;
+    if (votes.length !== keys.length) return false;
+    const voted = new Set(keys.filter((_, i) => votes[i] !== undefined).map(latin1));
+    if (!isQuorumOfEach(deciding, rules.quorum, (name) => voted.has(name))) return false;
+    const verdicts = await verifier.verify(justificationChecks(justification, link, keys, scheme));
+    return verdicts.every((isGood) => isGood);
+  }
+
+  private judge({ proof, change }: Claim): void {
+    const { tracker, log, head, onConflict } = this.ports;
+    const { source } = proof.link;
+    const own = this.finalAt(source.height);
+    if (this.reported !== undefined || own === undefined || equal(own.id, source.id)) return;
+    // Keys of those who voted long ago may be stolen.
+    if (change < head().leaves.change - 1) {
+      const key = latin1(source.id);
+      if (key !== this.older) log.warn('finality.older-conflict', { height: source.height });
+      this.older = key;
+      return;
+    }
+    const { height, id } = tracker.final;
+    this.reported = { own: { height, id }, other: proof };
+    onConflict?.(this.reported);
+  }
+}
