@@ -7,7 +7,8 @@
  * left for a moment.
  */
 import { equal, latin1 } from '../base/bytes.ts';
-import type { Log, Verifier } from '../base/ports.ts';
+import { type Misconduct, misconduct } from '../base/misconduct.ts';
+import type { Log, SignatureCheck, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { FinalProof } from './final-proof.ts';
 import { justificationChecks } from './justification.ts';
@@ -26,6 +27,7 @@ export interface Conflict {
 }
 
 export interface ConflictPorts {
+  readonly genesis: Uint8Array;
   readonly scheme: ChainScheme;
   readonly rules: Rules;
   readonly blocks: BlockIndex;
@@ -65,16 +67,22 @@ export class Conflicts {
     );
   }
 
-  /** A peer has sent the proof of its final block. */
-  async take(proof: FinalProof): Promise<void> {
-    const { source } = proof.link;
+  /** A peer has sent the proof of its final block. What it returns is held against the peer. */
+  async take(proof: FinalProof): Promise<Misconduct | undefined> {
+    const { genesis, source } = proof.link;
+    // A network that was made anew with its keys has the rule hashes of the one before.
+    if (!equal(genesis, this.ports.genesis)) return undefined;
     const sets = this.setsOf(proof.link);
-    if (sets === undefined || this.isFinal(source) || this.isKnown(source)) return;
-    if (!(await this.isProved(proof, sets))) return;
+    if (sets === undefined || this.isFinal(source) || this.isKnown(source)) return undefined;
+    const checks = this.checksOf(proof, sets);
+    if (checks === undefined) return undefined;
+    const verdicts = await this.ports.verifier.verify(checks);
+    if (!verdicts.every((isGood) => isGood)) return misconduct('a proof has a wrong signature');
     this.claims = [...this.claims, { proof, change: sets.change }]
       .sort((a, b) => a.proof.link.source.height - b.proof.link.source.height)
       .slice(0, CLAIMS_MAX);
     this.compare();
+    return undefined;
   }
 
   /** More may be final now. */
@@ -110,19 +118,19 @@ export class Conflicts {
     return found?.height === height ? found : undefined;
   }
 
-  private async isProved(
+  /** Undefined where they are no votes of a quorum. */
+  private checksOf(
     { link, justification }: FinalProof,
     sets: VoterSets<VoterSet>,
-  ): Promise<boolean> {
-    const { scheme, rules, verifier, tracker } = this.ports;
+  ): SignatureCheck[] | undefined {
+    const { scheme, rules, tracker } = this.ports;
     const deciding = tracker.deciding(sets);
     const { keys } = deciding.members;
     const { votes } = justification;
-    if (votes.length !== keys.length) return false;
+    if (votes.length !== keys.length) return undefined;
     const voted = new Set(keys.filter((_, i) => votes[i] !== undefined).map(latin1));
-    if (!isQuorumOfEach(deciding, rules.quorum, (name) => voted.has(name))) return false;
-    const verdicts = await verifier.verify(justificationChecks(justification, link, keys, scheme));
-    return verdicts.every((isGood) => isGood);
+    if (!isQuorumOfEach(deciding, rules.quorum, (name) => voted.has(name))) return undefined;
+    return justificationChecks(justification, link, keys, scheme);
   }
 
   private judge({ proof, change }: Claim): void {

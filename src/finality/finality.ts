@@ -127,7 +127,7 @@ export class Finality {
     });
     const { tracker, pool } = this;
     this.justified = new JustifiedVotes({ tracker, kept: pool.kept, blocks, genesis });
-    this.conflicts = new Conflicts({ ...ports, tracker });
+    this.conflicts = new Conflicts({ ...ports, tracker, genesis });
     this.voter = ports.voter && this.createVoter(ports.voter);
   }
 
@@ -235,8 +235,8 @@ export class Finality {
     const sets = this.conflicts.setsOf(proof.link);
     const keys = sets === undefined ? [] : this.tracker.deciding(sets).members.keys;
     const offence = await this.take(votesOf(proof.link, proof.justification, keys), from);
-    if (!this.isStopped) await this.conflicts.take(proof);
-    return offence;
+    if (this.isStopped) return offence;
+    return (await this.conflicts.take(proof)) ?? offence;
   }
 
   private async take(votes: readonly SignedVote[], from: Peer): Promise<Misconduct | undefined> {

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import { encodeFinalProof } from '../../src/finality/final-proof.ts';
+import type { SignedVote } from '../../src/finality/vote.ts';
 import type { VoterSet } from '../../src/finality/voter-set.ts';
 import { setOf, type ToyBlock } from './network/toy-chain.ts';
 import { ToyEngine, voteOf } from './toy-engine.ts';
@@ -15,8 +16,9 @@ function proofOf(
   child: ToyBlock,
   names: readonly number[],
   { keys }: VoterSet = four,
+  changed: Partial<SignedVote> = {},
 ) {
-  const votes = names.map((name) => voteOf(name, toy.tracked(child), toy.root));
+  const votes = names.map((name) => voteOf(name, toy.tracked(child), toy.root, changed));
   const [link] = votes;
   const by = keys.map((key) => votes.find(({ voter }) => latin1(voter) === latin1(key))?.signature);
   return encodeFinalProof(
@@ -28,7 +30,7 @@ function proofOf(
 /** An engine with a final block at height 2, and one that shows the proof of another to it. */
 async function twoFinal() {
   const liars = new ToyEngine(four);
-  const toy = new ToyEngine(four);
+  const toy = new ToyEngine(four, 2, 0, liars.root);
   const at = async (of: ToyEngine): Promise<readonly [ToyBlock, ToyBlock]> => {
     const a = of.follow(of.block(of.root));
     await of.votes(a, 1, 2, 3);
@@ -36,9 +38,9 @@ async function twoFinal() {
   };
   const [other, otherChild] = await at(liars);
   const [own, ownChild] = await at(toy);
-  const show = (names: readonly number[]) =>
-    toy.engine.receiveProof(proofOf(liars, otherChild, names), toy.peer(1));
-  return { liars, toy, other, own, ownChild, show };
+  const show = (names: readonly number[], changed: Partial<SignedVote> = {}) =>
+    toy.engine.receiveProof(proofOf(liars, otherChild, names, four, changed), toy.peer(1));
+  return { liars, toy, other, otherChild, own, ownChild, show };
 }
 
 t.test('the proof of another final block at or below the own one', async (t) => {
@@ -55,6 +57,30 @@ t.test('the proof of another final block at or below the own one', async (t) => 
   await show([1, 2, 3]);
   t.equal(toy.conflicts.length, 1, 'once');
 });
+
+t.test('the proof of another network with the same voters', async (t) => {
+  const { toy, ownChild, show } = await twoFinal();
+  await toy.votes(ownChild, 1, 2, 4);
+  await show([1, 2, 3], { genesis: new Uint8Array(32).fill(9) });
+  t.strictSame(toy.conflicts, [], 'nobody lies who votes in both');
+  await show([1, 2, 3]);
+  t.equal(toy.conflicts.length, 1);
+});
+
+t.test(
+  'a proof with a wrong signature, also where its votes are too old to be checked',
+  async (t) => {
+    const { liars, toy, otherChild, ownChild } = await twoFinal();
+    await toy.votes(ownChild, 1, 2, 4);
+    await toy.votes(toy.follow(toy.block(ownChild)), 1, 2, 4);
+    t.equal(toy.engine.tracker.final.height, 3);
+    const forged = proofOf(liars, otherChild, [1, 2, 3]);
+    forged[forged.length - 1]! ^= 1;
+    const offence = await toy.engine.receiveProof(forged, toy.peer(1));
+    t.match(offence, { message: /wrong signature/ });
+    t.strictSame(toy.conflicts, []);
+  },
+);
 
 t.test('a proof from above the own final block is compared once that comes so far', async (t) => {
   const { toy, ownChild, show } = await twoFinal();

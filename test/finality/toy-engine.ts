@@ -72,8 +72,8 @@ export class ToyEngine {
   checks = 0;
 
   /** `votes`: the account of the engine, which has never voted; 0: it does not vote. */
-  constructor(set: VoterSet, maxRollback = 2, votes = 0) {
-    this.root = genesisOf(set);
+  constructor(set: VoterSet, maxRollback = 2, votes = 0, root = genesisOf(set)) {
+    this.root = root;
     this.headBlock = this.root;
     const tracked = trackedRoot(this.root);
     this.index.set(tracked.id, tracked);
