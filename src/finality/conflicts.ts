@@ -35,7 +35,8 @@ export interface ConflictPorts {
   readonly tracker: Tracker;
   readonly log: Log;
   readonly head: () => TrackedBlock;
-  readonly onConflict?: (found: Conflict) => void;
+  /** `change`: of the sets that decided on the other one. */
+  readonly onConflict?: (found: Conflict, change: number) => void;
 }
 
 interface Claim {
@@ -147,6 +148,6 @@ export class Conflicts {
     }
     const { height, id } = tracker.final;
     this.reported = { own: { height, id }, other: proof };
-    onConflict?.(this.reported);
+    onConflict?.(this.reported, change);
   }
 }

@@ -70,7 +70,7 @@ export interface FinalityPorts {
    */
   readonly saveProof: (proof: Uint8Array) => Promise<boolean>;
   /** Two final blocks contradict each other. Whoever decides what follows stops the engine. */
-  readonly onConflict?: (found: Conflict) => void;
+  readonly onConflict?: (found: Conflict, change: number) => void;
   /** Something is known that may make another branch the better one. */
   readonly onChange: () => void;
 }

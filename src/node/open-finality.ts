@@ -192,7 +192,7 @@ export class NodeFinality implements BranchFinality {
         peers: () => this.peers(),
         voter: this.options.votes ? this.voterOf(genesis, isFirst) : undefined,
         saveProof: (bytes) => this.saveProof(bytes),
-        onConflict: (found) => this.conflict(found),
+        onConflict: (found, change) => this.conflict(found, change),
         onChange: () => {
           this.search.changed();
           if (this.seeksJustified()) this.onSeeking();
@@ -216,8 +216,8 @@ export class NodeFinality implements BranchFinality {
     return isSaved;
   }
 
-  private conflict(found: Conflict): void {
-    if (!this.stopped.stops(found)) return;
+  private conflict(found: Conflict, change: number): void {
+    if (!this.stopped.stops(found, change)) return;
     this.running?.engine.stop();
     for (const peer of this.peers()) peer.prove(encodeFinalProof(found.other, this.ports.scheme));
   }

@@ -18,6 +18,7 @@ import {
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { meta } from '../../ledger/tables.ts';
 import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
+import { leavesAt } from './finality-state.ts';
 
 const NAME = 'final-conflict';
 
@@ -45,6 +46,17 @@ export const isSettled = (
   overrides: readonly VoterOverride[],
   height: number,
 ): boolean => overrides.some(({ block }) => block.height >= own.height && block.height <= height);
+
+/** The sets of this change decided before operators named others in this chain: what they sign is no news. */
+export const areReplaced = (
+  view: LedgerView,
+  change: number,
+  overrides: readonly VoterOverride[],
+  height: number,
+): boolean =>
+  overrides.some(
+    ({ block }) => block.height <= height && change < (leavesAt(view, block.height)?.change ?? 0),
+  );
 
 const textOf = ({ height, id }: Checkpoint): string => `block ${height} (${base58.encode(id)})`;
 

@@ -6,6 +6,7 @@ import { base58 } from '../../base/base58.ts';
 import type { Log, Store } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import {
+  areReplaced,
   conflictText,
   conflictWrite,
   isSettled,
@@ -42,12 +43,16 @@ export class FinalStop {
     return this.found && conflictText(this.found);
   }
 
-  /** False where operators have decided already. */
-  stops(found: Conflict): boolean {
+  /** `change`: of the sets that decided on the other block. False where operators have decided already. */
+  stops(found: Conflict, change: number): boolean {
     const { blockchain, store, scheme, log, overrides } = this.ports;
     const { own, other } = found;
     const { source } = other.link;
-    if (isSettled(found, overrides, blockchain.tip().height)) {
+    const { height } = blockchain.tip();
+    const isDecided =
+      isSettled(found, overrides, height) ||
+      areReplaced(blockchain.view, change, overrides, height);
+    if (isDecided) {
       log.warn('finality.older-conflict', { height: source.height });
       return false;
     }

@@ -26,12 +26,15 @@ import {
 } from '../../chain/chain-harness.ts';
 import {
   blocksOf,
+  blocksOfChain,
+  chainOf,
   chainWith,
   justificationOf,
   linkTo,
   mineCarrying,
   WITH_FINALITY,
 } from '../../chain/finality-harness.ts';
+import { makeBlock } from '../../chain/make-block.ts';
 import { memoryFiles } from '../../keystore/sample.ts';
 
 const NOTHING = new Uint8Array(0);
@@ -146,4 +149,29 @@ t.test('a proof of a block that the chain lacks for now outlasts a restart', asy
   await own.store.write([proofAheadWrite(proof)]);
   t.equal(await saveFinalProof(own, proofOf(own)), true);
   t.equal(storedAhead(own.blockchain.view), undefined, 'until another one is shown');
+});
+
+t.test('what operators have decided is not asked again once more is final', async (t) => {
+  const [at, other] = [await chain(false), await chain(true)];
+  const [stays] = miners;
+  const block = blocksOf(at).checkpoint(at.blockchain.tip().height);
+  const voterOverrides = [{ block, voters: [stays!.publicKey] }];
+  const settings = { ...WITH_FINALITY, voterOverrides };
+  const on = await chainOf(blocksOfChain(at), settings, at.clock.time);
+  const mineAlone = (carried: Uint8Array) => {
+    on.clock.time = on.blockchain.nextSlot(stays!, nextTurn(on).time)!.from + 10;
+    const miner = { ...stays!, carried: () => carried };
+    return makeBlock(on.blockchain, miner, on.clock.time, async () => {});
+  };
+  await mineAlone(NOTHING);
+  for (const height of [5, 6]) {
+    await mineAlone(justificationOf(on, height, [stays!], {}, settings));
+  }
+  const { finality, events, show } = started(on, voterOverrides);
+  await settled();
+  t.match(finality.report(), { finalHeight: 5 });
+  show(proofOf(other));
+  await settled();
+  t.equal(finality.problem(), undefined);
+  t.strictSame(events, []);
 });
