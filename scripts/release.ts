@@ -1,6 +1,6 @@
 /**
  * `npm run release -- [--out=FOLDER] [--tarball=FILE] [--level=N]`: what a release consists of, in FOLDER
- * (`release/`): the npm tarball, the Debian package made of it, and their checksums in SHA256SUMS.
+ * (`release/`): the npm tarball, the Debian package made of it, and their checksums in SHA256SUMS. Other files of FOLDER stay.
  *
  * A tarball that is given is not built again; without compression (level 0) the package is there sooner.
  * The same sources, dependencies and Node give the same bytes: all times are that of the commit, or
@@ -8,11 +8,12 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { buildPackage, whyNoPackage } from './release/debian.ts';
+import { CHECKSUMS, clearReleased } from './release/folder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** The time that npm gives all files of a tarball. */
@@ -32,20 +33,20 @@ if (reason !== undefined) {
   process.exit(1);
 }
 const out = resolve(values.out);
-rmSync(out, { recursive: true, force: true });
-mkdirSync(out, { recursive: true });
 const tarball = join(out, basename(values.tarball ?? `platform-node-${packageJson.version}.tgz`));
-if (values.tarball === undefined) {
+const given = values.tarball && resolve(values.tarball);
+clearReleased(out, given);
+if (given === undefined) {
   const pack = ['pack', '--silent', '--pack-destination', out];
   execFileSync('npm', pack, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
-} else {
-  copyFileSync(values.tarball, tarball);
+} else if (given !== tarball) {
+  copyFileSync(given, tarball);
 }
 const level = Number(values.level);
 const deb = buildPackage({ root: ROOT, tarball, out, seconds: releaseSeconds(), level });
 
 const sums = [tarball, deb].map((file) => `${sha256(file)}  ${basename(file)}\n`);
-writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
+writeFileSync(join(out, CHECKSUMS), sums.join(''));
 process.stdout.write(sums.join(''));
 
 /** When the sources were committed, so that the same sources give the same package. */
