@@ -67,6 +67,9 @@ export function encodeNote(
   return bytes;
 }
 
+/** Whole, and not of this voter. */
+class ForeignNote extends CodecError {}
+
 /** Reads all of the bytes. Throws CodecError. */
 export function decodeNote(bytes: Uint8Array, owner: NoteOwner, scheme: ChainScheme): Note {
   const end = bytes.length - DIGEST_BYTES;
@@ -76,12 +79,12 @@ export function decodeNote(bytes: Uint8Array, owner: NoteOwner, scheme: ChainSch
   const src = new Reader(bytes, scheme, 0, end);
   const version = src.u8();
   if (version !== VERSION) throw new CodecError('note', `version ${version} is unknown`);
-  if (!equal(src.bytes(DIGEST_BYTES), owner.genesis)) {
-    throw new CodecError('note', 'it is of another network');
-  }
+  const genesis = src.bytes(DIGEST_BYTES);
+  // That of a new key names no network yet.
   if (!equal(src.bytes(scheme.publicKeySize), owner.voter)) {
-    throw new CodecError('note', 'it is of another key');
+    throw new ForeignNote('note', 'it is of another key');
   }
+  if (!equal(genesis, owner.genesis)) throw new ForeignNote('note', 'it is of another network');
   const link = { source: src.u32(), target: src.u32() };
   const flag = src.u8();
   if (flag > 1) throw new CodecError('note', `flag ${flag}, expected 0 or 1`);
@@ -100,6 +103,14 @@ function readVoteOf(src: Reader, link: Link, owner: NoteOwner): SignedVote {
   return vote;
 }
 
+const REMEDY_DAMAGED =
+  'replace it by an empty file: the node then votes again once a block is final that is far enough above those ' +
+  'of today';
+/** In a network that is made anew nobody votes, and so nothing is final, where all notes count as lost. */
+const REMEDY_FOREIGN =
+  'move it away, and put the one of this key and network in its place; where this key has never voted in this network, run ' +
+  "'platform-node finality init' instead";
+
 /** The note on disk; undefined where there is none. `path` is for the message. Throws StartError. */
 export function readNote(
   disk: Pick<NoteDisk, 'read'>,
@@ -111,9 +122,7 @@ export function readNote(
     const bytes = disk.read();
     return bytes && decodeNote(bytes, owner, scheme);
   } catch (cause) {
-    const remedy =
-      'replace it by an empty file: the node then votes again once a block is final that is far enough above those ' +
-      'of today';
+    const remedy = cause instanceof ForeignNote ? REMEDY_FOREIGN : REMEDY_DAMAGED;
     throw new StartError(`note of the voter ${path}`, 'data-directory', cause, remedy);
   }
 }

@@ -25,7 +25,19 @@ t.test('it is that of a key that has never voted, in whatever network', async (t
 t.test('it is of one key', (t) => {
   const files = memoryFiles();
   files.replace(PATH, noteOfNewKey(another, scheme));
-  t.throws(() => readVoterNote(files, PATH, owner, scheme), /note of the voter/);
+  t.throws(() => readVoterNote(files, PATH, owner, scheme), /another key; move it away/);
+  t.end();
+});
+
+t.test('in a network that is made anew with its keys no note counts as lost', (t) => {
+  const files = memoryFiles();
+  const before = { genesis: new Uint8Array(32).fill(8), voter };
+  const bytes = encodeNote({ link: { source: 4, target: 5 }, vote: undefined }, before, scheme);
+  files.replace(PATH, bytes);
+  t.throws(() => readVoterNote(files, PATH, owner, scheme), /another network; .*finality init/);
+  bytes[bytes.length - 1]! ^= 1;
+  files.replace(PATH, bytes);
+  t.throws(() => readVoterNote(files, PATH, owner, scheme), /replace it by an empty file/);
   t.end();
 });
 
