@@ -38,7 +38,7 @@ async function twoFinal() {
   const [own, ownChild] = await at(toy);
   const show = (names: readonly number[]) =>
     toy.engine.receiveProof(proofOf(liars, otherChild, names), toy.peer(1));
-  return { liars, toy, other, own, ownChild, show };
+  return { liars, toy, other, otherChild, own, ownChild, show };
 }
 
 t.test('the proof of another final block at or below the own one', async (t) => {
@@ -73,6 +73,17 @@ t.test('a proof of the final block, while the head has left it for a moment', as
   await toy.votes(b, 1, 2, 3);
   t.equal(toy.engine.tracker.final.height, 2);
   await toy.engine.receiveProof(proofOf(toy, b, [1, 2, 4]), toy.peer(1));
+  t.strictSame(toy.conflicts, []);
+});
+
+t.test('a proof with places for other voters than the set has is none', async (t) => {
+  const { toy, liars, otherChild, ownChild } = await twoFinal();
+  await toy.votes(ownChild, 1, 2, 4);
+  for (const places of [3, 5]) {
+    const keys = [...four.keys, four.keys[0]!].slice(0, places);
+    const proof = proofOf(liars, otherChild, [1, 2, 3], { ...four, keys });
+    await toy.engine.receiveProof(proof, toy.peer(1));
+  }
   t.strictSame(toy.conflicts, []);
 });
 
