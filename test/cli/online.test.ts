@@ -37,15 +37,6 @@ t.test('a node', async (t) => {
       ...['--amount', '100', '--wait', '30'],
     );
     t.match(sent, { type: 4, version: 1, amount: 100, height: Number });
-    const never = await run(
-      [
-        ...['tx', 'send', 'transfer', '--sender', owner.address, '--recipient', other.address],
-        ...['--amount', '100', '--wait-final', '30'],
-      ],
-      { env },
-    );
-    t.equal(never.code, 1);
-    t.match(never.stderr, /Nobody votes on the blocks/);
     const words = [`sender=${owner.address}`, 'alias=bobby', 'version=2'];
     t.match(await answer('tx', 'send', '10', ...words, '--wait', '30'), { type: 10, version: 2 });
     const data = await answer(

@@ -65,7 +65,9 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
         failed: new Set(),
         observe: () => undefined,
       });
-      const then = conclude.outcome(new ContractQueue('key'), entry, tx, image, success());
+      const results = await block.resultOf(tx, entry.verdicts, []);
+      const queue = new ContractQueue('key');
+      const then = conclude.outcome(queue, entry, tx, image, success(), () => results);
       t.equal(then, isOfTransaction ? 'next' : 'stop');
       t.match(dropped, isOfTransaction ? [/the caller is banned/] : []);
       t.equal(dropped.length, isOfTransaction ? 1 : 0);

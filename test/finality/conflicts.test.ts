@@ -102,6 +102,17 @@ t.test('a proof of the final block, while the head has left it for a moment', as
   t.strictSame(toy.conflicts, []);
 });
 
+t.test('a proof with places for other voters than the set has is none', async (t) => {
+  const { toy, liars, otherChild, ownChild } = await twoFinal();
+  await toy.votes(ownChild, 1, 2, 4);
+  for (const places of [3, 5]) {
+    const keys = [...four.keys, four.keys[0]!].slice(0, places);
+    const proof = proofOf(liars, otherChild, [1, 2, 3], { ...four, keys });
+    await toy.engine.receiveProof(proof, toy.peer(1));
+  }
+  t.strictSame(toy.conflicts, []);
+});
+
 t.test('both branches are known', async (t) => {
   const toy = new ToyEngine(four);
   const branch = async (): Promise<ToyBlock> => {

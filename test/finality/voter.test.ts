@@ -64,6 +64,7 @@ const signNow: Sign = (message) => family.sign(privateKey, message, dice);
 function life(note: Note | undefined, finalAtStart = 1, sign = signNow) {
   const world = new World(1_000_000);
   const sent: SignedVote[] = [];
+  const errors: string[] = [];
   const disk = { bytes: [] as (Uint8Array | undefined)[], fails: false, isSlow: false };
   let release = (): void => {};
   const write = async (bytes: Uint8Array | undefined): Promise<void> => {
@@ -80,7 +81,7 @@ function life(note: Note | undefined, finalAtStart = 1, sign = signNow) {
     {
       scheme,
       clock: nodeClock(world, 0),
-      log: silent,
+      log: { ...silent, error: (event) => void errors.push(event) },
       rules,
       disk: { read: () => undefined, replace: write, remove: () => write(undefined) },
       sign,
@@ -90,14 +91,14 @@ function life(note: Note | undefined, finalAtStart = 1, sign = signNow) {
     },
   );
   const settle = (ms = 1) => world.runUntil(world.now + ms);
-  return { voter, sent, disk, settle, release: () => release() };
+  return { voter, sent, errors, disk, settle, release: () => release() };
 }
 
 const targets = (votes: readonly SignedVote[]) => votes.map(({ target }) => target.height);
 const tracked = (block: typeof a): TrackedBlock => toy.tracked(block);
 
 t.test('it listens for a round, and then votes for its head', async (t) => {
-  const { voter, sent, settle } = life(FIRST_NOTE);
+  const { voter, sent, errors, settle } = life(FIRST_NOTE);
   voter.head(tracked(a));
   await settle();
   t.equal(voter.state(), 'listening');
@@ -109,6 +110,7 @@ t.test('it listens for a round, and then votes for its head', async (t) => {
   voter.head(tracked(b));
   await settle();
   t.equal(sent.length, 1, 'not twice at one height');
+  t.strictSame(errors, []);
   voter.head(tracked(c));
   await settle();
   t.strictSame(targets(voter.repeated(2)), [3], 'until its height is final');
@@ -166,6 +168,17 @@ t.test('a signer that is away is asked again, and one that is slow binds nobody'
   await settle();
   t.strictSame(sent, [], 'its note has become another one meanwhile');
   t.equal(voter.state(), 'without-note');
+});
+
+t.test('an error of the signer that is none of its refusals is told', async (t) => {
+  const fault: Sign = () => Promise.reject(new Error('a fault of this program'));
+  const { voter, sent, errors, settle } = life(FIRST_NOTE, 1, fault);
+  await settle(ROUND_MS + 1);
+  voter.head(tracked(a));
+  await settle();
+  t.strictSame(errors, ['finality.note-failed']);
+  t.not(voter.state(), 'not-signed');
+  t.strictSame(sent, []);
 });
 
 t.test('a signature that comes later', async (t) => {

@@ -1,4 +1,5 @@
 /** Votes of a key that blocks of the own chain carry: such a key has voted, whatever its note says (finality.md#notes). */
+import { assert } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
 import { decidingOn } from '../../finality/voter-set.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
@@ -28,9 +29,7 @@ export function lastCarriedVote(view: LedgerView, key: Uint8Array): number | und
 function hasVoted(view: LedgerView, at: number, target: number, name: string): boolean {
   const sets = leavesAt(view, target - 1);
   const row = headerRowAt(view, at);
-  if (sets === undefined || row === undefined) return false;
-  const isMember = [sets.current, sets.next?.voters].some((one) => one?.names.has(name) === true);
-  if (!isMember) return false;
+  assert(sets !== undefined && row !== undefined, 'a block that carries votes has voters');
   const { keys } = decidingOn(sets, view.scheme).members;
   const index = keys.findIndex((one) => latin1(one) === name);
   return carriedBy(row.header, view.scheme)?.votes[index] !== undefined;

@@ -5,8 +5,11 @@ import type { Block } from '../../../src/block/block.ts';
 import { GENESIS_TIME, LENGTH_MS, newChain, nextTurn } from '../chain-harness.ts';
 import { makeBlock } from '../make-block.ts';
 
-/** Makes a block in the first round; packing it ends `packedAt` ms after the beginning of the round. */
-async function sealed(packedAt: number, isUsed = false) {
+/**
+ * Makes a block in the first round; packing it ends `packedAt` ms after the beginning of the round, and its signature
+ * comes `signingMs` later.
+ */
+async function sealed(packedAt: number, { isUsed = false, signingMs = 0 } = {}) {
   const at = await newChain();
   const { miner, time } = nextTurn(at);
   at.clock.time = time;
@@ -16,6 +19,7 @@ async function sealed(packedAt: number, isUsed = false) {
     ...miner,
     sign: (message: Uint8Array) => {
       signed.push(message.length);
+      at.clock.time += signingMs;
       return miner.sign(message);
     },
     turns: {
@@ -45,8 +49,16 @@ t.test('not after its round, however late its transactions were packed', async (
   t.equal(height, 1);
 });
 
+t.test('not after its round, however late it was signed', async (t) => {
+  const { outcome, signed, claimed, height } = await sealed(LENGTH_MS - 1, { signingMs: 1 });
+  t.match(outcome, { message: /has ended before its block was sealed: round 1/ });
+  t.equal(signed.length, 1);
+  t.strictSame(claimed, [], 'a turn of which nobody gets a block is not used');
+  t.equal(height, 1);
+});
+
 t.test('not in a turn that has a block', async (t) => {
-  const { outcome, signed, height } = await sealed(100, true);
+  const { outcome, signed, height } = await sealed(100, { isUsed: true });
   t.match(outcome, { message: /has used its turn: round 1/ });
   t.strictSame(signed, []);
   t.equal(height, 1);

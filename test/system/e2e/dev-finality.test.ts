@@ -16,13 +16,18 @@ async function finalAbove(node: DevNode, height: number): Promise<void> {
   while ((await finalHeight(node)) <= height) await sleep(100);
 }
 
+/** A transfer, and the wait for its final block. */
+function sendFinal({ accounts, apiKey, rest }: DevNode) {
+  const [sender, recipient] = accounts.slice(1).map(({ address }) => address);
+  const words = ['--sender', sender!, '--recipient', recipient!, '--amount', '1'];
+  const env = { PLATFORM_NODE_API_KEY: apiKey, PLATFORM_NODE_URL: rest.url };
+  return run(['tx', 'send', 'transfer', ...words, '--wait-final', '30'], { env });
+}
+
 t.test('one node votes by itself', async (t) => {
   let node = await startDevNode(t, { round: '500ms' });
   await finalAbove(node, 3);
-  const [sender, recipient] = node.accounts.slice(1).map(({ address }) => address);
-  const words = ['--sender', sender!, '--recipient', recipient!, '--amount', '1'];
-  const key = { PLATFORM_NODE_API_KEY: node.apiKey, PLATFORM_NODE_URL: node.rest.url };
-  const sent = await run(['tx', 'send', 'transfer', ...words, '--wait-final', '30'], { env: key });
+  const sent = await sendFinal(node);
   t.equal(sent.code, 0, sent.stderr);
 
   await node.kill9();
@@ -46,6 +51,8 @@ t.test('without finality blocks are taken back', async (t) => {
   const node = await startDevNode(t, { round: '200ms', finality: false });
   while ((await node.rest.height()) < 5) await sleep(50);
   t.match(await node.rest.get('/finality'), { status: 200, body: { isActive: false } });
+  const sent = await sendFinal(node);
+  t.match(sent, { code: 1, stderr: /Nobody votes on the blocks/ });
   await node.stop();
   const back = await run(['chain', 'rollback', join(node.dir, 'node.conf'), '2']);
   t.match(back, { code: 0 }, back.stderr);
