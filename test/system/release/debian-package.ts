@@ -72,6 +72,7 @@ export async function debianPackage(t: Test, { root, deb, tarball }: Packaged): 
   await t.test('purge with keys', async (t) => {
     const said = await dpkg('--purge', 'platform-node');
     t.match(said, 'there may be keys in /var/lib/platform-node, so these folders and the user');
+    t.match(said, 'Their passwords are gone where node.conf or environment had them');
     t.notOk(existsSync(at('etc/platform-node')));
     t.equal(readFileSync(keystore, 'utf8'), 'keys');
     t.match(
