@@ -70,6 +70,8 @@ export class Signer {
   private readonly mutex = new Mutex();
   private blocks: BlockNote | undefined;
   private votes: Note | undefined;
+  /** Why a note is not on disk: what it has may not leave. */
+  private failure: { readonly cause: unknown } | undefined;
 
   constructor(options: SignerOptions, notes: SignerNotes, ports: SignerPorts) {
     this.options = options;
@@ -109,6 +111,7 @@ export class Signer {
   }
 
   private async signed(question: ToSign): Promise<{ signature: Uint8Array; facts: Facts }> {
+    if (this.failure !== undefined) throw this.failure.cause;
     const { scheme, readStatus, keys } = this.ports;
     const { address, message, password } = question;
     const key = keys.publicKey(address);
@@ -161,7 +164,7 @@ export class Signer {
     const next = blockNoteAfter(note, block, signature);
     // From now on it binds, also where the disk refuses it.
     this.blocks = next;
-    await this.notes.blockDisk.replace(encodeBlockNote(next, this.noteOwner(), scheme));
+    await this.keep(this.notes.blockDisk, encodeBlockNote(next, this.noteOwner(), scheme));
     return signature;
   }
 
@@ -183,8 +186,18 @@ export class Signer {
     const signature = await make();
     const signed: SignedVote = { ...copyOf(vote), voter: owner.publicKey, signature };
     this.votes = { link, vote: signed };
-    await this.notes.voteDisk.replace(encodeNote(this.votes, this.noteOwner(), scheme));
+    await this.keep(this.notes.voteDisk, encodeNote(this.votes, this.noteOwner(), scheme));
     return signature;
+  }
+
+  /** What waits behind a note that the disk has refused must not get its signature as that of the last one. */
+  private async keep(disk: SignerNotes['blockDisk'], note: Uint8Array): Promise<void> {
+    try {
+      await disk.replace(note);
+    } catch (cause) {
+      this.failure = { cause };
+      throw cause;
+    }
   }
 
   private noteOwner() {

@@ -11,7 +11,7 @@ import type { UnsignedHeader } from '../../src/block/header.ts';
 import { turnBytes } from '../../src/block/turn-claims.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
-import { encodeNote, FIRST_NOTE, readNote } from '../../src/finality/note-file.ts';
+import { encodeNote, FIRST_NOTE, type NoteDisk, readNote } from '../../src/finality/note-file.ts';
 import { type Vote, voteBytes } from '../../src/finality/vote.ts';
 import { noteDisk } from '../../src/node/voter-note.ts';
 import { blockNoteFrom, encodeBlockNote, readBlockNote } from '../../src/signer/block-note.ts';
@@ -37,7 +37,7 @@ const consensus = {
 };
 
 /** A life of a signer on the notes in a folder. */
-function life(dir: string, isNew = false) {
+function life(dir: string, isNew = false, full?: Pick<NoteDisk, 'replace'>) {
   const paths = { blocks: join(dir, 'blocks'), votes: join(dir, 'votes') };
   if (isNew) {
     const blocks = encodeBlockNote(blockNoteFrom(NOW), noteOwner, scheme);
@@ -54,8 +54,8 @@ function life(dir: string, isNew = false) {
     {
       blocks: readBlockNote(blockDisk, paths.blocks, noteOwner, scheme),
       votes: readNote(voteDisk, paths.votes, noteOwner, scheme),
-      blockDisk,
-      voteDisk,
+      blockDisk: full ?? blockDisk,
+      voteDisk: full ?? voteDisk,
     },
     {
       scheme,
@@ -230,4 +230,20 @@ t.test('the owner alone makes blocks and votes, and nobody signs for another key
   t.same(signer.greet(greeting), { keys: [publicKey] });
   t.match(signer.greet({ ...greeting, version: 2 }), { refused: /version 2/ });
   t.match(signer.greet({ ...greeting, genesis: publicKey.slice(0, 32) }), { refused: /network/ });
+});
+
+t.test('what the disk has refused gets no signature, also when asked again at once', async (t) => {
+  const full = { replace: () => Promise.reject(new Error('no space left')) };
+  for (const [kind, message] of [
+    ['block', block(NOW + 5000)],
+    ['vote', vote(1, 2)],
+  ] as const) {
+    const { sign } = life(temporaryFolder(t), true, full);
+    const answers = await Promise.allSettled([sign(kind, message), sign(kind, message)]);
+    t.same(
+      answers.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    await t.rejects(sign('text', utf8('hello')), /no space left/);
+  }
 });
