@@ -5,7 +5,13 @@ import type { Line } from '../base/signer/signer-line.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { BadFrame, FrameReader, frameOf } from './frames.ts';
 import type { Signer } from './signer.ts';
-import { decodeQuestion, encodeAnswer, type Question, type ToSign } from './signer-messages.ts';
+import {
+  type Answer,
+  decodeQuestion,
+  encodeAnswer,
+  type Question,
+  type ToSign,
+} from './signer-messages.ts';
 
 export interface ConnectionPorts {
   readonly scheme: ChainScheme;
@@ -67,11 +73,11 @@ export class SignerConnection {
   }
 
   private question(question: Question): void {
-    const { signer, scheme } = this.ports;
+    const { signer } = this.ports;
     if ('greeting' in question) {
       const answer = signer.greet(question.greeting);
       this.isGreeted = 'keys' in answer;
-      this.line.send(frameOf(encodeAnswer(question.id, answer, scheme)));
+      this.answer(question.id, answer);
       if (!this.isGreeted) this.end('refused' in answer ? answer.refused : '');
       return;
     }
@@ -81,7 +87,7 @@ export class SignerConnection {
   }
 
   private toSign(id: number, question: ToSign): void {
-    const { signer, scheme, onFailure } = this.ports;
+    const { signer, onFailure } = this.ports;
     this.open += 1;
     // The frame is a view of what the socket may use again.
     const message = question.message.slice();
@@ -90,11 +96,14 @@ export class SignerConnection {
       .sign({ ...question, address, message })
       .then((answer) => {
         this.open -= 1;
-        if (this.isClosed) return;
-        this.line.send(frameOf(encodeAnswer(id, answer, scheme)));
-        if (this.line.waitingBytes() > WAITING_BYTES_MAX) this.end('it takes no answers');
+        if (!this.isClosed) this.answer(id, answer);
       })
       .catch(unlessOurs(onFailure));
+  }
+
+  private answer(id: number, answer: Answer): void {
+    this.line.send(frameOf(encodeAnswer(id, answer, this.ports.scheme)));
+    if (this.line.waitingBytes() > WAITING_BYTES_MAX) this.end('it takes no answers');
   }
 
   private end(why: string): void {
