@@ -55,7 +55,7 @@ export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolde
   const random = systemRandom;
   mkdirSync(dir, { recursive: true });
   const network = await createDevNetwork(
-    { dir, restHost: '127.0.0.1', restPort: 0, roundMs, now: genesisTimestamp },
+    { dir, restHost: '127.0.0.1', restPort: 0, roundMs, now: genesisTimestamp, finality: false },
     {
       files,
       random,

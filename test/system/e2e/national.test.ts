@@ -217,7 +217,7 @@ t.test('commands', async (t) => {
   t.strictSame(await network.stop(), { code: 0, signal: null });
   t.equal((await run(['chain', 'export', config, file])).code, 0);
   const into = `data-directory=${join(dir, 'copy')}`;
-  const again = await run(['chain', 'import', config, file, '--set', into]);
+  const again = await run(['chain', 'import', config, file, '--keep-note', '--set', into]);
   t.equal(again.code, 0, again.stderr);
   const hash = await run(['chain', 'hash', config]);
   const [first, second] = [hash, again].map(({ stdout }) => JSON.parse(stdout) as JsonObject);

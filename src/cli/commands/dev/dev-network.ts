@@ -209,9 +209,11 @@ export const isWithoutChain = (
  */
 export function writeFirstNotes(
   dir: string,
-  { nodes, accounts }: DevNetwork,
+  { nodes, accounts, finality }: DevNetwork,
   { files, family }: Pick<DevPorts, 'files' | 'family'>,
 ): void {
+  // Tools refuse to make a chain beside a note.
+  if (!finality) return;
   const scheme = createChainScheme(family, DEV_CHAIN_ID.charCodeAt(0));
   for (let index = 0; index < nodes; index++) {
     const path = notePath({ directory: nodeFolder(dir, nodes, index) });
