@@ -223,5 +223,5 @@ t.test('commands', async (t) => {
   const [first, second] = [hash, again].map(({ stdout }) => JSON.parse(stdout) as JsonObject);
   t.equal(first!['stateHash'], second!['stateHash'], 'every check on the way gives the same state');
   const other = await run(['dev', '--dir', dir, '--keep', '--crypto', 'international']);
-  t.match(other.stderr, /national cryptography, which cannot be changed/);
+  t.match(other.stderr, /national cryptography and finality, which cannot be changed/);
 });
