@@ -71,7 +71,7 @@ t.test('four nodes by proof of authority', async (t) => {
     t.equal(other.code, 1);
     t.match(
       other.stderr,
-      /has 4 nodes, consensus poa and international cryptography and finality, which cannot be changed/,
+      /has 4 nodes, consensus poa, international cryptography and finality, which cannot be changed/,
     );
     const again = await startDevNetwork(t, ['--dir', dir, '--keep']);
     t.strictSame(again.owners, network.owners);

@@ -123,7 +123,7 @@ async function liar(
 
 t.test('scenario 43: a branch of twenty blocks whose fifteenth is invalid', async (t) => {
   const ageMs = (LENGTH + 2) * ROUND_MS;
-  const network = await processNetwork(t, { nodes: 4, roundMs: ROUND_MS, ageMs });
+  const network = await processNetwork(t, { nodes: 4, roundMs: ROUND_MS, ageMs, finality: false });
   const honest = network.nodes.slice(0, 3);
   const victim = honest[0]!;
   const made = await madeChain(network);

@@ -175,7 +175,10 @@ t.test('the guide, step by step', async (t) => {
     ['beta', await beta.makeKeys()],
   ]);
 
-  const [sign, check, [start]] = chapter('Founding a network') as [string[], string[], [string]];
+  const [sign, check, init, [start]] = chapter('Founding a network') as [
+    ...[string[], string[], string[]],
+    [string],
+  ];
   const quick = filled(read('configs/network/poa.conf'), keys, hosts)
     .replace('"10000000 WEST"', '"5000000 WEST"')
     .replace('round-duration = 17s', 'round-duration = 900ms')
@@ -201,6 +204,7 @@ t.test('the guide, step by step', async (t) => {
   const foreign = `--set privacy.owner-address=${keys.get('alpha')!.address}`;
   const { output } = await beta.shell.run(`platform-node doctor node.conf ${foreign}`);
   t.match(output, `owner ${keys.get('alpha')!.address} is not among 1 accounts`);
+  for (const one of [alpha, beta]) await one.follow(init);
   const running = [alpha.start(start), beta.start(start)];
   for (const node of running) await node.line('stderr', /node\.started/);
 
@@ -236,8 +240,14 @@ t.test('the guide, step by step', async (t) => {
     return generator === newcomer.address || undefined;
   });
 
-  const [leave] = chapter('Leaving');
-  await alpha.follow(leave!);
+  const [[role, registration]] = chapter('Leaving') as [[string, string]];
+  await alpha.follow([role]);
+  await eventually('that it votes no more', () =>
+    alpha.follow([registration]).catch(({ message }: Error) => {
+      if (!/votes/.test(message)) throw new Error(message);
+      return undefined;
+    }),
+  );
   await eventually('the end of its connections', async () => {
     const { output } = await gamma.shell.run('platform-node node peers');
     return output.includes('"connected":[]') || /"peers":\[\]/.test(output) || undefined;

@@ -32,6 +32,8 @@ export interface NetworkOptions {
   readonly set?: readonly string[] | ((index: number) => readonly string[]);
   /** How old the chain is: with it the first blocks have skipped many rounds. */
   readonly ageMs?: number;
+  /** As in a new network; false where a test is about blocks that are taken back. */
+  readonly finality?: boolean;
   /** Beside the environment of the test. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -85,13 +87,16 @@ const QUICK = [
 
 export async function processNetwork(
   scope: Scope,
-  { nodes: count, roundMs, set = [], ageMs = 0, env = {} }: NetworkOptions,
+  { nodes: count, roundMs, set = [], ageMs = 0, finality = true, env = {} }: NetworkOptions,
 ): Promise<ProcessNetwork> {
   const dir = temporaryFolder(scope);
   const indexes = Array.from({ length: count }, (_, i) => i);
   const peerPorts = await freePorts(count);
   const { accounts, apiKey, privacyApiKey } = await createDevNetwork(
-    { dir, restHost: '127.0.0.1', restPort: 0, roundMs, now: Date.now() - ageMs, peerPorts },
+    {
+      ...{ dir, restHost: '127.0.0.1', restPort: 0, roundMs, peerPorts, finality },
+      now: Date.now() - ageMs,
+    },
     {
       files,
       random: systemRandom,
