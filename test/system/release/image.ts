@@ -123,11 +123,6 @@ async function memberFolder(t: Test): Promise<{ folder: string; restPort: number
     t.equal(code, 0, `${args.join(' ')} ${stderr}`);
   }
   cpSync(join(network, 'genesis.conf'), join(folder, 'genesis.conf'));
-  if (readFileSync(join(folder, 'genesis.conf'), 'utf8').includes('1004')) {
-    const env = { PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true' };
-    const { code, stderr } = await run(['finality', 'init', join(folder, 'node.conf')], { env });
-    t.equal(code, 0, `finality init ${stderr}`);
-  }
   // `network join` names the folder, which in the container is another.
   const config = join(folder, 'node.conf');
   writeFileSync(config, readFileSync(config, 'utf8').replaceAll(folder, HOME));
