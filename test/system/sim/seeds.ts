@@ -23,7 +23,7 @@ export function fixedSeeds(t: Test, first: number, last: number): void {
   for (let seed = first; seed <= last; seed++) {
     t.test(`seed ${seed}`, async (t) => {
       const { kind, height, accepted, judged, scripts, unsigned } = await good(seed);
-      t.ok(height > 30, `${kind}: ${height} blocks`);
+      t.ok(height > 20, `${kind}: ${height} blocks`);
       t.ok(judged >= height - 1, `${judged} judged by a cold validator`);
       t.ok(accepted > 100, `${accepted} transactions`);
       t.ok(scripts > 5 && unsigned > 5, `${unsigned} unsigned around ${scripts} scripts`);
