@@ -8,6 +8,7 @@ import { contractLimits } from '../../base/contract-limits.ts';
 import type { Log } from '../../base/ports.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { Engine } from './engine.ts';
+import { EngineRefusal } from './engine-client.ts';
 import { brokenCall, execResult, wrongResult } from './exec-result.ts';
 import { Failed, lasting, ofContract } from './failures.ts';
 import { EndlessOutput, type Output, readOutput } from './output-frames.ts';
@@ -83,10 +84,17 @@ function session(env: Record<string, string>, { engine, log }: ExecDeps): Contai
     setup: { env, mounts: [] },
     async ready(containerId, signal) {
       container = containerId;
-      const { exitCode } = await execute(QUESTION, [], signal);
-      // The engine answers with the same codes where the container ends meanwhile.
+      const exitCode = await execute(QUESTION, [], signal).then(
+        (done) => done.exitCode,
+        (cause: unknown) => {
+          if (cause instanceof EngineRefusal) return cause;
+          throw cause;
+        },
+      );
+      // Where the container ends meanwhile, the engine refuses, or answers with the same codes.
       const hasEnded = exitCode !== 0 && (await engine.end(containerId)) !== undefined;
       if (hasEnded) throw new Failed(ofContract('The container does not start'));
+      if (exitCode instanceof EngineRefusal) throw exitCode;
       if (NO_SHELL.includes(exitCode)) throw new Failed(lasting(`The image has no ${SHELL}`));
       if (exitCode === NO_SCRIPT) throw new Failed(lasting(`The image has no ${SCRIPT}`));
       if (exitCode === NOT_EXECUTABLE) command = [SHELL, SCRIPT];

@@ -22,8 +22,8 @@ import { peers, type Target } from './target.ts';
 
 /** None of the other rows is this member, or has given it a script. */
 const AUTHOR = 9;
-/** Reading all scripts of a full block takes longer. */
-const REFUSED_MS = 5_000;
+/** Reading all scripts of a full block takes longer than the first one. */
+const REFUSED_MS = { full: 5_000, short: 30_000 };
 const MINED_BLOCKS = 2;
 /** The bytes of a full block. */
 const TRANSACTION_BYTES = 1024 * 1024 - 10_000;
@@ -50,7 +50,7 @@ function scriptsFor(of: Found, peer: AttackingPeer, countMax: number): Uint8Arra
 }
 
 /** The node follows a better chain, whose only block is no miner's. */
-const falseBlock = (of: Found, countMax: number): Attack => ({
+const falseBlock = (of: Found, countMax: number, refusedMs: number): Attack => ({
   name: `\`${blockProtocols.blocks}\` a block that no miner has made: ${of.name}`,
   async send(target) {
     let made: Awaited<ReturnType<typeof blockOnTip>> | undefined;
@@ -69,7 +69,7 @@ const falseBlock = (of: Found, countMax: number): Attack => ({
       const isRefused = await eventually(
         'the end of the session',
         async () => (peer.isOpen() ? undefined : true),
-        REFUSED_MS,
+        refusedMs,
       ).catch(() => false);
       return judged(isRefused, `${txs.length} scripts, ${isRefused ? '' : 'not '}refused`);
     } finally {
@@ -97,6 +97,8 @@ const minedBlocks = (of: Found, count: number): Attack => ({
 const dearest = dearToRead.find(({ name }) => name.endsWith('as many as are permitted'))!;
 
 export const blockRows = (isFull: boolean): Attack[] => [
-  falseBlock(dearest, isFull ? Number.POSITIVE_INFINITY : 50),
+  isFull
+    ? falseBlock(dearest, Number.POSITIVE_INFINITY, REFUSED_MS.full)
+    : falseBlock(dearest, 50, REFUSED_MS.short),
   minedBlocks(dearest, isFull ? COUNT_MAX : 100),
 ];
