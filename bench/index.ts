@@ -22,6 +22,7 @@ const rows: Record<string, (bench: Bench) => Promise<RowResult>> = {
   mixed: async (bench) => (await import('./rows/mixed.ts')).mixed(bench),
   d: async (bench) => (await import('./rows/reads.ts')).reads(bench),
   e: async (bench) => (await import('./rows/latency.ts')).latency(bench),
+  e2: async (bench) => (await import('./rows/final.ts')).final(bench),
   f: async (bench) => (await import('./rows/private.ts')).privateData(bench),
   history: async (bench) => (await import('./rows/history.ts')).history(bench),
   g: async (bench) => (await import('./rows/disk.ts')).disk(bench),

@@ -2,6 +2,7 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { files } from '../../src/adapters/files.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
+import { base58 } from '../../src/base/base58.ts';
 import {
   configPath,
   createDevNetwork,
@@ -23,6 +24,10 @@ export interface DevFolder {
   readonly owner: Owner;
   /** Addresses of everybody whom the network knows, the owner first; all keys are in the keystore. */
   readonly members: readonly string[];
+  /** Of the members, in their order. */
+  readonly publicKeys: readonly Uint8Array[];
+  /** Whether miners vote on blocks. */
+  readonly finality: boolean;
 }
 
 export interface Owner {
@@ -41,6 +46,8 @@ export interface DevFolderOptions {
   readonly platformCrypto?: boolean;
   /** What a block may hold, by default 1 MiB. A chain keeps what it began with. */
   readonly blockBytes?: number | undefined;
+  /** Whether miners vote on blocks, by default no: tools make chains without votes. */
+  readonly finality?: boolean | undefined;
 }
 
 /**
@@ -50,12 +57,12 @@ export interface DevFolderOptions {
 export const BLOCK_BYTES_OF_FULL_LOAD = 4 * 1024 * 1024;
 
 export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolder> {
-  const { dir, roundMs, genesisTimestamp, platformCrypto = true } = options;
+  const { dir, roundMs, genesisTimestamp, platformCrypto = true, finality = false } = options;
   const { family, scheme } = cryptographyOf(platformCrypto, DEV_CHAIN_ID);
   const random = systemRandom;
   mkdirSync(dir, { recursive: true });
   const network = await createDevNetwork(
-    { dir, restHost: '127.0.0.1', restPort: 0, roundMs, now: genesisTimestamp, finality: false },
+    { dir, restHost: '127.0.0.1', restPort: 0, roundMs, now: genesisTimestamp, finality },
     {
       files,
       random,
@@ -88,7 +95,7 @@ export function openDevFolder(dir: string): DevFolder {
 
 function withOwner(
   dir: string,
-  { accounts }: DevNetwork,
+  { accounts, finality }: DevNetwork,
   { family, scheme }: Cryptography,
 ): DevFolder {
   const { privateKey, publicKey } = family.keyPairFromPhrase(accounts[0]?.seed ?? '');
@@ -99,5 +106,6 @@ function withOwner(
     sign: (message: Uint8Array) => family.sign(privateKey, message, systemRandom),
   };
   const members = accounts.map(({ address }) => address);
-  return { dir, config: configPath(dir), family, scheme, owner, members };
+  const publicKeys = accounts.map((account) => base58.decode(account.publicKey)!);
+  return { dir, config: configPath(dir), family, scheme, owner, members, publicKeys, finality };
 }

@@ -18,6 +18,8 @@ export interface FundedOptions {
   readonly blockBytes?: number;
   /** Senders beside the usual ones, with money for a few transfers each. */
   readonly others?: number;
+  /** As in DevFolderOptions. */
+  readonly finality?: boolean;
 }
 
 export interface Funded {
@@ -36,13 +38,14 @@ const WAIT_MS_MAX = 180_000;
 export async function makeFunded(
   bench: Bench,
   name: string,
-  { roundMs, blockBytes, miners = 1, others: count = 0 }: FundedOptions,
+  { roundMs, blockBytes, finality, miners = 1, others: count = 0 }: FundedOptions,
 ): Promise<Funded> {
   const dir = bench.folder(name);
   const folder = await makeDevFolder({
     dir,
     roundMs,
     blockBytes,
+    finality,
     genesisTimestamp: Date.now() - roundMs,
   });
   const { scheme, owner, members } = folder;

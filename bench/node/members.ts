@@ -1,6 +1,7 @@
 /** Several nodes of one network on this machine, each in its own process and folder. */
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { noteOfNewKey, notePath } from '../../src/node/voter-note.ts';
 import { freePort } from '../measure/free-port.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { until } from './funded.ts';
@@ -26,6 +27,7 @@ export async function makeMembers(folder: DevFolder, count: number): Promise<Mem
     const dir = join(folder.dir, `member-${i}`);
     const dataDir = i === 0 ? join(folder.dir, 'data') : join(dir, 'data');
     for (const place of [dir, dataDir]) mkdirSync(place, { recursive: true });
+    if (folder.finality) giveNote(folder, i, dir);
     const set = [
       `owner-address=${owner}`,
       `directory=${dir}`,
@@ -48,6 +50,13 @@ export async function makeMembers(folder: DevFolder, count: number): Promise<Mem
         ),
     };
   });
+}
+
+/** The owner has voted while the folder was made; the keys of the others are new. */
+function giveNote({ dir: directory, publicKeys, scheme }: DevFolder, i: number, dir: string): void {
+  const path = notePath({ directory: dir });
+  if (i === 0) copyFileSync(notePath({ directory }), path);
+  else writeFileSync(path, noteOfNewKey(publicKeys[i]!, scheme));
 }
 
 /** Resolves when each of these nodes has a session with every other one. */

@@ -34,13 +34,20 @@ const run = promisify(execFile);
 
 export interface NetworkOptions {
   readonly roundMs: number;
+  /** As in DevFolderOptions. */
+  readonly finality?: boolean;
+  /** Of its folder and its contender, by default 'network' and 'committed'. */
+  readonly name?: string;
 }
 
 export async function startNetwork(
   bench: Bench,
-  { roundMs }: NetworkOptions,
+  { roundMs, finality, name }: NetworkOptions,
 ): Promise<BenchNetwork> {
-  const { folder, senders } = await makeFunded(bench, 'network', { roundMs, miners: NODES });
+  const { folder, senders } = await makeFunded(bench, name ?? 'network', {
+    ...{ roundMs, miners: NODES },
+    ...(finality === undefined ? {} : { finality }),
+  });
   const members = await makeMembers(folder, NODES);
   // None of them starts a chain of its own before it has found the others.
   const options = { execArgv: bench.nodeFlags, set: [`miner.quorum=${NODES - 1}`] };
@@ -58,7 +65,7 @@ export async function startNetwork(
     senders,
     posting,
     committed: {
-      name: 'committed',
+      name: name ?? 'committed',
       async run(ms) {
         // Preparing takes so long that nodes close the connections of before.
         const first = (await tipOf(nodes[0]!)).height;
