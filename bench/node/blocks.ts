@@ -14,7 +14,11 @@ interface BlockJson {
 }
 
 /** From the one height to the other, both included. */
-export async function blocksBetween(node: NodeProcess, first: number, last: number): Promise<Blocks> {
+export async function blocksBetween(
+  node: NodeProcess,
+  first: number,
+  last: number,
+): Promise<Blocks> {
   const ids = new Map<number, string>();
   const heights = new Map<string, number>();
   for (let height = first; height <= last; height++) {

@@ -103,7 +103,7 @@ async function waitsOf(network: BenchNetwork, count: number, from: number): Prom
 /** A miner that has just got its role votes from the next set of voters on. */
 async function allVote({ nodes }: BenchNetwork): Promise<void> {
   await until('the votes of all miners', async () => {
-    const { voters } = (await nodes[0]!.get('/consensus/finality')) as { voters: unknown[] };
+    const { voters } = (await nodes[0]!.get('/finality')) as { voters: unknown[] };
     return voters.length === nodes.length;
   });
 }

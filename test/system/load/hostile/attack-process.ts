@@ -50,7 +50,7 @@ async function run(job: AttackJob): Promise<AttackResult> {
   /** Calls that are older than those of others. */
   async function flood(from: Sender, ids: readonly string[]): Promise<void> {
     const began = Date.now() - FLOOD_AGE_MS;
-    for (let i = 0; !isOver; ) {
+    for (let i = 0; !isOver && i < job.flood; ) {
       const some = Array.from({ length: FLOOD_AT_ONCE }, () => i++);
       await Promise.all(
         some.map((n) => call(ids[n % ids.length]!, from, began + n, 'older calls')),

@@ -33,6 +33,8 @@ export interface AttackJob {
   readonly contracts: HostileContracts;
   /** Accounts that call contracts, by the name of createSenders. */
   readonly senders: { readonly name: string; readonly count: number };
+  /** Calls that each of these accounts but the first sends as fast as it can, at most. */
+  readonly flood: number;
   /** Images that start and never connect. */
   readonly silent: readonly TestImage[];
   /** Images that never arrive. */

@@ -30,7 +30,6 @@ interface Block {
   readonly transactions: readonly { readonly type: number; readonly tx?: JsonObject }[];
 }
 
-const PER_SECOND = 20;
 const LOOK_MS = 100;
 /** Calls arrive at nodes in another order than they were sent. */
 const LATER_MS = 1000;
@@ -41,6 +40,7 @@ export function startGoodCalls(
   contractId: string,
   senders: readonly Sender[],
   fromHeight: number,
+  perSecond: number,
 ): GoodCalls {
   /** When each was sent that no block has. */
   const waiting = new Map<string, number>();
@@ -118,7 +118,7 @@ export function startGoodCalls(
     await Promise.all(acts);
   }
 
-  const calling = repeat(1000 / PER_SECOND, () => isEnding, call);
+  const calling = repeat(1000 / perSecond, () => isEnding, call);
   let lookUntil = Number.POSITIVE_INFINITY;
   const looking = (async () => {
     while ((!isEnding || waiting.size > 0) && performance.now() < lookUntil) {
