@@ -33,12 +33,12 @@ import { hostileRegistry, IMAGE_SIZE_MAX } from './hostile/registry.ts';
 import { verdict } from './loaded-node.ts';
 
 const ASKED = process.env['CONTAINERS_SECONDS'];
-const SECONDS = Number(ASKED ?? 6);
-/** Calls of the good contract a second, calls that a flood sends, and how long containers stay, and calls and rounds take. */
-const { CALLS, FLOOD, STAY, CALL, ROUND_MS } =
+const SECONDS = Number(ASKED ?? 3);
+/** Calls of the good contract a second, the longest call in a round, how long containers stay, and what is sent. */
+const { CALLS, CALL, ROUND_MS, STAY, FLOOD, SILENT, PULLS } =
   ASKED === undefined
-    ? { CALLS: 3, FLOOD: 40, STAY: '60s', CALL: '4s', ROUND_MS: 5000 }
-    : { CALLS: 20, FLOOD: Number.MAX_SAFE_INTEGER, STAY: '10s', CALL: '1200ms', ROUND_MS: 2000 };
+    ? { CALLS: 3, CALL: '2s', ROUND_MS: 3000, STAY: '60s', FLOOD: 4, SILENT: 1, PULLS: 1 }
+    : { CALLS: 20, CALL: '1200ms', ROUND_MS: 2000, STAY: '10s', FLOOD: 1e6, SILENT: 4, PULLS: 1e6 };
 /** They take turns with the others. */
 const EXECUTING = [0, 2];
 /** Its owner may not send, so it must execute nothing and drop nothing. */
@@ -64,7 +64,7 @@ const DISK = '5g';
 /** Of images that were built meanwhile, and the good one that was fetched. */
 const DISK_MB = 32;
 
-t.setTimeout(300_000 + SECONDS * 3_000);
+t.setTimeout(360_000 + SECONDS * 3_000);
 
 const reason = whyNoDaemon() ?? whyNoBusybox();
 const skip = reason !== undefined && leftOut(reason);
@@ -138,7 +138,7 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
   const image = await goodImage(engine);
   const goodId = await send({ type: 103, version: 1, ...image, contractName: 'good', params: [] });
   const contracts = await createHostile(engine, author);
-  const silent = await silentImages(engine);
+  const silent = await silentImages(engine, SILENT);
   await Promise.all([goodId, ...Object.values(contracts).flat()].map(executed));
   // It has missed its turns until then.
   const isRemovedFromNetwork = async () => {
@@ -165,7 +165,7 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
     senders: HOSTILE,
     flood: FLOOD,
     silent,
-    pulls: registry.slow,
+    pulls: registry.slow.slice(0, PULLS),
   });
   /** A container that is late on this machine fails its creation, and its author sends another. */
   const createFetched = async (): Promise<void> => {

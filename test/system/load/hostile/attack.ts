@@ -66,7 +66,6 @@ const SEVERAL: readonly (readonly [SeveralRole, count: number])[] = [
   ['slow', 4],
   ['ends', 2],
 ];
-const SILENT = 4;
 const ADDRESSES = 2_100;
 
 export async function createHostile(engine: Engine, author: Author): Promise<HostileContracts> {
@@ -81,9 +80,9 @@ export async function createHostile(engine: Engine, author: Author): Promise<Hos
   return ids;
 }
 
-export async function silentImages(engine: Engine): Promise<readonly TestImage[]> {
+export async function silentImages(engine: Engine, count: number): Promise<readonly TestImage[]> {
   const images: TestImage[] = [];
-  for (let i = 0; i < SILENT; i++) images.push(await hostileImage(engine, 'silent', addresses, i));
+  for (let i = 0; i < count; i++) images.push(await hostileImage(engine, 'silent', addresses, i));
   return images;
 }
 
