@@ -21,6 +21,8 @@ const SCHEMA = { indexText: true };
 const MIB = 1024 * 1024;
 const WAIT_MS = 20;
 
+t.setTimeout(240_000);
+
 const grown = (seed: string, blocks: number, txsPerBlock = 30): MadeChain => {
   const chain = madeChain({ seed, txsPerBlock, accounts: 50 });
   chain.grow(blocks);
@@ -163,7 +165,7 @@ t.test('questions that end the thread of the store again and again', async (t) =
   const db = await pgliteDatabase(t.testdir(), { statementMs: 200 });
   t.teardown(() => db.close());
   await migrate(db, SCHEMA);
-  const chain = grown('slow questions', 40);
+  const chain = grown('slow questions', 15);
   const node = await madeNode(t, () => chain);
   const crawler = crawl(t, db, [node.url], { batchBlocks: 5 });
   const slow = 'SELECT count(*) FROM generate_series(1, 2000000000)';
