@@ -5,7 +5,6 @@
  *
  *   node bench/private-network.ts [--seconds N]
  *
- * The most that the node has is a scrypt of 128 MiB, which opens its keystore before the first block.
  * Start it twice: the first run of a checkout strips and compiles the sources.
  */
 import { spawn } from 'node:child_process';

@@ -35,7 +35,7 @@ export interface AccountFilesOptions {
   /** `wallet.file`: a file, or a folder with layout `directory`. */
   readonly path: string;
   readonly layout: Layout;
-  /** A lower cost is for tests only. */
+  /** Of a new file. A lower cost than the default is for random passwords only. */
   readonly cost?: ScryptCost;
 }
 

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { ScryptCost } from '../../../crypto/keystore-cipher.ts';
 import {
   consensusOption,
   cryptoOption,
@@ -144,7 +145,7 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
       family,
       async createKeystore(path, password, keys) {
         const keystore = await openKeystore(
-          { path, layout: family.keystoreLayout, password },
+          { path, layout: family.keystoreLayout, password, cost: DEV_COST },
           { files, random: systemRandom, family, scheme },
         );
         await keystore.add(keys);
@@ -153,6 +154,12 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
     },
   );
 }
+
+/**
+ * The wallet password is random and stands in the configuration beside the file, so a dear derivation protects nothing and
+ * delays the first block, by two of them. This one is for accounts with passwords of their own.
+ */
+const DEV_COST: ScryptCost = { N: 2 ** 14, r: 8, p: 1 };
 
 /** Throws CliError where another network is asked for than that of the folder. */
 function requireSame(dir: string, earlier: DevNetwork, options: Options): void {
