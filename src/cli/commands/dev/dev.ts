@@ -157,9 +157,9 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
 
 /**
  * The wallet password is random and stands in the configuration beside the file, so a dear derivation protects nothing and
- * delays the first block, by two of them. This one is for accounts with passwords of their own.
+ * delays the first block, by two of them. More than these 4 MiB would stay with the allocator.
  */
-const DEV_COST: ScryptCost = { N: 2 ** 14, r: 8, p: 1 };
+const DEV_COST: ScryptCost = { N: 2 ** 12, r: 8, p: 1 };
 
 /** Throws CliError where another network is asked for than that of the folder. */
 function requireSame(dir: string, earlier: DevNetwork, options: Options): void {
