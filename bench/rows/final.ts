@@ -88,12 +88,16 @@ async function waitsOf(network: BenchNetwork, count: number, from: number): Prom
   const [node] = nodes;
   const first = (await tipOf(node!)).height;
   const watch = watchFinal(nodes, POLL_MS);
-  const posted = await postTransfers(network, { count, from, perSecond: PER_SECOND });
-  await settled(nodes);
-  const last = (await tipOf(node!)).height;
-  const isFinal = () => watch.seen.every((heights) => finalAt(heights, last) !== undefined);
-  await until('the last block as final', async () => isFinal());
-  await watch.stop();
+  const posting = postTransfers(network, { count, from, perSecond: PER_SECOND }).then(
+    async (sent) => {
+      await settled(nodes);
+      const last = (await tipOf(node!)).height;
+      const isFinal = () => watch.seen.every((heights) => finalAt(heights, last) !== undefined);
+      await until('the last block as final', async () => isFinal());
+      return { sent, last };
+    },
+  );
+  const { sent: posted, last } = await posting.finally(() => watch.stop());
   const { heights } = await blocksBetween(node!, first, last);
   return posted.map(({ id, answeredAt }) => {
     const height = heights.get(id);

@@ -97,6 +97,7 @@ export class AccountFiles {
     const wallet = all.values().next().value?.wallet ?? (await this.newWallet());
     const added: HeldAccount[] = [];
     for (const key of keys) {
+      this.requireDear(wallet, key);
       const publicKey = family.publicKeyOf(key.privateKey);
       const account = this.held(await sealEntry(wallet, key, publicKey, random), wallet);
       const name = accountName(account.address);
@@ -123,7 +124,8 @@ export class AccountFiles {
     const resealed: NamedBytes[] = [];
     for (const { name, bytes } of found) {
       const file = parseKeyFile(bytes, name);
-      if (isGenuine(file, (await next.of(file.salt, file.cost)).key)) continue;
+      const isDone = isGenuine(file, (await next.of(file.salt, file.cost)).key);
+      if (isDone && file.cost.N >= wallet.cost.N) continue;
       const accounts = await this.accountsOf(file, name);
       const entries = [];
       for (const account of accounts) {
@@ -147,10 +149,21 @@ export class AccountFiles {
     const publicKey = family.publicKeyOf(key.privateKey);
     const name = accountName(this.deps.scheme.addressOf(publicKey));
     const { wallet } = all.get(name)!;
+    this.requireDear(wallet, key);
     const account = this.held(await sealEntry(wallet, key, publicKey, random), wallet);
     all.set(name, account);
     this.write(wallet, this.options.layout === 'file' ? [...all.values()] : [account]);
     return all;
+  }
+
+  /** A file whose wallet password is random may be cheap to guess; nothing else protects the password of a person. */
+  private requireDear({ cost }: Wallet, { password = '' }: NewKey): void {
+    const { path, cost: least = SCRYPT_COST } = this.options;
+    if (password === '' || cost.N >= least.N) return;
+    throw new KeystoreError(
+      `'${path}' is cheap to guess (scrypt, N = ${cost.N}), because its wallet password is random: before an account in it gets ` +
+        'a password, run: platform-node keystore passwd',
+    );
   }
 
   private newWallet(wallets = this.wallets): Promise<Wallet> {

@@ -1,6 +1,7 @@
 // Another password of the wallet, and of an account: all keys go on, the old password opens nothing.
 import t from 'tap';
 import type { KeystoreFiles } from '../../src/keystore/account-files.ts';
+import { openKeystore } from '../../src/keystore/keystore.ts';
 import { KeyError } from '../../src/keystore/keystore-errors.ts';
 import { changeWalletPassword } from '../../src/keystore/wallet-password.ts';
 import { address, alice, bob, CHEAP, family, memoryFiles, open, random, scheme } from './sample.ts';
@@ -123,3 +124,28 @@ for (const layout of ['file', 'directory'] as const) {
     t.ok(await keystore.privateKey(address(bob)), 'an empty password is none');
   });
 }
+
+t.test('no password of an account in a file that is cheap to guess', async (t) => {
+  const files = memoryFiles();
+  const costs = { cheap: { N: 2 ** 9, r: 8, p: 1 }, dear: CHEAP };
+  const place = { path: 'wallet', layout: 'file', password: OLD } as const;
+  const deps = { files, random, family, scheme };
+  const wallet = await openKeystore({ ...place, cost: costs.cheap }, deps);
+  await wallet.add([{ privateKey: alice.privateKey }]);
+  const dear = { ...place, cost: costs.dear };
+  const own = { privateKey: bob.privateKey, password: 'b' };
+  const isRefused = { name: 'KeystoreError', message: /cheap to guess .*keystore passwd/ };
+  await t.rejects((await openKeystore(dear, deps)).add([own]), isRefused);
+  await t.rejects(
+    (await openKeystore(dear, deps)).changeAccountPassword(address(alice), undefined, 'a'),
+    isRefused,
+  );
+  await (await openKeystore(dear, deps)).add([{ privateKey: bob.privateKey }]);
+
+  await changeWalletPassword(dear, deps, OLD, async () => '');
+  const { kdf } = JSON.parse(new TextDecoder().decode(files.content.get('wallet')));
+  t.equal(kdf.N, costs.dear.N, 'the same password makes it dear');
+  await (await openKeystore(dear, deps)).add([
+    { ...own, privateKey: family.keyPairFromPhrase('carol').privateKey },
+  ]);
+});

@@ -87,7 +87,7 @@ function session(env: Record<string, string>, { engine, log }: ExecDeps): Contai
       const exitCode = await execute(QUESTION, [], signal).then(
         (done) => done.exitCode,
         (cause: unknown) => {
-          if (cause instanceof EngineRefusal) return cause;
+          if (cause instanceof EngineRefusal && !cause.isShortage) return cause;
           throw cause;
         },
       );

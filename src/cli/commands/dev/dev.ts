@@ -157,7 +157,8 @@ async function prepare(dir: string, options: Options): Promise<DevNetwork> {
 
 /**
  * The wallet password is random and stands in the configuration beside the file, so a dear derivation protects nothing and
- * delays the first block, by two of them. More than these 4 MiB would stay with the allocator.
+ * delays the first block, by two of them. More than these 4 MiB would stay with the allocator. The keystore takes no account
+ * with a password of its own before `keystore passwd` has made the file dear.
  */
 const DEV_COST: ScryptCost = { N: 2 ** 12, r: 8, p: 1 };
 
