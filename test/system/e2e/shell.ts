@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { childEnvironment } from '../../child-environment.ts';
 
-const LINE_MS_MAX = 60_000;
+/** Longer than any `--wait` of a guide. */
+const LINE_MS_MAX = 120_000;
 
 /** The lines of every fenced shell block, block by block. */
 export function shellBlocks(text: string): string[][] {
