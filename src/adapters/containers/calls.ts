@@ -24,7 +24,8 @@ export interface Calls {
 
 /** By signal 9: by the kernel for lack of memory, or with its container. */
 const KILLED = 137;
-const END_SEEN_MS = 500;
+/** A busy engine is late. The time limit of the call ends the wait before, where it is shorter. */
+const END_SEEN_MS = 2000;
 
 export function createCalls(
   { executionMs, protocol, containerId }: CallOptions,
