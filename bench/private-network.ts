@@ -30,6 +30,8 @@ const began = performance.now();
 const ports = ['--rest-port', String(restPort), '--data-port', String(dataPort)];
 const node = spawn(BINARY, ['dev', '--dir', folder, ...ports], { stdio: 'ignore' });
 const ended = once(node, 'exit');
+// Whoever reads only the first lines still wants the node to end.
+process.stdout.on('error', () => {});
 try {
   while ((await nodeHeight()) < 2) await wait(EVERY_MS);
   const isEarly = existsSync(store);

@@ -66,14 +66,20 @@ async function quietMoment(): Promise<void> {
 const countOf = (list: readonly unknown[]): number =>
   list.filter((item) => item !== undefined).length;
 
-/** The ratio of two contenders, from the rounds in which both count. */
-export function ratioOf(rounds: Rounds, name: string, of: string): Spread | undefined {
+/** The ratio of two contenders, by default of their rates, from the rounds in which both count. */
+export function ratioOf(
+  rounds: Rounds,
+  name: string,
+  of: string,
+  read: (sample: Sample) => number | undefined = ({ perSecond }) => perSecond,
+): Spread | undefined {
   const own = rounds.samples.get(name) ?? [];
   const other = rounds.samples.get(of) ?? [];
   return spread(
     own.map((sample, i) => {
       const base = other[i];
-      return sample && base && sample.perSecond / base.perSecond;
+      const [value, against] = [sample && read(sample), base && read(base)];
+      return value === undefined || against === undefined ? undefined : value / against;
     }),
   );
 }

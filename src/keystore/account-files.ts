@@ -162,7 +162,7 @@ export class AccountFiles {
     if (password === '' || cost.N >= least.N) return;
     throw new KeystoreError(
       `'${path}' is cheap to guess (scrypt, N = ${cost.N}), because its wallet password is random: before an account in it gets ` +
-        'a password, run: platform-node keystore passwd',
+        'a password, run: platform-node keystore passwd CONFIG',
     );
   }
 
