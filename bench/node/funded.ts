@@ -59,10 +59,11 @@ export async function makeFunded(
     // Their timestamps grow with the number of senders, and none may lie far ahead.
     ...fundingTransfers(others, owner, now - count, scheme, OTHERS_FUNDS),
   ];
-  for (const tx of [...funding, ...permits]) {
-    await submit(node.port, broadcastBody(tx, scheme));
+  // From the permits on the node is one miner of several, and alone.
+  for (const txs of [funding, permits]) {
+    for (const tx of txs) await submit(node.port, broadcastBody(tx, scheme));
+    await drained(node);
   }
-  await drained(node);
   await node.stop();
   return { folder, senders, others };
 }
