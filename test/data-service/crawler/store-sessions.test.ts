@@ -69,6 +69,7 @@ t.test('a database that is read-only for a while', { skip }, async (t) => {
 async function forgetfulNetwork(t: Test) {
   const clients = new Set<net.Socket>();
   const kept: net.Socket[] = [];
+  let forgotten: net.Socket[] = [];
   const server = net.createServer({ allowHalfOpen: true }, (client) => {
     clients.add(client);
     const store = net.connect(`${cluster.server!.folder}/.s.PGSQL.5432`);
@@ -80,11 +81,8 @@ async function forgetfulNetwork(t: Test) {
     client.on('end', () => store.end());
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const forgetServers = (): void => {
-    for (const store of kept) store.destroy();
-  };
   t.teardown(() => {
-    forgetServers();
+    for (const store of kept) store.destroy();
     for (const client of clients) client.destroy();
     server.close();
   });
@@ -92,12 +90,16 @@ async function forgetfulNetwork(t: Test) {
     port: (server.address() as net.AddressInfo).port,
     forgetClients() {
       for (const client of clients) client.resetAndDestroy();
+      forgotten = [...kept];
+    },
+    /** Connections that began since then stay. */
+    forgetServers() {
+      for (const store of forgotten) store.destroy();
     },
     /** Nothing comes through any more, in either direction. */
     hang() {
       for (const end of [...clients, ...kept]) end.pause().removeAllListeners('data');
     },
-    forgetServers,
   };
 }
 
