@@ -13,6 +13,7 @@ import type { Database } from '../../src/base/database.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import { leftOut } from '../left-out.ts';
 import type { Scope } from '../system/e2e/process.ts';
+import { initialCluster } from './initial-cluster.ts';
 
 export interface PostgresCluster {
   /** Why there is none, or false. */
@@ -77,7 +78,8 @@ export async function onBothStores(
   );
 }
 
-export const memoryDatabase = (): Promise<Database> => pgliteDatabase(undefined);
+export const memoryDatabase = async (): Promise<Database> =>
+  pgliteDatabase(undefined, { initial: await initialCluster() });
 
 /** What a crawl leaves, without what tells how it went. */
 const COMPARED: Readonly<Record<string, string>> = {

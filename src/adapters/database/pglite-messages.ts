@@ -4,6 +4,8 @@ import type { SqlValue } from '../../base/database.ts';
 export interface PgliteData {
   /** Undefined: in memory. */
   readonly folder: string | undefined;
+  /** A new store begins with these files (tar) instead of those that initdb makes. */
+  readonly initial: Blob | undefined;
 }
 
 export type PgliteCommand =

@@ -23,6 +23,8 @@ export interface PgliteOptions {
   readonly statementMs?: number | undefined;
   /** Milliseconds that never go back. */
   readonly monotonic?: (() => number) | undefined;
+  /** The files of an empty store (tar, of this version), for a store in memory: 3 s less of work. */
+  readonly initial?: Blob | undefined;
 }
 
 /** A store that cannot be opened again is not tried with every question. */
@@ -69,6 +71,7 @@ class PgliteStore {
   private readonly folder: string | undefined;
   private readonly statementMs: number | undefined;
   private readonly monotonic: () => number;
+  private readonly initial: Blob | undefined;
   private readonly statements = new Mutex();
   private readonly listening = new Map<string, Set<() => void>>();
   private held: FolderLock | undefined;
@@ -83,6 +86,7 @@ class PgliteStore {
     this.folder = folder;
     this.statementMs = folder === undefined ? undefined : options.statementMs;
     this.monotonic = options.monotonic ?? (() => performance.now());
+    this.initial = folder === undefined ? options.initial : undefined;
   }
 
   async start(): Promise<void> {
@@ -151,8 +155,9 @@ class PgliteStore {
   }
 
   private async open(): Promise<PgliteThread> {
-    const data = { folder: this.folder === undefined ? undefined : `${this.folder}/pgdata` };
-    const opened = await pgliteThread(data, (channel) => {
+    const { initial } = this;
+    const folder = this.folder === undefined ? undefined : `${this.folder}/pgdata`;
+    const opened = await pgliteThread({ folder, initial }, (channel) => {
       for (const heard of this.listening.get(channel) ?? []) heard();
     });
     for (const channel of this.listening.keys()) await opened.call({ kind: 'listen', channel });
