@@ -63,6 +63,7 @@ export class RemoteKeys implements KeyHolder {
   private wasAway = false;
   private cancel = (): void => {};
   private onGreeted: (() => void) | undefined;
+  private refreshed: Promise<void> | undefined;
 
   constructor(options: RemoteKeysOptions, ports: RemoteKeysPorts) {
     this.options = options;
@@ -89,6 +90,7 @@ export class RemoteKeys implements KeyHolder {
     this.isStopped = true;
     this.cancel();
     this.connection?.close();
+    this.line = undefined;
     for (const { done } of this.asked.values()) done(undefined);
   }
 
@@ -117,8 +119,15 @@ export class RemoteKeys implements KeyHolder {
     throw apiError('MissingSenderPrivateKey');
   }
 
-  /** Asks for the keys again. Rejects with SignerAway. */
-  async refresh(): Promise<void> {
+  /** Asks for the keys again, once for all that ask meanwhile. Rejects with SignerAway. */
+  refresh(): Promise<void> {
+    this.refreshed ??= this.askAgain().finally(() => {
+      this.refreshed = undefined;
+    });
+    return this.refreshed;
+  }
+
+  private async askAgain(): Promise<void> {
     if (this.line === undefined) throw apiError('SignerAway');
     const line = this.line;
     const greeted = new Promise<void>((resolve, reject) => {

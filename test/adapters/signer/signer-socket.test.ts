@@ -79,7 +79,8 @@ async function listening(place: SignerPlace, answer?: (of: ToSign) => Promise<An
 }
 
 const unixPlace = (): { socket: string } => ({ socket: join(dir, `s${number++}`) });
-const keysAt = (place: SignerPlace, timeoutMs = 60_000): RemoteKeys =>
+const TIMEOUT_MS = 60_000;
+const keysAt = (place: SignerPlace, timeoutMs = TIMEOUT_MS): RemoteKeys =>
   new RemoteKeys(
     { genesis, timeoutMs },
     { scheme, clock: systemClock(undefined), log: silent, connect: signerConnector(place) },
@@ -109,8 +110,12 @@ t.test('questions and answers over both', async (t) => {
     for (const [i, signature] of signatures.entries()) {
       t.same(signature.subarray(0, 32), scheme.fastHash(messages[i]!));
     }
+    const since = performance.now();
+    await t.resolves(Promise.all([keys.refresh(), keys.refresh()]), 'two may ask at once');
     keys.stop();
     await t.rejects(keys.sign('text', address, utf8('late')), { code: 640 });
+    await t.rejects(keys.refresh(), { code: 640 });
+    t.ok(performance.now() - since < TIMEOUT_MS, 'nothing waits for a stopped one');
   }
   await Promise.all([tls.listener.close(), plain.listener.close()]);
 });
