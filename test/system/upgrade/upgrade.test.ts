@@ -6,13 +6,13 @@ import { run } from '../../cli/run.ts';
 import { leftOut } from '../../left-out.ts';
 import { temporaryFolder } from '../e2e/dev-node.ts';
 import { COMMAND, eventually } from '../e2e/process.ts';
+import { type Absence, missedTurns, unexplained } from '../missed-turns.ts';
 import { placeRelease, whyNoRelease } from './old-release.ts';
 import { notMined, startTransfers } from './transfers.ts';
 import {
   foundedBy,
   hasPeers,
   headers,
-  missedTurns,
   NODES,
   type UpgradedNetwork,
   type UpgradedNode,
@@ -82,13 +82,6 @@ const linesWith = (log: string, id: string): string =>
     .filter((line) => line.includes(id) || line.includes('"pool.'))
     .join('\n');
 
-/** From the order to stop until it makes blocks again. */
-interface Absence {
-  readonly owner: string;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Stops a node and starts this program on its folder; resolves when it takes part again. */
 async function replaced(
   t: Test,
@@ -113,7 +106,7 @@ async function replaced(
   });
   const to = Date.now();
   await blocksLater(nodes, SETTLED_BLOCKS);
-  return { owner: node.owner, from, to };
+  return { owners: [node.owner], from, to };
 }
 
 async function blocksLater([first]: readonly UpgradedNode[], count: number): Promise<void> {
@@ -132,10 +125,7 @@ async function turns(
 ): Promise<void> {
   const blocks = await headers(first!.rest, from, await first!.rest.height());
   const missed = missedTurns(blocks, ROUND_MS);
-  const others = missed.filter(
-    ({ owner, timestamp }) =>
-      !absences.some((one) => one.owner === owner && one.from <= timestamp && timestamp <= one.to),
-  );
+  const others = unexplained(missed, absences);
   const counts = `${missed.length} turns without a block, ${others.length} of others`;
   t.ok(others.length <= blocks.length * MISSED_SHARE, `${blocks.length} blocks, ${counts}`);
 }

@@ -8,10 +8,10 @@ import { CHEAP, family, random, scheme } from '../../keystore/sample.ts';
 import { type Account, temporaryFolder } from '../e2e/dev-node.ts';
 import { type Command, type Exit, eventually, type Scope, startProgram } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
+import type { Header } from '../missed-turns.ts';
 
 export const NODES = 4;
 const WARNINGS = 30;
-const GAPS = Array.from({ length: NODES - 1 }, (_, j) => j);
 
 export interface UpgradedNode {
   readonly config: string;
@@ -132,13 +132,6 @@ export function hasPeers({ rest, owner }: UpgradedNode, count: number): Promise<
   });
 }
 
-export interface Header {
-  readonly height: number;
-  readonly timestamp: number;
-  readonly generator: string;
-  readonly signature: string;
-}
-
 const PAGE = 100;
 
 /** Of all blocks of these heights. */
@@ -149,28 +142,4 @@ export async function headers(rest: Rest, from: number, to: number): Promise<Hea
     all.push(...(body as JsonObject[] as unknown as Header[]));
   }
   return all;
-}
-
-export interface MissedTurn {
-  readonly owner: string;
-  readonly timestamp: number;
-}
-
-/**
- * Whose turn each round without a block was: the turns of miners go round in one order, so between two
- * blocks lie the turns of those between their makers.
- */
-export function missedTurns(blocks: readonly Header[], roundMs: number): MissedTurn[] {
-  const roundsTo = (i: number): number =>
-    Math.round((blocks[i]!.timestamp - blocks[i - 1]!.timestamp) / roundMs);
-  // The order is that of turns which all had their blocks.
-  const first = blocks.findIndex((_, i) => i >= NODES && GAPS.every((j) => roundsTo(i - j) === 1));
-  if (first === -1) throw new Error('there is no round of turns without a gap');
-  const order = blocks.slice(first - NODES + 1, first + 1).map(({ generator }) => generator);
-  return blocks.slice(1).flatMap((_, i) =>
-    Array.from({ length: roundsTo(i + 1) - 1 }, (_, j) => ({
-      owner: order[(order.indexOf(blocks[i]!.generator) + j + 1) % NODES]!,
-      timestamp: blocks[i]!.timestamp + (j + 1) * roundMs,
-    })),
-  );
 }
