@@ -25,13 +25,13 @@ const execute = promisify(execFile);
 
 async function versionFrom(command: string, cwd: string, path: string): Promise<unknown> {
   const env = childEnvironment({ PATH: path });
-  const { stdout } = await execute(command, ['version', '--json'], { cwd, env });
+  const { stdout, stderr } = await execute(command, ['version', '--json'], { cwd, env });
   const { version, node } = JSON.parse(stdout) as Record<string, unknown>;
-  return { version, node };
+  return { version, node, warnings: stderr };
 }
 
 const TOOLS = '/usr/bin:/bin';
-const expected = { version: packageJson.version, node: /^22\./ };
+const expected = { version: packageJson.version, node: /^22\./, warnings: '' };
 
 /** A folder with a `node` that says it is of this version. */
 function olderNode(t: Test, version: string): string {

@@ -125,8 +125,10 @@ t.test('what is signed is signed again with --force only', async (t) => {
   const dir = t.testdir({});
   const file = join(dir, 'node.conf');
   writeFileSync(file, config(await accounts(3), 300));
-  t.equal((await run(['genesis', 'sign', file])).code, 0);
+  const { code, stdout } = await run(['genesis', 'sign', file]);
+  t.equal(code, 0);
   const signed = readFileSync(file, 'utf8');
+  t.match(jsonLines(stdout), [{ file, signature: String, publicKey: String, timestamp: Number }]);
   const signature = /signature\s*:\s*"(\w+)"/.exec(signed)?.[1];
   const before = readdirSync(dir);
   for (const words of [['genesis', 'sign'], ['GenesisBlockGenerator']]) {

@@ -31,3 +31,19 @@ t.test('a search that finds more than is counted', { skip, timeout: 120_000 }, a
   await page.evaluate(`location.hash = '#/search?type=102'`);
   await says(`${Number(JSON.parse(text).count).toLocaleString('en')} transactions`);
 });
+
+t.test('the widest number beside a chart is seen whole', { skip }, async (t) => {
+  const db = await memoryDatabase();
+  await migrate(db, { indexText: true });
+  const node = await madeNode(t, () => madeChain({ seed: 'charts', txsPerBlock: 1, accounts: 2 }));
+  const { url } = await served(t, node.url, async () => db);
+  const page = await openPage(t, `${url}/explorer`);
+  const left = await page.evaluate<number>(`(async () => {
+    const { bars } = await import('/explorer/data-svg.js');
+    const chart = bars('Transactions', [{ label: 'a', value: 283_500, title: '' }]);
+    document.querySelector('main').append(chart);
+    const words = [...chart.querySelectorAll('text')].find((one) => one.textContent === '283.5K');
+    return words.getBBox().x;
+  })()`);
+  t.ok(left >= 0, `it begins at ${left}`);
+});

@@ -63,6 +63,7 @@ t.test('generate, list, reload of the node', async (t) => {
     },
   );
   t.equal(more.code, 0);
+  t.match(jsonLines(more.stdout), [{ number: 1, address: /^3\w+$/, publicKey: String }]);
   t.equal(jsonLines((await run(['keystore', 'list', file])).stdout).length, 3);
 });
 
