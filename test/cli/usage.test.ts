@@ -32,6 +32,14 @@ t.test('no command loads what it does not use', async (t) => {
   t.strictSame(await packagesOf(t, 'tx', 'broadcast', '--help'), ['commander']);
 });
 
+t.test('a wrong value is told to who gave it, with what is right', async (t) => {
+  const set = await run(['data', 'status', '--set', 'nonsense=1']);
+  t.match(set, { code: 1, stderr: /--set: nonsense=1: unknown setting 'nonsense'/ });
+  const round = await run(['network', 'init', '--org', 'a=host', '--round', '5', '--out', 'x']);
+  t.match(round, { code: 2, stderr: /argument '5' is invalid\. a duration such as "1s"/ });
+  t.match((await run(['dev', '--help'])).stdout, /such as 500ms or 2s/);
+});
+
 t.test('help and version', async (t) => {
   const none = await run([]);
   t.equal(none.code, 0);
