@@ -62,8 +62,10 @@ export class RemoteKeys implements KeyHolder {
   private isStopped = false;
   private wasAway = false;
   private cancel = (): void => {};
-  private onGreeted: (() => void) | undefined;
-  private refreshed: Promise<void> | undefined;
+  /** Who waits for the keys. */
+  private waiting: { readonly greeted: () => void; readonly stopped: () => void } | undefined;
+  private refreshing: Promise<void> | undefined;
+  private nextRefresh: Promise<void> | undefined;
 
   constructor(options: RemoteKeysOptions, ports: RemoteKeysPorts) {
     this.options = options;
@@ -74,13 +76,16 @@ export class RemoteKeys implements KeyHolder {
   start(): Promise<void> {
     const { clock } = this.ports;
     return new Promise((resolve, reject) => {
-      const late = clock.after(this.options.timeoutMs, () => {
-        this.stop();
-        reject(new Error(this.trouble));
-      });
-      this.onGreeted = () => {
-        late();
-        resolve();
+      const late = clock.after(this.options.timeoutMs, () => this.stop());
+      this.waiting = {
+        greeted() {
+          late();
+          resolve();
+        },
+        stopped: () => {
+          late();
+          reject(new Error(this.trouble));
+        },
       };
       this.connect();
     });
@@ -91,6 +96,8 @@ export class RemoteKeys implements KeyHolder {
     this.cancel();
     this.connection?.close();
     this.line = undefined;
+    this.waiting?.stopped();
+    this.waiting = undefined;
     for (const { done } of this.asked.values()) done(undefined);
   }
 
@@ -119,28 +126,38 @@ export class RemoteKeys implements KeyHolder {
     throw apiError('MissingSenderPrivateKey');
   }
 
-  /** Asks for the keys again, once for all that ask meanwhile. Rejects with SignerAway. */
+  /** Asks for the keys again. Who asks meanwhile waits for the question after. Rejects with SignerAway. */
   refresh(): Promise<void> {
-    this.refreshed ??= this.askAgain().finally(() => {
-      this.refreshed = undefined;
-    });
-    return this.refreshed;
+    if (this.refreshing === undefined) {
+      this.refreshing = this.askAgain().finally(() => {
+        this.refreshing = undefined;
+      });
+      return this.refreshing;
+    }
+    this.nextRefresh ??= this.refreshing
+      .catch(() => undefined)
+      .then(() => {
+        this.nextRefresh = undefined;
+        return this.refresh();
+      });
+    return this.nextRefresh;
   }
 
   private async askAgain(): Promise<void> {
     if (this.line === undefined) throw apiError('SignerAway');
-    const line = this.line;
-    const greeted = new Promise<void>((resolve, reject) => {
-      const late = this.ports.clock.after(this.options.timeoutMs, () =>
-        reject(apiError('SignerAway')),
-      );
-      this.onGreeted = () => {
+    this.greet(this.line);
+    await new Promise<void>((resolve, reject) => {
+      const away = (): void => {
+        late();
+        reject(apiError('SignerAway'));
+      };
+      const late = this.ports.clock.after(this.options.timeoutMs, away);
+      const greeted = (): void => {
         late();
         resolve();
       };
+      this.waiting = { greeted, stopped: away };
     });
-    this.greet(line);
-    await greeted;
   }
 
   private ask(toSign: ToSign): Promise<Answer | undefined> {
@@ -206,14 +223,15 @@ export class RemoteKeys implements KeyHolder {
   }
 
   private greeted(keys: readonly Uint8Array[], line: Line): void {
+    if (this.isStopped) return;
     const { scheme, log } = this.ports;
     this.cancel();
     this.keys = new Map(keys.map((key) => [scheme.addressToText(scheme.addressOf(key)), key]));
     const isNew = this.line !== line;
     this.line = line;
     this.pauseMs = PAUSE_MS_MIN;
-    this.onGreeted?.();
-    this.onGreeted = undefined;
+    this.waiting?.greeted();
+    this.waiting = undefined;
     if (!isNew) return;
     if (this.wasAway) log.info('signer.returned');
     this.wasAway = false;

@@ -1,13 +1,15 @@
 /** The files of an empty PGlite, made once for all test files: initdb takes seconds each time. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
-import packageJson from '../../package.json' with { type: 'json' };
 
-const FOLDER = 'node_modules/.cache';
-const VERSION = packageJson.dependencies['@electric-sql/pglite'];
-const FILE = `${FOLDER}/pglite-${VERSION}.tar`;
+const MODULES = join(import.meta.dirname, '../../node_modules');
+const FOLDER = join(MODULES, '.cache');
+const PACKAGE = readFileSync(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8');
+const { version } = JSON.parse(PACKAGE) as { version: string };
+const FILE = join(FOLDER, `pglite-${version}.tar`);
 
 let read: Promise<Blob> | undefined;
 
@@ -26,6 +28,6 @@ async function make(): Promise<void> {
   await db.close();
   await mkdir(FOLDER, { recursive: true });
   const made = `${FILE}.${process.pid}`;
-  await writeFile(made, files.stream());
+  await writeFile(made, files.stream(), { flush: true });
   await rename(made, FILE);
 }

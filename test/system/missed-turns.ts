@@ -8,7 +8,7 @@ export interface Header {
 }
 
 export interface MissedTurn {
-  /** Undefined where the order is not known yet. */
+  /** Undefined where the order is not known, as of one that has not made a block yet. */
   readonly owner: string | undefined;
   readonly timestamp: number;
 }
@@ -27,6 +27,8 @@ export function missedTurns(blocks: readonly Header[], roundMs: number): MissedT
     let owner: string | undefined = before.generator;
     for (let j = 1; j < rounds; j++) {
       owner = owner === undefined ? undefined : next.get(owner);
+      // Who has made the block has missed no turn before it: a newcomer has.
+      if (owner === generator) owner = undefined;
       missed.push({ owner, timestamp: before.timestamp + j * roundMs });
     }
   }
@@ -40,7 +42,7 @@ export interface Absence {
   readonly to: number;
 }
 
-/** Those that nobody's absence explains. */
+/** Those that nobody's absence explains; of one that is not known, any absence may be the reason. */
 export const unexplained = (
   missed: readonly MissedTurn[],
   absences: readonly Absence[],
@@ -49,6 +51,6 @@ export const unexplained = (
     ({ owner, timestamp }) =>
       !absences.some(
         ({ owners, from, to }) =>
-          owner !== undefined && owners.includes(owner) && from <= timestamp && timestamp <= to,
+          (owner === undefined || owners.includes(owner)) && from <= timestamp && timestamp <= to,
       ),
   );

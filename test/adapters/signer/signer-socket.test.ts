@@ -112,7 +112,9 @@ t.test('questions and answers over both', async (t) => {
     }
     const since = performance.now();
     await t.resolves(Promise.all([keys.refresh(), keys.refresh()]), 'two may ask at once');
+    const under = keys.refresh();
     keys.stop();
+    await t.rejects(under, { code: 640 }, 'nor does what was under way');
     await t.rejects(keys.sign('text', address, utf8('late')), { code: 640 });
     await t.rejects(keys.refresh(), { code: 640 });
     t.ok(performance.now() - since < TIMEOUT_MS, 'nothing waits for a stopped one');

@@ -71,7 +71,7 @@ export class Operator {
 
   /** As its README says, where REST is HTTPS. */
   placeCertificate(): void {
-    if (!readFileSync(join(this.folder, 'README.md'), 'utf8').includes('rest-cert.pem')) return;
+    if (!readFileSync(join(this.folder, 'node.conf'), 'utf8').includes('rest-cert.pem')) return;
     copyFileSync(CERTIFICATE, join(this.folder, 'rest-cert.pem'));
     copyFileSync(CERTIFICATE_KEY, join(this.folder, 'rest-key.pem'));
   }

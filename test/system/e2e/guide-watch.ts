@@ -1,4 +1,5 @@
 /** A client beside the operators of docs/guide/network.md, and what the page promises it. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { libs } from '@waves/waves-transactions';
 import type { Test } from 'tap';
@@ -42,10 +43,20 @@ export class GuideWatch {
   /** While it works, the operator's node may miss its turns. */
   async absent(one: Operator, work: () => Promise<void>): Promise<void> {
     const from = Date.now() - ROUND_MS;
-    const owners = [await one.owner()];
+    const before = this.acknowledged().length;
+    const owners: string[] = [];
+    // A newcomer has none yet.
+    if (existsSync(join(one.folder, 'keystore.dat'))) owners.push(await one.owner());
     await work();
     owners.push(await one.owner());
+    if (this.client !== undefined) {
+      this.t.ok(this.acknowledged().length > before, `clients go on beside ${one.name}`);
+    }
     this.absences.push({ owners, from, to: Date.now() + ROUND_MS });
+  }
+
+  private acknowledged(): readonly string[] {
+    return this.client?.stdout().split('\n').slice(0, -1) ?? [];
   }
 
   async end(all: readonly Operator[]): Promise<void> {
@@ -53,7 +64,7 @@ export class GuideWatch {
     if (client === undefined) return;
     client.kill('SIGTERM');
     t.equal((await client.exit).code, 0, client.stderr());
-    const ids = client.stdout().trim().split('\n');
+    const ids = this.acknowledged();
     const { height: last } = (await alpha.ask('/blocks/height')) as { height: number };
     const { height } = await eventually('two more blocks', async () => {
       const now = (await alpha.ask('/blocks/height')) as { height: number };
@@ -66,6 +77,10 @@ export class GuideWatch {
     t.ok(others.length <= blocks.length * MISSED_SHARE, `${blocks.length} blocks, ${counts}`);
     t.ok(ids.length > 100, `${ids.length} transfers`);
     for (const one of all) {
+      await eventually(`block ${height} of ${one.name}`, async () => {
+        const own = (await one.ask('/blocks/height')) as { height: number };
+        return own.height >= height || undefined;
+      });
       const mined = await transactionIds(one, this.from, height);
       t.strictSame(
         ids.filter((id) => !mined.has(id)),
