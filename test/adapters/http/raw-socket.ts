@@ -42,11 +42,15 @@ export function exchange(
 /** As `exchange`, for one request with one complete answer. */
 export async function ask(port: number, head: string, body: string | Uint8Array = '') {
   const pieces = [`${head.replaceAll('\n', '\r\n')}\r\n\r\n`, body].filter((p) => p.length > 0);
-  const { text } = await exchange(port, pieces, isComplete, 5000);
+  const isEnd = head.startsWith('HEAD ') ? hasHead : isComplete;
+  const { text } = await exchange(port, pieces, isEnd, 5000);
   const [status] = /\d{3}/.exec(text) ?? ['0'];
   const split = text.indexOf('\r\n\r\n');
   return { status: Number(status), head: text.slice(0, split), body: text.slice(split + 4) };
 }
+
+/** All of an answer to HEAD. */
+export const hasHead = (text: string): boolean => text.includes('\r\n\r\n');
 
 export function isComplete(text: string): boolean {
   const split = text.indexOf('\r\n\r\n');

@@ -32,8 +32,8 @@ const STREAMS = IS_FULL ? [1, 64] : [4];
 const FLOOD_MS = IS_FULL ? 2_000 : 200;
 const STALL_MAX_MS = 100;
 const RISE_MAX_MIB = 64;
-/** The collector of the runtime need not have come yet in the short form. */
-const SETTLED_MAX_MIB = 2 * RISE_MAX_MIB;
+/** What the allocator keeps, too: on a busy machine it gives back late. */
+const SETTLED_MAX_MIB = IS_FULL ? 2 * RISE_MAX_MIB : Number.POSITIVE_INFINITY;
 
 const HEAD = '| Attack | Longest answer, ms | Rise, MiB | Rounds missed | Answers | Verdict |';
 
@@ -54,6 +54,7 @@ const attacksOn = (target: Target): Attack[] => [
 t.test('no request, no connection and no peer costs others anything', async (t) => {
   const target = await startTarget(t, SIZE);
   const before = target.residentMib();
+  const inUseBefore = await target.inUseMib();
   const height = await target.rest.height();
   await target.seen();
   let peak = before;
@@ -81,7 +82,9 @@ t.test('no request, no connection and no peer costs others anything', async (t) 
   await eventually('the next block', async () =>
     (await target.rest.height()) > height + 3 ? true : undefined,
   );
-  await eventually('memory comes back', async () =>
-    target.residentMib() - before < SETTLED_MAX_MIB ? true : undefined,
-  );
+  await eventually('memory comes back', async () => {
+    const inUse = (await target.inUseMib()) - inUseBefore;
+    const isSettled = target.residentMib() - before < SETTLED_MAX_MIB;
+    return (inUse < RISE_MAX_MIB && isSettled) || undefined;
+  });
 });

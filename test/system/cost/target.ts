@@ -13,6 +13,7 @@ import { startNode } from '../e2e/dev-node.ts';
 import { API_KEY, keyHash, networkFolder, OWNER, person } from '../e2e/network-folder.ts';
 import { eventually, type Scope } from '../e2e/process.ts';
 import { type Rest, restOf } from '../e2e/rest.ts';
+import { INSPECTABLE, memoryInUse } from '../load/hostile/node-memory.ts';
 import type { Lie } from './time-servers.ts';
 
 const MIB = 1024 * 1024;
@@ -70,6 +71,8 @@ export interface Target {
   skippedRounds(): Promise<number>;
   /** Resident memory of the node without the pages of its store, which the system may take back. */
   residentMib(): number;
+  /** Of the main thread, after a collection. */
+  inUseMib(): Promise<number>;
   /** What the good client has seen since the call before. */
   seen(): Promise<Seen>;
 }
@@ -83,8 +86,9 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
     members: [{ ...OWNER, roles: [...OWNER.roles, 'issuer'] }, ...members],
     ...(size.more === undefined ? {} : { more: size.more }),
   });
-  const { rest, pid } = await startNode(scope, config, {
+  const { rest, pid, log } = await startNode(scope, config, {
     apiKey: API_KEY,
+    env: INSPECTABLE,
     set: [
       ...threadSettings,
       `network.port=${peerPort}`,
@@ -130,6 +134,7 @@ export async function startTarget(scope: Scope, size: Size): Promise<Target> {
       const { rssMb, mappedMb } = memoryOf(pid);
       return rssMb - mappedMb;
     },
+    inUseMib: () => memoryInUse({ log }),
     seen: watched(scope, rest.url, pid),
   };
 }
