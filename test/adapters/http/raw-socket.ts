@@ -42,7 +42,7 @@ export function exchange(
 /** As `exchange`, for one request with one complete answer. */
 export async function ask(port: number, head: string, body: string | Uint8Array = '') {
   const pieces = [`${head.replaceAll('\n', '\r\n')}\r\n\r\n`, body].filter((p) => p.length > 0);
-  const isEnd = head.startsWith('HEAD ') ? hasHead : isComplete;
+  const isEnd = head.startsWith('HEAD ') ? hasHead : completes();
   const { text } = await exchange(port, pieces, isEnd, 5000);
   const [status] = /\d{3}/.exec(text) ?? ['0'];
   const split = text.indexOf('\r\n\r\n');
@@ -52,10 +52,17 @@ export async function ask(port: number, head: string, body: string | Uint8Array 
 /** All of an answer to HEAD. */
 export const hasHead = (text: string): boolean => text.includes('\r\n\r\n');
 
-export function isComplete(text: string): boolean {
-  const split = text.indexOf('\r\n\r\n');
-  const length = /content-length: (\d+)/i.exec(text);
-  return split >= 0 && length !== null && text.length >= split + 4 + Number(length[1]);
+export const isComplete = (text: string): boolean => completes()(text);
+
+/** The same for pieces of one text that grows: a long one is looked into once. */
+export function completes(): (text: string) => boolean {
+  let end: number | undefined;
+  return (text) => {
+    const split = end === undefined ? text.indexOf('\r\n\r\n') : -1;
+    const length = split < 0 ? undefined : /content-length: (\d+)/i.exec(text)?.[1];
+    if (length !== undefined) end = split + 4 + Number(length);
+    return end !== undefined && text.length >= end;
+  };
 }
 
 /** Asks until it is true, for at most two seconds. */
