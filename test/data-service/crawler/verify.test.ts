@@ -74,7 +74,9 @@ await onBothStores(t, 'balances that the store knows to be outdated', async (t, 
   await changed(db, 1);
   t.strictSame((await verifyBalances(db, reader, hasty, all(db))).different, [PAYER]);
   await db.query('INSERT INTO balance_dirty VALUES ($1, $2)', [PAYER, chain.height()]);
-  t.match(await verifyBalances(db, reader, hasty, all(db)), { left: 1, different: [] });
+  const again = await verifyBalances(db, reader, hasty, all(db));
+  t.equal(again.left, 1);
+  t.strictSame(again.different, []);
 });
 
 await onBothStores(t, 'a chain that goes on while the node answers', async (t, open) => {
