@@ -18,7 +18,13 @@ import { leftOut } from '../../left-out.ts';
 import { eventually } from '../e2e/process.ts';
 import { processNetwork, scheme } from '../e2e/process-network.ts';
 import { runFirst } from './client-priority.ts';
-import { type Author, create, createHostile, silentImages, startAttack } from './hostile/attack.ts';
+import {
+  type Author,
+  createExecuted,
+  createHostile,
+  silentImages,
+  startAttack,
+} from './hostile/attack.ts';
 import { startGoodCalls } from './hostile/good-calls.ts';
 import { goodImage } from './hostile/images.ts';
 import {
@@ -34,11 +40,32 @@ import { verdict } from './loaded-node.ts';
 
 const ASKED = process.env['CONTAINERS_SECONDS'];
 const SECONDS = Number(ASKED ?? 3);
-/** Calls of the good contract a second, the longest call in a round, how long containers stay, and what is sent. */
-const { CALLS, CALL, ROUND_MS, STAY, FLOOD, SILENT, PULLS } =
+/**
+ * Calls of the good contract a second, the longest call in a round, the longest pull, how long
+ * containers stay, and what is sent.
+ */
+const { CALLS, CALL, PULL, ROUND_MS, STAY, FLOOD, SILENT, PULLS } =
   ASKED === undefined
-    ? { CALLS: 3, CALL: '2s', ROUND_MS: 3000, STAY: '60s', FLOOD: 4, SILENT: 1, PULLS: 1 }
-    : { CALLS: 20, CALL: '1200ms', ROUND_MS: 2000, STAY: '10s', FLOOD: 1e6, SILENT: 4, PULLS: 1e6 };
+    ? {
+        CALLS: 3,
+        CALL: '2s',
+        PULL: '15s',
+        ROUND_MS: 3000,
+        STAY: '60s',
+        FLOOD: 4,
+        SILENT: 1,
+        PULLS: 1,
+      }
+    : {
+        CALLS: 20,
+        CALL: '1200ms',
+        PULL: '5s',
+        ROUND_MS: 2000,
+        STAY: '10s',
+        FLOOD: 1e6,
+        SILENT: 4,
+        PULLS: 1e6,
+      };
 /** They take turns with the others. */
 const EXECUTING = [0, 2];
 /** Its owner may not send, so it must execute nothing and drop nothing. */
@@ -54,7 +81,7 @@ const WAIT_ROUNDS = 3;
 const IN_USE_ROUNDS = 6;
 /** In one answer. */
 const HEADERS_MAX = 100;
-const SETTLED_MS = 120_000;
+const SETTLED_MS = 240_000;
 /** What the system has given a node, of which V8 and the allocator keep much for later. */
 const MEMORY_MB = 256;
 /** What objects and buffers still take after a collection. */
@@ -64,7 +91,7 @@ const DISK = '5g';
 /** Of images that were built meanwhile, and the good one that was fetched. */
 const DISK_MB = 32;
 
-t.setTimeout(360_000 + SECONDS * 3_000);
+t.setTimeout(1_200_000 + SECONDS * 3_000);
 
 const reason = whyNoDaemon() ?? whyNoBusybox();
 const skip = reason !== undefined && leftOut(reason);
@@ -90,7 +117,7 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
             `docker-engine.remove-container-after=${STAY}`,
             `docker-engine.allowed-images=["${registry.domain}/*","${CLOSED_REGISTRY}/*"]`,
             `docker-engine.image-size-max=${IMAGE_SIZE_MAX}`,
-            'docker-engine.pull-timeout=5s',
+            `docker-engine.pull-timeout=${PULL}`,
           ]
         : []),
       ...(index === OVER_TCP
@@ -167,24 +194,7 @@ t.test(`a hostile author for ${SECONDS} s`, { skip }, async (t) => {
     silent,
     pulls: registry.slow.slice(0, PULLS),
   });
-  /** A container that is late on this machine fails its creation, and its author sends another. */
-  const createFetched = async (): Promise<void> => {
-    for (;;) {
-      const id = await create(registry.good, { rest: first!, address: owner });
-      const hasFailed = await eventually(
-        `an end of ${id}`,
-        async () => {
-          if ((await first!.get(`/contracts/executed-tx-for/${id}`)).status === 200) return 'no';
-          const { body } = await first!.get(`/contracts/status/${id}`);
-          const statuses = Array.isArray(body) ? (body as JsonObject[]) : [];
-          return statuses.some(({ status }) => status === 'Failure') ? 'yes' : undefined;
-        },
-        SETTLED_MS,
-      );
-      if (hasFailed === 'no') return;
-    }
-  };
-  const fetched = createFetched();
+  const fetched = createExecuted(registry.good, { rest: first!, address: owner }, SETTLED_MS);
   // A failure is told below.
   fetched.catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));

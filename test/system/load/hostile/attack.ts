@@ -5,10 +5,11 @@
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '../../../../src/base/json.ts';
 import { childEnvironment } from '../../../child-environment.ts';
 import type { Engine } from '../../../containers/engine.ts';
 import type { TestImage } from '../../../containers/images.ts';
-import type { Scope } from '../../e2e/process.ts';
+import { eventually, type Scope } from '../../e2e/process.ts';
 import { scheme } from '../../e2e/process-network.ts';
 import type { Rest } from '../../e2e/rest.ts';
 import { runAfter } from '../client-priority.ts';
@@ -89,6 +90,29 @@ export async function silentImages(engine: Engine, count: number): Promise<reado
 export async function create(image: TestImage, { rest, address }: Author): Promise<string> {
   const tx = { type: 103, version: 1, sender: address, ...image, contractName: 'x', params: [] };
   return String((await rest.broadcast(await rest.sign(tx)))['id']);
+}
+
+/** A container that is late on a slow machine fails its creation, and its author sends another. */
+export async function createExecuted(
+  image: TestImage,
+  author: Author,
+  ms: number,
+): Promise<string> {
+  const { rest } = author;
+  for (;;) {
+    const id = await create(image, author);
+    const end = await eventually(
+      `an end of ${id}`,
+      async () => {
+        if ((await rest.get(`/contracts/executed-tx-for/${id}`)).status === 200) return 'executed';
+        const { body } = await rest.get(`/contracts/status/${id}`);
+        const statuses = Array.isArray(body) ? (body as JsonObject[]) : [];
+        return statuses.some(({ status }) => status === 'Failure') ? 'failed' : undefined;
+      },
+      ms,
+    );
+    if (end === 'executed') return id;
+  }
 }
 
 const addresses = Array.from({ length: ADDRESSES }, (_, i) =>
