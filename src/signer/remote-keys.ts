@@ -151,7 +151,12 @@ export class RemoteKeys implements KeyHolder {
         late();
         reject(apiError('SignerAway'));
       };
-      const late = this.ports.clock.after(this.options.timeoutMs, away);
+      const late = this.ports.clock.after(this.options.timeoutMs, () => {
+        away();
+        this.waiting = undefined;
+        // On the same connection its late answer would pass for that to the next question.
+        this.unanswered();
+      });
       const greeted = (): void => {
         late();
         resolve();
@@ -200,10 +205,14 @@ export class RemoteKeys implements KeyHolder {
       this.greet(line);
     });
     // Also where it takes the connection and says nothing.
-    this.cancel = this.ports.clock.after(this.options.timeoutMs, () => {
-      this.reason = 'the signer does not answer';
-      this.connection?.close();
-    });
+    this.cancel = this.ports.clock.after(this.options.timeoutMs, () => this.unanswered());
+  }
+
+  private unanswered(): void {
+    this.line = undefined;
+    this.reason = 'the signer does not answer';
+    this.trouble = this.reason;
+    this.connection?.close();
   }
 
   private greet(line: Line): void {

@@ -1,0 +1,64 @@
+// A signer that answers a question for its keys after its time.
+import t from 'tap';
+import type { Line, LineEvents } from '../../src/base/signer/signer-line.ts';
+import { frameOf } from '../../src/signer/frames.ts';
+import { RemoteKeys } from '../../src/signer/remote-keys.ts';
+import { encodeAnswer } from '../../src/signer/signer-messages.ts';
+import { silent } from '../finality/schedule.ts';
+import { scheme } from '../finality/vectors.ts';
+import { fakeClock } from '../node/fake-clock.ts';
+
+const TIMEOUT_MS = 1_000;
+const RECONNECTED_MS = 500;
+const [OLD, NEW] = [1, 2].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
+
+t.test('a late answer is not that to the next question', async (t) => {
+  const clock = fakeClock(0);
+  const lines: { readonly tell: (key: Uint8Array) => void }[] = [];
+  let questions = 0;
+  const connect = (events: LineEvents, opened: (line: Line) => void): Line => {
+    let isOpen = true;
+    const line: Line = {
+      waitingBytes: () => 0,
+      send: () => {
+        questions++;
+      },
+      close() {
+        isOpen = false;
+        queueMicrotask(() => events.closed('it was closed'));
+      },
+    };
+    const answer = (key: Uint8Array) => frameOf(encodeAnswer(0, { keys: [key] }, scheme));
+    lines.push({ tell: (key) => isOpen && events.data(answer(key)) });
+    queueMicrotask(() => opened(line));
+    return line;
+  };
+  const options = { genesis: new Uint8Array(32), timeoutMs: TIMEOUT_MS };
+  const keys = new RemoteKeys(options, { scheme, clock, log: silent, connect });
+  const started = keys.start();
+  await clock.advance(0);
+  lines[0]!.tell(OLD);
+  await started;
+
+  const unanswered = t.rejects(keys.refresh(), { status: 503 });
+  await clock.advance(TIMEOUT_MS);
+  await unanswered;
+  t.match(keys.problem(), 'the signer does not answer');
+  await clock.advance(RECONNECTED_MS);
+  lines.at(-1)!.tell(OLD);
+  t.equal(keys.problem(), undefined);
+
+  const asked = questions;
+  let isAnswered = false;
+  const refreshed = keys.refresh().then(() => {
+    isAnswered = true;
+  });
+  t.equal(questions, asked + 1);
+  lines[0]!.tell(OLD);
+  await clock.advance(1);
+  t.notOk(isAnswered, 'by the connection that was left');
+  lines.at(-1)!.tell(NEW);
+  await refreshed;
+  t.strictSame(keys.publicKeys(), [NEW]);
+  keys.stop();
+});
