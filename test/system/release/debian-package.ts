@@ -45,6 +45,22 @@ export async function debianPackage(t: Test, { root, deb, tarball }: Packaged): 
   const conf = at('etc/platform-node/node.conf');
   const own = `${readFileSync(conf, 'utf8')}# of the operator\n`;
   const keystore = at('var/lib/platform-node/keystore.dat');
+  await t.test('an upgrade that fails', async (t) => {
+    const later = temporaryFolder(t);
+    await output('/', 'dpkg-deb', ['--raw-extract', deb, later]);
+    const control = join(later, 'DEBIAN/control');
+    const text = readFileSync(control, 'utf8');
+    writeFileSync(control, text.replace(/^Version: .*$/m, `Version: ${LATER}`));
+    writeFileSync(join(later, 'DEBIAN/preinst'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const failing = join(temporaryFolder(t), 'failing.deb');
+    await output('/', 'dpkg-deb', ['--build', '-Znone', later, failing]);
+    await t.rejects(dpkg('--install', failing));
+    t.equal(told(), 'stop platform-node\ndaemon-reload\nstart platform-node\n', 'it goes on');
+    t.equal(
+      JSON.parse(await inside('platform-node', 'version', '--json')).version,
+      packageJson.version,
+    );
+  });
   await t.test('upgrade', async (t) => {
     writeFileSync(conf, own);
     chmodSync(conf, 0o600);
