@@ -129,11 +129,17 @@ async function newBlock(node: NodeProcess): Promise<void> {
 const idsOf = (list: unknown): Set<string> =>
   new Set((list as readonly { id: string }[]).map(({ id }) => id));
 
+/** A node that has just started may be busy: only 404 says that it is in no block. */
 async function isMined(node: NodeProcess, id: string): Promise<boolean> {
-  return node.get(`/transactions/info/${id}`).then(
-    () => true,
-    () => false,
-  );
+  let answer: boolean | undefined;
+  await until(`an answer about ${id}`, async () => {
+    answer = await node.get(`/transactions/info/${id}`).then(
+      () => true,
+      (cause: Error) => (cause.message.includes(': 404 ') ? false : undefined),
+    );
+    return answer !== undefined;
+  });
+  return answer!;
 }
 
 async function mined(node: NodeProcess, txs: readonly Tx[]): Promise<void> {
