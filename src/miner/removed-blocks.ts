@@ -17,7 +17,7 @@ export interface RemovedBlocksPorts {
   readonly blockchain: Blockchain;
   readonly consensus: Pick<Consensus, 'turnOf' | 'hasEnded'>;
   readonly clock: Clock;
-  readonly turns: Pick<UsedSlots, 'keep' | 'giveUp' | 'sealed'>;
+  readonly turns: Pick<UsedSlots, 'keep' | 'giveUp' | 'sealed' | 'asked'>;
   /** The address of the account that signs the blocks of this node. */
   readonly own: Uint8Array;
 }
@@ -62,7 +62,8 @@ export async function giveUpRemovedBlocks(
 ): Promise<RemovedBlocks> {
   const heights = ownAbove(above, blockchain, own);
   const given = new Set(heights.map(({ header }) => consensus.turnOf(header)));
-  for (const { turn } of turns.sealed()) given.add(turn);
+  const asked = turns.asked();
+  for (const { turn } of [...turns.sealed(), ...(asked ? [asked] : [])]) given.add(turn);
   for (const turn of given) await turns.giveUp(turn);
   return { kept: 0, given: given.size };
 }

@@ -16,12 +16,13 @@ export interface SealedBlock {
 export interface SlotEvent extends SealedBlock {
   /**
    * `sealed`: the block has the turn, and is the newest; `lost`: the block, which has the turn, leaves
-   * the chain; `used`: the turn has a block that is not kept; `freed`: it has none.
+   * the chain; `used`: the turn has a block that is not kept; `freed`: it has none; `asked`: a signer was
+   * asked for the signature of the block, which has zeros in its place.
    */
-  readonly kind: 'sealed' | 'lost' | 'used' | 'freed';
+  readonly kind: 'sealed' | 'lost' | 'used' | 'freed' | 'asked';
 }
 
-const NUMBERS = { sealed: 1, lost: 2, freed: 3 } as const;
+const NUMBERS = { sealed: 1, lost: 2, freed: 3, asked: 4 } as const;
 const KINDS = new Map(
   (Object.keys(NUMBERS) as (keyof typeof NUMBERS)[]).map((kind) => [NUMBERS[kind] as number, kind]),
 );

@@ -1,25 +1,33 @@
 /**
  * The blocks that this node has sealed and that are not in its chain: one that never came into it,
- * since the node or its disk failed in between, and those that left it. A turn belongs to one block.
- * Where that turn does not pass with time, as under proof of stake, nothing but the same block
+ * since the node or its disk failed in between, and those that left it. So is one whose signature a
+ * signer was asked for and that has none, since the answer was lost. A turn belongs to one block. Where
+ * that turn does not pass with time, as under proof of stake, nothing but the same block
  * continues the chain (consensus.md#a-block-that-was-sealed).
  *
  * Invariants: the block is on disk before it is committed; a block that breaks a rule is given up, and
  * its turn is freed only where the block never left this node.
  */
 import { equal } from '../base/bytes.ts';
-import { Refusal } from '../base/errors.ts';
+import { ApiError, Refusal } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import { type Block, blockId, decodeBlock } from '../block/block.ts';
+import type { Sign } from '../base/signer/signing.ts';
+import { type Block, blockId, decodeBlock, signedBytes } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt } from '../chain/store/stored-blocks.ts';
 import { CodecError } from '../codec/codec.ts';
-import { isFromFuture } from '../consensus/consensus.ts';
+import { type Consensus, isFromFuture } from '../consensus/consensus.ts';
 import type { SealedBlock } from './slot-records.ts';
 import type { UsedSlots } from './used-slots.ts';
 
 export interface UnfinishedDeps {
-  readonly slots: Pick<UsedSlots, 'sealed' | 'claim' | 'free' | 'forget' | 'isOfThisLife'>;
+  readonly slots: Pick<
+    UsedSlots,
+    'sealed' | 'asked' | 'claim' | 'free' | 'forget' | 'isOfThisLife'
+  >;
+  readonly consensus: Pick<Consensus, 'hasEnded'>;
+  /** Signs a block for the owner. */
+  readonly sign: Sign;
   readonly blockchain: Blockchain;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
@@ -56,15 +64,15 @@ export class UnfinishedBlock {
     this.#unlisten();
   }
 
-  /** True where a sealed block is the next one of the chain. */
+  /** True where one of these blocks is the next one of the chain. */
   waits(): boolean {
-    return this.#next() !== undefined;
+    return this.#next() !== undefined || this.#askedNext() !== undefined;
   }
 
   /** True where it is committed. Throws where a block may come later. */
   async finish(): Promise<boolean> {
     const { slots, blockchain, log } = this.#deps;
-    const sealed = this.#next();
+    const sealed = this.#next() ?? (await this.#askAgain());
     const block = sealed && this.#blockOf(sealed);
     if (sealed === undefined || block === undefined) return false;
     await slots.claim(sealed.turn, sealed.bytes);
@@ -87,6 +95,33 @@ export class UnfinishedBlock {
       const block = this.#refused.has(sealed.bytes) ? undefined : this.#blockOf(sealed);
       return block !== undefined && this.#isNext(block);
     });
+  }
+
+  #askedNext(): SealedBlock | undefined {
+    const { slots, consensus, clock } = this.#deps;
+    const asked = slots.asked();
+    const block = asked && this.#blockOf(asked);
+    if (block === undefined || !this.#isNext(block)) return undefined;
+    return consensus.hasEnded(block.header, clock.now()) ? undefined : asked;
+  }
+
+  /** Undefined where no signer will sign it, or its turn has ended. Throws where it may be signed later. */
+  async #askAgain(): Promise<SealedBlock | undefined> {
+    const { slots, blockchain, sign, log } = this.#deps;
+    const asked = this.#askedNext();
+    const block = asked && this.#blockOf(asked);
+    if (asked === undefined || block === undefined) return undefined;
+    try {
+      const signature = await sign(signedBytes(block, blockchain.view.scheme));
+      const bytes = asked.bytes.slice();
+      bytes.set(signature, bytes.length - signature.length);
+      return this.#askedNext() === asked ? { turn: asked.turn, bytes } : undefined;
+    } catch (cause) {
+      if (!(cause instanceof ApiError) || cause.entry !== 'SignerRefused') throw cause;
+      log.error('miner.asked-refused', { turn: asked.turn, why: cause.message });
+      await slots.free(asked.turn);
+      return undefined;
+    }
   }
 
   /** Sealed by a clock that was ahead: until its time, free turns before it are used. */

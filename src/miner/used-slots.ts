@@ -27,6 +27,8 @@ export class UsedSlots {
   /** Blocks that left the chain, by their turns, oldest first. */
   readonly #lost = new Map<string, SealedBlock>();
   #newest: SealedBlock | undefined;
+  /** The block whose signature was asked for last and is not there. */
+  #asked: SealedBlock | undefined;
   /** The newest block is on disk. */
   #isNoted = true;
   #sealedHere: string | undefined;
@@ -65,6 +67,19 @@ export class UsedSlots {
     this.#isNoted = false;
     await this.#noteOrRefuse(event);
     this.#isNoted = true;
+  }
+
+  /**
+   * Keeps a block before a signer is asked for its signature: the signer may note it, and its answer be
+   * lost, and then it signs no other block of the turn. Throws ApiError where it cannot be recorded.
+   */
+  ask(turn: string, block: Uint8Array): Promise<void> {
+    return this.#record({ kind: 'asked', turn, bytes: block.slice() });
+  }
+
+  /** The block of the newest `ask` whose turn was neither claimed nor freed since. */
+  asked(): SealedBlock | undefined {
+    return this.#asked;
   }
 
   /** The blocks that are kept: those that left the chain, then the one that was sealed last. */
@@ -107,6 +122,11 @@ export class UsedSlots {
 
   /** The one place in which a record changes what is known, when it is written or read. */
   #apply({ kind, turn, bytes }: SlotEvent): void {
+    if (kind === 'asked') {
+      this.#asked = { turn, bytes };
+      return;
+    }
+    if (this.#asked?.turn === turn) this.#asked = undefined;
     this.#slots.delete(turn);
     this.#lost.delete(turn);
     if (this.#newest?.turn === turn) this.#newest = undefined;
@@ -150,11 +170,12 @@ export class UsedSlots {
   }
 
   #stateRecords(): SlotEvent[] {
-    const newest = this.#newest;
+    const [newest, asked] = [this.#newest, this.#asked];
     return [
       ...Array.from(this.#slots, (turn) => ({ kind: 'used' as const, turn, bytes: NO_BLOCK })),
       ...Array.from(this.#lost.values(), (one) => ({ kind: 'lost' as const, ...one })),
       ...(newest === undefined ? [] : [{ kind: 'sealed' as const, ...newest }]),
+      ...(asked === undefined ? [] : [{ kind: 'asked' as const, ...asked }]),
     ];
   }
 }

@@ -50,13 +50,13 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { blockchain, consensus, clock, log, peering, owner } = ports;
   const slots = new UsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
   const rollbackMax = config.synchronization.maxRollback;
-  const unfinished = new UnfinishedBlock({ slots, blockchain, clock, log, rollbackMax });
+  const { sign } = owner;
+  const chain = { blockchain, consensus, clock };
+  const unfinished = new UnfinishedBlock({ ...chain, slots, sign, log, rollbackMax });
   const isFailing = (): boolean => blockchain.isFailing();
   blockchain.listen({
     async rollingBack(_txs, above) {
-      const { address } = owner;
-      const chain = { blockchain, consensus, clock, own: address };
-      await keepRemovedBlocks(above, { ...chain, turns: slots });
+      await keepRemovedBlocks(above, { ...chain, own: owner.address, turns: slots });
     },
   });
   const made = new SlotMiner(
@@ -113,11 +113,18 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
 function producerWith(
   config: Config,
   ports: MinerPortsOfNode,
-  turns: UsedSlots,
+  slots: UsedSlots,
 ): (timestamp: number, deadline: number) => Promise<void> {
-  const { blockchain, clock, contracts, finality, lostBlocks, owner, pool, signer } = ports;
+  const { blockchain, clock, contracts, finality, keyHolder, lostBlocks, owner, pool, signer } =
+    ports;
   const carried = finality && (() => finality.carried());
-  const minerKey = { ...owner, turns, seen: lostBlocks.turns, ...(carried && { carried }) };
+  const minerKey: MinerKey = {
+    ...owner,
+    turns: slots,
+    seen: lostBlocks.turns,
+    ...(carried && { carried }),
+    ...(keyHolder && { beforeSign: (turn, block) => slots.ask(turn, block) }),
+  };
   if (contracts === undefined) {
     const selection = { takes: (entry: PoolEntry) => !needsEngine(entry), signer };
     return (timestamp, deadline) =>

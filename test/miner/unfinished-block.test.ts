@@ -213,11 +213,14 @@ t.test('pos: given up by the tool, they stay away, and their turns stay used', a
   t.equal(claimed.length, count, 'no other block has one of the turns');
 });
 
+/** Of a node whose key is in its process. */
 function unfinishedBlock(
   slots: UnfinishedDeps['slots'],
-  ports: Omit<UnfinishedDeps, 'slots'>,
+  ports: Omit<UnfinishedDeps, 'slots' | 'consensus' | 'sign'>,
 ): UnfinishedBlock {
-  const unfinished = new UnfinishedBlock({ slots, ...ports });
+  const sign = () => Promise.reject(new Error('nothing was asked for'));
+  const consensus = { hasEnded: () => false };
+  const unfinished = new UnfinishedBlock({ slots, consensus, sign, ...ports });
   unfinished.start();
   return unfinished;
 }
@@ -287,6 +290,7 @@ t.test('a clock that is set back, or another head, while the claim is written', 
   let meanwhile = async (): Promise<void> => whole.clock.jump(-1_000_000);
   const claiming = {
     sealed: () => turns.sealed(),
+    asked: () => turns.asked(),
     free: (turn: string) => turns.free(turn),
     forget: (turn: string) => turns.forget(turn),
     isOfThisLife: (turn: string) => turns.isOfThisLife(turn),

@@ -1,5 +1,6 @@
 // A signer that answers a question for its keys after its time.
 import t from 'tap';
+import { apiError } from '../../src/base/errors.ts';
 import type { Line, LineEvents } from '../../src/base/signer/signer-line.ts';
 import { frameOf } from '../../src/signer/frames.ts';
 import { RemoteKeys } from '../../src/signer/remote-keys.ts';
@@ -40,7 +41,7 @@ t.test('a late answer is not that to the next question', async (t) => {
   lines[0]!.tell(OLD);
   await started;
 
-  const unanswered = t.rejects(keys.refresh(), { status: 503 });
+  const unanswered = t.rejects(keys.refresh(), apiError('SignerAway'));
   await clock.advance(TIMEOUT_MS);
   await unanswered;
   t.match(keys.problem(), 'the signer does not answer');

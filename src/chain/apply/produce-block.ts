@@ -10,6 +10,7 @@
 import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { Sign } from '../../base/signer/signing.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type Block, limitsOf, TRANSACTIONS_MAX, unsealedBlock } from '../../block/block.ts';
 import { BLOCK_VERSION, type UnsignedHeader } from '../../block/header.ts';
 import { type LostTurn, turnBytes } from '../../block/turn-claims.ts';
@@ -48,6 +49,12 @@ export interface MinerKey extends MinerIdentity {
      */
     claim(turn: string, block: Uint8Array): Promise<void>;
   };
+  /**
+   * Resolves once the block, which has zeros as its signature, is durably recorded: where the answer to
+   * `sign` is lost, the same signature is asked for again. Throws ApiError. Absent: the key is in this
+   * process.
+   */
+  readonly beforeSign?: (turn: string, block: Uint8Array) => Promise<void>;
 }
 
 const NO_SIGNATURE = new Uint8Array(0);
@@ -88,6 +95,7 @@ export function completed(
 }
 
 const NOTHING = new Uint8Array(0);
+const UNSIGNED = new Uint8Array(SIGNATURE_BYTES);
 
 /**
  * The header of a block after skipped rounds, with the turns that it claims for blocks that lost
@@ -157,6 +165,7 @@ export async function sealInTurn(
   const claimed = await withOwnClaim(header, key, scheme);
   const transactions = txs.map(({ bytes }) => bytes);
   const { message, seal } = unsealedBlock(claimed, transactions, scheme);
+  await key.beforeSign?.(turn, seal(UNSIGNED).bytes);
   const block = seal(await key.sign(message));
   // A signer may have taken its time.
   requireTime();
