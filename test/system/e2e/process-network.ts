@@ -28,6 +28,8 @@ export const scheme = createChainScheme(family, CHAIN_ID.charCodeAt(0));
 export interface NetworkOptions {
   readonly nodes: number;
   readonly roundMs: number;
+  /** Proof of authority where absent. */
+  readonly consensus?: 'poa' | 'pos';
   /** More settings of every node, as after `--set`, or of each by its index. */
   readonly set?: readonly string[] | ((index: number) => readonly string[]);
   /** How old the chain is: with it the first blocks have skipped many rounds. */
@@ -87,14 +89,22 @@ const QUICK = [
 
 export async function processNetwork(
   scope: Scope,
-  { nodes: count, roundMs, set = [], ageMs = 0, finality = true, env = {} }: NetworkOptions,
+  {
+    nodes: count,
+    roundMs,
+    consensus = 'poa',
+    set = [],
+    ageMs = 0,
+    finality = consensus === 'poa',
+    env = {},
+  }: NetworkOptions,
 ): Promise<ProcessNetwork> {
   const dir = temporaryFolder(scope);
   const indexes = Array.from({ length: count }, (_, i) => i);
   const peerPorts = await freePorts(count);
   const { accounts, apiKey, privacyApiKey } = await createDevNetwork(
     {
-      ...{ dir, restHost: '127.0.0.1', restPort: 0, roundMs, peerPorts, finality },
+      ...{ dir, restHost: '127.0.0.1', restPort: 0, roundMs, consensus, peerPorts, finality },
       now: Date.now() - ageMs,
     },
     {
