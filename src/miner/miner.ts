@@ -8,6 +8,7 @@
  */
 import { isOurs } from '../base/assert.ts';
 import type { Clock, Log } from '../base/ports.ts';
+import { isUnsigned } from '../base/signer/signing.ts';
 import type { Slot } from '../consensus/consensus.ts';
 import { type Coming, freeSlot, type SlotSource, startOf, waitEnd } from './free-slots.ts';
 import {
@@ -209,7 +210,7 @@ export class SlotMiner implements Miner {
       (error: unknown) => {
         if (isOurs(error)) throw error;
         log.warn('miner.failed', { why: String(error) });
-        this.ended(() => this.wait(retryMs));
+        this.ended(() => this.wait(isUnsigned(error) ? IDLE_MS : retryMs));
       },
     );
   }

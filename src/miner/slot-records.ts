@@ -3,7 +3,8 @@
  * u1 kind, u1 length of the turn, turn, block. A turn without a block is a record of its text alone,
  * which begins with a letter; earlier releases wrote no others.
  *
- * Invariant: what a later record says of a turn replaces what earlier ones say.
+ * Invariant: what a later record says of a turn replaces what earlier ones say. No turn that is used is
+ * asked for.
  */
 import { concat, fromUtf8, utf8 } from '../base/bytes.ts';
 

@@ -9,9 +9,9 @@
  * its turn is freed only where the block never left this node.
  */
 import { equal } from '../base/bytes.ts';
-import { ApiError, Refusal } from '../base/errors.ts';
+import { Refusal } from '../base/errors.ts';
 import type { Clock, Log } from '../base/ports.ts';
-import type { Sign } from '../base/signer/signing.ts';
+import { isRefused, type Sign } from '../base/signer/signing.ts';
 import { type Block, blockId, decodeBlock, signedBytes } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt } from '../chain/store/stored-blocks.ts';
@@ -23,11 +23,11 @@ import type { UsedSlots } from './used-slots.ts';
 export interface UnfinishedDeps {
   readonly slots: Pick<
     UsedSlots,
-    'sealed' | 'asked' | 'claim' | 'free' | 'forget' | 'isOfThisLife'
+    'sealed' | 'ask' | 'asked' | 'claim' | 'free' | 'forget' | 'isOfThisLife'
   >;
   readonly consensus: Pick<Consensus, 'hasEnded'>;
-  /** Signs a block for the owner. */
-  readonly sign: Sign;
+  /** What signs blocks of this node. */
+  readonly key: { readonly publicKey: Uint8Array; readonly sign: Sign };
   readonly blockchain: Blockchain;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
@@ -69,6 +69,25 @@ export class UnfinishedBlock {
     return this.#next() !== undefined || this.#askedNext() !== undefined;
   }
 
+  /** True where a signature in this turn was asked for, and nothing else may be signed in it on this head. */
+  isAsked(turn: string): boolean {
+    const asked = this.#askedOnTip();
+    return asked !== undefined && asked.turn === turn;
+  }
+
+  /** Asks the signer for the signature of a new block, which has zeros in its place. Throws ApiError. */
+  async sign(turn: string, bytes: Uint8Array, message: Uint8Array): Promise<Uint8Array> {
+    const { slots, key } = this.#deps;
+    await slots.ask(turn, bytes);
+    try {
+      return await key.sign(message);
+    } catch (cause) {
+      // Refused at once, it was noted nowhere.
+      if (isRefused(cause)) await slots.free(turn);
+      throw cause;
+    }
+  }
+
   /** True where it is committed. Throws where a block may come later. */
   async finish(): Promise<boolean> {
     const { slots, blockchain, log } = this.#deps;
@@ -97,31 +116,39 @@ export class UnfinishedBlock {
     });
   }
 
-  #askedNext(): SealedBlock | undefined {
-    const { slots, consensus, clock } = this.#deps;
+  /** The block on this head whose signature was asked for and did not arrive. */
+  #askedOnTip(): SealedBlock | undefined {
+    const { slots, blockchain, key } = this.#deps;
     const asked = slots.asked();
+    const header = asked && this.#blockOf(asked)?.header;
+    if (header === undefined || !equal(header.generator, key.publicKey)) return undefined;
+    return equal(header.reference, blockchain.tip().id) ? asked : undefined;
+  }
+
+  #askedNext(): SealedBlock | undefined {
+    const { consensus, clock } = this.#deps;
+    const asked = this.#askedOnTip();
     const block = asked && this.#blockOf(asked);
     if (block === undefined || !this.#isNext(block)) return undefined;
     return consensus.hasEnded(block.header, clock.now()) ? undefined : asked;
   }
 
-  /** Undefined where no signer will sign it, or its turn has ended. Throws where it may be signed later. */
+  /**
+   * The signer may have noted the block: whatever it says now, it never signs another one of its turn.
+   * So a refusal, which may pass, is an error, and the block stays.
+   */
   async #askAgain(): Promise<SealedBlock | undefined> {
-    const { slots, blockchain, sign, log } = this.#deps;
+    const { slots, blockchain, key } = this.#deps;
     const asked = this.#askedNext();
     const block = asked && this.#blockOf(asked);
     if (asked === undefined || block === undefined) return undefined;
-    try {
-      const signature = await sign(signedBytes(block, blockchain.view.scheme));
-      const bytes = asked.bytes.slice();
-      bytes.set(signature, bytes.length - signature.length);
-      return this.#askedNext() === asked ? { turn: asked.turn, bytes } : undefined;
-    } catch (cause) {
-      if (!(cause instanceof ApiError) || cause.entry !== 'SignerRefused') throw cause;
-      log.error('miner.asked-refused', { turn: asked.turn, why: cause.message });
-      await slots.free(asked.turn);
-      return undefined;
-    }
+    await slots.ask(asked.turn, asked.bytes);
+    const signature = await key.sign(signedBytes(block, blockchain.view.scheme));
+    if (this.#askedNext() !== asked) return undefined;
+    const bytes = asked.bytes.slice();
+    bytes.set(signature, bytes.length - signature.length);
+    await slots.claim(asked.turn, bytes);
+    return this.#next();
   }
 
   /** Sealed by a clock that was ahead: until its time, free turns before it are used. */

@@ -9,7 +9,7 @@
  * and the turns before those are still free.
  */
 import { equal } from '../base/bytes.ts';
-import { apiError } from '../base/errors.ts';
+import { type ApiError, apiError } from '../base/errors.ts';
 import type { Journal, Log } from '../base/ports.ts';
 import { readRecord, recordOf, type SealedBlock, type SlotEvent } from './slot-records.ts';
 
@@ -29,6 +29,7 @@ export class UsedSlots {
   #newest: SealedBlock | undefined;
   /** The block whose signature was asked for last and is not there. */
   #asked: SealedBlock | undefined;
+  #isAskNoted = true;
   /** The newest block is on disk. */
   #isNoted = true;
   #sealedHere: string | undefined;
@@ -58,7 +59,7 @@ export class UsedSlots {
     const isAgain = own !== undefined && equal(own.bytes, block);
     if (isAgain && (own !== this.#newest || this.#isNoted)) return;
     if (this.#slots.has(turn) && !isAgain) {
-      throw apiError('Invalid', `This node has used its turn: ${turn}`);
+      throw used(turn);
     }
     // Whether a record that failed is on disk is unknown, so the turn stays that of this block.
     const event = { kind: 'sealed' as const, turn, bytes: isAgain ? own.bytes : block.slice() };
@@ -71,10 +72,19 @@ export class UsedSlots {
 
   /**
    * Keeps a block before a signer is asked for its signature: the signer may note it, and its answer be
-   * lost, and then it signs no other block of the turn. Throws ApiError where it cannot be recorded.
+   * lost, and then it signs no other block of the turn. Throws ApiError where the turn is used, or where
+   * the block cannot be recorded. After a failure it may be called again with the same block.
    */
-  ask(turn: string, block: Uint8Array): Promise<void> {
-    return this.#record({ kind: 'asked', turn, bytes: block.slice() });
+  async ask(turn: string, block: Uint8Array): Promise<void> {
+    const own = this.#asked?.turn === turn ? this.#asked : undefined;
+    const isAgain = own !== undefined && equal(own.bytes, block);
+    if (isAgain && this.#isAskNoted) return;
+    if (this.#slots.has(turn)) throw used(turn);
+    const event = { kind: 'asked' as const, turn, bytes: isAgain ? own.bytes : block.slice() };
+    if (!isAgain) this.#apply(event);
+    this.#isAskNoted = false;
+    await this.#noteOrRefuse(event);
+    this.#isAskNoted = true;
   }
 
   /** The block of the newest `ask` whose turn was neither claimed nor freed since. */
@@ -181,6 +191,9 @@ export class UsedSlots {
 }
 
 const NO_BLOCK = new Uint8Array(0);
+
+const used = (turn: string): ApiError =>
+  apiError('Invalid', `This node has used its turn: ${turn}`);
 
 const sizeOf = (records: readonly Uint8Array[]): number =>
   records.reduce((sum, record) => sum + record.length, 0);

@@ -122,8 +122,6 @@ export const events = {
     'The turn of the miner cannot be written to disk, so no block was signed: check disk space and disk health.',
   'miner.block-finished':
     'A block that was sealed and not stored, since the node, its disk or its signer failed, is in the chain now.',
-  'miner.asked-refused':
-    'The signer does not sign the block that it was asked for before: another one is made.',
   'miner.sealed-refused':
     'A block that was sealed and not stored breaks a rule by now; it is given up.',
   'miner.sealed-unreadable': 'The block that was sealed last cannot be read; it is given up.',

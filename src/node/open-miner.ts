@@ -50,9 +50,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { blockchain, consensus, clock, log, peering, owner } = ports;
   const slots = new UsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
   const rollbackMax = config.synchronization.maxRollback;
-  const { sign } = owner;
   const chain = { blockchain, consensus, clock };
-  const unfinished = new UnfinishedBlock({ ...chain, slots, sign, log, rollbackMax });
+  const unfinished = new UnfinishedBlock({ ...chain, slots, key: owner, log, rollbackMax });
   const isFailing = (): boolean => blockchain.isFailing();
   blockchain.listen({
     async rollingBack(_txs, above) {
@@ -81,9 +80,11 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
           return { height, timestamp: header.timestamp };
         },
         nextSlot: (now) => (peering.isFarBehind() ? undefined : blockchain.nextSlot(owner, now)),
-        isUsed: ({ from: timestamp }) =>
-          slots.has(consensus.turnOf({ timestamp, reference: blockchain.tip().id })),
-        produceBlock: producerWith(config, ports, slots),
+        isUsed({ from: timestamp }) {
+          const turn = consensus.turnOf({ timestamp, reference: blockchain.tip().id });
+          return slots.has(turn) || unfinished.isAsked(turn);
+        },
+        produceBlock: producerWith(config, ports, slots, unfinished),
         coming: peering.comingBlock,
         unfinished: {
           waits: () => !peering.isFarBehind() && unfinished.waits(),
@@ -114,6 +115,7 @@ function producerWith(
   config: Config,
   ports: MinerPortsOfNode,
   slots: UsedSlots,
+  unfinished: UnfinishedBlock,
 ): (timestamp: number, deadline: number) => Promise<void> {
   const { blockchain, clock, contracts, finality, keyHolder, lostBlocks, owner, pool, signer } =
     ports;
@@ -123,7 +125,7 @@ function producerWith(
     turns: slots,
     seen: lostBlocks.turns,
     ...(carried && { carried }),
-    ...(keyHolder && { beforeSign: (turn, block) => slots.ask(turn, block) }),
+    ...(keyHolder && { signKept: (turn, block, message) => unfinished.sign(turn, block, message) }),
   };
   if (contracts === undefined) {
     const selection = { takes: (entry: PoolEntry) => !needsEngine(entry), signer };

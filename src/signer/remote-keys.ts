@@ -144,8 +144,9 @@ export class RemoteKeys implements KeyHolder {
   }
 
   private async askAgain(): Promise<void> {
-    if (this.line === undefined) throw apiError('SignerAway');
-    this.greet(this.line);
+    const { line } = this;
+    if (line === undefined) throw apiError('SignerAway');
+    this.greet(line);
     await new Promise<void>((resolve, reject) => {
       const away = (): void => {
         late();
@@ -155,7 +156,7 @@ export class RemoteKeys implements KeyHolder {
         away();
         this.waiting = undefined;
         // On the same connection its late answer would pass for that to the next question.
-        this.unanswered();
+        if (this.line === line) this.unanswered();
       });
       const greeted = (): void => {
         late();

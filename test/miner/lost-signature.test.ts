@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { apiError } from '../../src/base/errors.ts';
+import type { Journal } from '../../src/base/ports.ts';
 import type { KeyHolder } from '../../src/base/signer/signing.ts';
 import type { UnsignedHeader } from '../../src/block/header.ts';
 import { CodecError } from '../../src/codec/codec.ts';
@@ -30,6 +31,8 @@ async function nodeWithSigner(t: Test, consensus: 'poa' | 'pos') {
   /** `late`: the signer signs, and its answer is lost; `cut`: it hears nothing; `refuses`: and says so. */
   const line: { is: Line } = { is: 'whole' };
   const asked: string[] = [];
+  const signerClock = { behindMs: 0 };
+  const disk = { isFull: false };
   let holder: KeyHolder | undefined;
   const whole = await wholeNode(t, {
     consensus,
@@ -43,7 +46,7 @@ async function nodeWithSigner(t: Test, consensus: 'poa' | 'pos') {
         { blocks: blockNoteFrom(0), votes: undefined, blockDisk: noDisk, voteDisk: noDisk },
         {
           scheme,
-          clock,
+          clock: { now: () => clock.now() - signerClock.behindMs },
           log: silent,
           consensus: { turnOf: turnsOf[consensus] },
           readStatus: () => {
@@ -69,10 +72,15 @@ async function nodeWithSigner(t: Test, consensus: 'poa' | 'pos') {
           throw apiError('SignerRefused', 'refused' in answer ? answer.refused : 'no key');
         },
       };
-      return { ...ports, keyHolder: holder };
+      const turns: Journal = {
+        ...ports.turns,
+        append: (record) =>
+          disk.isFull ? Promise.reject(new Error('EIO')) : ports.turns.append(record),
+      };
+      return { ...ports, turns, keyHolder: holder };
     },
   });
-  return { whole, line, asked };
+  return { whole, line, asked, signerClock, disk };
 }
 
 const tip = ({ node }: WholeNode) => node.blockchain.tip();
@@ -97,7 +105,6 @@ for (const consensus of ['poa', 'pos'] as const) {
       t.equal(tip(whole).height, 3);
       line.is = 'whole';
       await until(whole, () => tip(whole).height >= 6);
-      t.strictSame(whole.log.of('miner.asked-refused'), []);
       if (consensus === 'pos') t.equal(new Set(asked).size, tip(whole).height - 1, 'one for each');
     });
 
@@ -130,15 +137,72 @@ t.test('poa: after its round a block is not asked for', async (t) => {
   t.notOk(asked.slice(before + 1).includes(asked[before]!));
 });
 
-t.test('a signer that refuses what was asked before: another block is made', async (t) => {
+t.test('a block that is refused at once: another one is made, a second later', async (t) => {
   const { whole, line, asked } = await nodeWithSigner(t, 'pos');
   await until(whole, () => tip(whole).height === 3);
   const before = asked.length;
   line.is = 'refuses';
-  await until(whole, () => whole.log.of('miner.asked-refused').length > 0);
+  await until(whole, () => asked.length > before);
+  await whole.clock.advance(30_000);
+  const refused = asked.slice(before);
+  t.ok(refused.length > 20 && refused.length < 35, `${refused.length} questions in 30 s`);
+  t.equal(new Set(refused).size, refused.length);
   line.is = 'whole';
   await until(whole, () => tip(whole).height >= 6);
-  t.ok(new Set(asked.slice(before)).size > 3);
+});
+
+t.test('a signer that has noted a block and refuses it for a while', async (t) => {
+  const { whole, line, asked } = await nodeWithSigner(t, 'pos');
+  await until(whole, () => tip(whole).height === 3);
+  const before = asked.length;
+  line.is = 'late';
+  await until(whole, () => asked.length > before);
+  line.is = 'refuses';
+  await whole.clock.advance(30_000);
+  t.equal(tip(whole).height, 3);
+  t.strictSame(new Set(asked.slice(before)).size, 1, 'nothing else is asked for');
+  line.is = 'whole';
+  await until(whole, () => tip(whole).height >= 6);
+});
+
+t.test('the clock of the signer is behind: what it has signed it gives again', async (t) => {
+  const { whole, line, signerClock } = await nodeWithSigner(t, 'pos');
+  await until(whole, () => tip(whole).height === 3);
+  line.is = 'late';
+  await whole.clock.advance(30_000);
+  signerClock.behindMs = 1_000_000;
+  line.is = 'whole';
+  await until(whole, () => tip(whole).height === 4);
+});
+
+t.test('the clock of the node is set back while a signature is awaited', async (t) => {
+  const { whole, line, asked } = await nodeWithSigner(t, 'pos');
+  await until(whole, () => tip(whole).height === 3);
+  await whole.stop();
+  await whole.clock.advance(60_000);
+  const before = asked.length;
+  line.is = 'late';
+  const next = await whole.restart();
+  await until(next, () => asked.length > before);
+  line.is = 'whole';
+  next.clock.jump(-5_037);
+  await next.clock.advance(4_500);
+  t.equal(tip(next).height, 3, 'it waits for the time of its block');
+  await until(next, () => tip(next).height >= 6);
+  t.equal(asked[before + 1], asked[before]);
+});
+
+t.test('a disk that takes no record: the same block, once a second', async (t) => {
+  const { whole, disk, asked } = await nodeWithSigner(t, 'pos');
+  await until(whole, () => tip(whole).height === 3);
+  const before = asked.length;
+  disk.isFull = true;
+  await whole.clock.advance(60_000);
+  const tries = whole.log.of('miner.note-failed').length;
+  t.ok(tries > 20 && tries < 70, `${tries} tries in 60 s`);
+  t.equal(asked.length, before, 'nothing is asked for that is not on disk');
+  disk.isFull = false;
+  await until(whole, () => tip(whole).height >= 6);
 });
 
 t.test('what is asked for is on disk, and is no turn that is used', async (t) => {
@@ -151,10 +215,27 @@ t.test('what is asked for is on disk, and is no turn that is used', async (t) =>
   const second = new UsedSlots(memoryJournal(records), silent);
   t.notOk(second.has('child of X'));
   t.same(second.asked()?.bytes, [1, 2, 3]);
+  await second.ask('child of X', Uint8Array.of(1, 2, 3));
+  t.equal(records.list.length, 1, 'the same block is recorded once');
   await second.claim('child of X', Uint8Array.of(1, 2, 4));
   t.equal(second.asked(), undefined);
   t.equal(new UsedSlots(memoryJournal(records), silent).asked(), undefined);
+  await t.rejects(second.ask('child of X', Uint8Array.of(5)), /has used its turn/);
   await second.ask('child of Y', Uint8Array.of(5));
   await second.giveUp('child of Y');
   t.equal(second.asked(), undefined);
+  await t.rejects(second.ask('child of Y', Uint8Array.of(5)), /has used its turn/);
+});
+
+t.test('a file that is written anew keeps what was asked for', async (t) => {
+  const records = emptyRecords();
+  const turns = new UsedSlots(memoryJournal(records), silent);
+  await turns.ask('child of X', Uint8Array.of(7));
+  let longest = 0;
+  for (let i = 0; records.list.length >= longest; i++) {
+    longest = records.list.length;
+    await turns.claim(`round ${i}`, Uint8Array.of(1));
+  }
+  const later = new UsedSlots(memoryJournal(records), silent);
+  t.same(later.asked(), { turn: 'child of X', bytes: [7] });
 });

@@ -216,11 +216,12 @@ t.test('pos: given up by the tool, they stay away, and their turns stay used', a
 /** Of a node whose key is in its process. */
 function unfinishedBlock(
   slots: UnfinishedDeps['slots'],
-  ports: Omit<UnfinishedDeps, 'slots' | 'consensus' | 'sign'>,
+  ports: Omit<UnfinishedDeps, 'slots' | 'consensus' | 'key'>,
 ): UnfinishedBlock {
   const sign = () => Promise.reject(new Error('nothing was asked for'));
+  const key = { publicKey: new Uint8Array(32), sign };
   const consensus = { hasEnded: () => false };
-  const unfinished = new UnfinishedBlock({ slots, consensus, sign, ...ports });
+  const unfinished = new UnfinishedBlock({ slots, consensus, key, ...ports });
   unfinished.start();
   return unfinished;
 }
@@ -291,6 +292,7 @@ t.test('a clock that is set back, or another head, while the claim is written', 
   const claiming = {
     sealed: () => turns.sealed(),
     asked: () => turns.asked(),
+    ask: (turn: string, block: Uint8Array) => turns.ask(turn, block),
     free: (turn: string) => turns.free(turn),
     forget: (turn: string) => turns.forget(turn),
     isOfThisLife: (turn: string) => turns.isOfThisLife(turn),

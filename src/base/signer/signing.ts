@@ -20,6 +20,10 @@ export type SignedKind = (typeof SIGNED_KINDS)[number];
 export const isUnsigned = (cause: unknown): boolean =>
   cause instanceof ApiError && (cause.entry === 'SignerAway' || cause.entry === 'SignerRefused');
 
+/** The signer has said so. */
+export const isRefused = (cause: unknown): boolean =>
+  cause instanceof ApiError && cause.entry === 'SignerRefused';
+
 export type Signature = Uint8Array | Promise<Uint8Array>;
 
 /** Throws or rejects with ApiError where nobody signs. */

@@ -50,11 +50,11 @@ export interface MinerKey extends MinerIdentity {
     claim(turn: string, block: Uint8Array): Promise<void>;
   };
   /**
-   * Resolves once the block, which has zeros as its signature, is durably recorded: where the answer to
-   * `sign` is lost, the same signature is asked for again. Throws ApiError. Absent: the key is in this
-   * process.
+   * Signs the message of a block that has zeros as its signature, and keeps the block before: the
+   * signature may be made and never arrive. Throws ApiError. Absent: the key is in this process, and
+   * `sign` signs.
    */
-  readonly beforeSign?: (turn: string, block: Uint8Array) => Promise<void>;
+  readonly signKept?: (turn: string, block: Uint8Array, message: Uint8Array) => Promise<Uint8Array>;
 }
 
 const NO_SIGNATURE = new Uint8Array(0);
@@ -165,8 +165,8 @@ export async function sealInTurn(
   const claimed = await withOwnClaim(header, key, scheme);
   const transactions = txs.map(({ bytes }) => bytes);
   const { message, seal } = unsealedBlock(claimed, transactions, scheme);
-  await key.beforeSign?.(turn, seal(UNSIGNED).bytes);
-  const block = seal(await key.sign(message));
+  const signed = key.signKept?.(turn, seal(UNSIGNED).bytes, message) ?? key.sign(message);
+  const block = seal(await signed);
   // A signer may have taken its time.
   requireTime();
   await turns?.claim(turn, block.bytes);
