@@ -111,7 +111,7 @@ async function listening(clients: EventClients): Promise<() => Promise<EventsTak
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(clients)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  // They are on other machines else: here each write would be preempted by its reader.
+  // Readers usually run on other machines. Here each reader would preempt the node that writes to it.
   setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL);
   child.stdout.setEncoding('utf8');
   await once(child.stdout, 'data');
