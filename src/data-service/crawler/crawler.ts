@@ -189,7 +189,9 @@ const kindOf = (cause: unknown): string =>
     ? `database-${cause.failure}`
     : cause instanceof NodeAway
       ? 'node'
-      : 'other';
+      : cause instanceof LockLost
+        ? 'database-lock'
+        : 'other';
 
 const isUnstorable = (cause: unknown): cause is DatabaseError =>
   cause instanceof DatabaseError && cause.failure === 'unstorable';

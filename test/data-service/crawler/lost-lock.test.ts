@@ -133,6 +133,7 @@ await onBothStores(t, 'a lock that is lost between two batches', async (t, open)
   await stoodAside(crawler);
   const [stored] = await db.query('SELECT max(height) AS height FROM blocks');
   t.strictSame(stored, { height: 10 }, 'although its blocks would continue the chain');
+  t.match(crawler.log.of('crawl.failed')[0], { kind: 'database-lock' });
   await successor?.release();
 });
 
