@@ -21,6 +21,9 @@ const HEADERS_MAX = 100;
 /** Transfers with a lower number come from the load itself. */
 const BESIDE_FIRST = 100_000_000;
 const HOST = '127.0.0.1';
+/** Microseconds: a load looks once for many answers, a probe times each. */
+const LOAD_TICK = 1000;
+const PROBE_TICK = 250;
 /** Few enough that none is refused, enough that the node always has something to do. */
 const FULL_CONNECTIONS = 64;
 const FULL_PER_SECOND = 50_000;
@@ -94,7 +97,13 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
   async function post(
     job: Pick<TransfersJob, 'connections' | 'perSecond' | 'ms'>,
   ): Promise<TransfersResult> {
-    const result = await transfers.run({ ...job, port: node.port, first, senders: SENDERS });
+    const result = await transfers.run({
+      ...job,
+      port: node.port,
+      first,
+      senders: SENDERS,
+      tickMicros: LOAD_TICK,
+    });
     first = result.next;
     return result;
   }
@@ -108,7 +117,13 @@ export async function loadedNode(t: Test, set: readonly string[] = []): Promise<
     post,
     async postBeside(job) {
       const from = firstBeside;
-      const result = await beside.run({ ...job, port: node.port, first: from, senders: SENDERS });
+      const result = await beside.run({
+        ...job,
+        port: node.port,
+        first: from,
+        senders: SENDERS,
+        tickMicros: PROBE_TICK,
+      });
       firstBeside = result.next;
       return result;
     },

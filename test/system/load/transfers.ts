@@ -1,5 +1,8 @@
-/** Transfers from a separate process, at a rate that the answers do not slow down. */
-import { fork } from 'node:child_process';
+/** Transfers from separate processes, at a rate that the answers do not slow down. */
+import { execFileSync, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../child-environment.ts';
 import type { Scope } from '../e2e/process.ts';
@@ -10,6 +13,8 @@ export interface TransfersJob {
   readonly connections: number;
   readonly perSecond: number;
   readonly ms: number;
+  /** Between two looks at what is due and what was answered. */
+  readonly tickMicros: number;
   /** Number of the first transfer; none is sent by two jobs. */
   readonly first: number;
   readonly senders: number;
@@ -53,8 +58,7 @@ export interface Transfers {
 
 /** `isProbe`: measures beside a load. */
 export function startTransfers(scope: Scope, isProbe = false): Transfers {
-  const program = fileURLToPath(new URL('transfers-process.ts', import.meta.url));
-  const child = fork(program, {
+  const child = fork(pathOf('transfers-process.ts'), [compiledSender(scope)], {
     stdio: 'inherit',
     env: childEnvironment(),
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -76,6 +80,17 @@ export function startTransfers(scope: Scope, isProbe = false): Transfers {
       child.send(job);
     });
   return { sign: done, run: (job) => done(job) as Promise<TransfersResult> };
+}
+
+const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+/** A sender in JavaScript takes as much of the machine as the node that it overloads. */
+function compiledSender(scope: Scope): string {
+  const dir = mkdtempSync(join(tmpdir(), 'sender-'));
+  scope.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const program = join(dir, 'paced');
+  execFileSync('gcc', ['-O2', '-o', program, pathOf('paced.c')]);
+  return program;
 }
 
 export const answersWith = (result: TransfersResult, status: number): Answers | undefined =>
