@@ -6,10 +6,11 @@ import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { createSenders, type Sender } from '../../../bench/transfers/senders.ts';
+import { createSenders } from '../../../bench/transfers/senders.ts';
 import { broadcastRequest, nthTransfer } from '../../../bench/transfers/transfers.ts';
 import { DEV_CHAIN_ID } from '../../../src/cli/commands/dev/dev-network.ts';
 import { cryptographyOf } from '../../../src/cli/cryptography.ts';
+import type { Sender } from '../../../src/cli/load/transfers.ts';
 import type { ToSign, TransfersJob, TransfersResult } from './transfers.ts';
 
 const { scheme } = cryptographyOf(true, DEV_CHAIN_ID);
