@@ -2,4 +2,4 @@
 import t from 'tap';
 import { fixedSeeds } from './seeds.ts';
 
-fixedSeeds(t, 1, 15);
+fixedSeeds(t, 1, 8);
