@@ -29,8 +29,16 @@ import {
   stepOf,
 } from './place.ts';
 
+/** What happened in a transaction of the block. */
+export interface TxEvent {
+  readonly kind: 'transaction' | 'contractResult';
+  readonly place: Place;
+  readonly tx: Tx;
+  readonly block: LoadedBlock;
+}
+
 export type ChainEvent =
-  | { readonly kind: 'transaction' | 'contractResult'; readonly place: Place; readonly tx: Tx }
+  | TxEvent
   | { readonly kind: 'block'; readonly place: Place; readonly row: HeaderRow }
   | { readonly kind: 'policyData'; readonly place: Place; readonly item: ArrivedItem }
   /** The block of the place is the last that stays. */
@@ -287,8 +295,8 @@ function* eventsIn(
       const place = { ...end, step };
       const tx = block.txs[indexOf(step)]!;
       const result = resultOf(step);
-      if (result === 0) yield { kind: 'transaction', place, tx };
-      else yield { kind: 'contractResult', place, tx: executedIn(tx)[result - 1]! };
+      if (result === 0) yield { kind: 'transaction', place, tx, block };
+      else yield { kind: 'contractResult', place, tx: executedIn(tx)[result - 1]!, block };
     }
   }
   if (kinds.has('block')) yield { kind: 'block', place: end, row };

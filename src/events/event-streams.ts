@@ -7,10 +7,11 @@ import { latin1 } from '../base/bytes.ts';
 import type { HttpStream } from '../base/http.ts';
 import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
+import type { ChainScheme } from '../codec/codec.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { Tx } from '../tx/transaction.ts';
-import type { ChainEvent, ChainFeed } from './chain-feed.ts';
+import type { ChainEvent, ChainFeed, TxEvent } from './chain-feed.ts';
 import type { EventFilter } from './event-filter.ts';
 import { arrivedText, resultText, transactionText } from './event-json.ts';
 import {
@@ -86,9 +87,6 @@ class FeedStreams implements EventStreams {
   /** Read once for all readers. */
   private finalHeight: number;
   private readonly pages = new SharedPages<Place>();
-  /** Of transactions in memory: clients with different filters want the same ones. */
-  private readonly transactions = new WeakMap<Tx, string>();
-  private readonly results = new WeakMap<Tx, string>();
   /** By block id: of the latest blocks. */
   private readonly headers = new BoundedCache<string, string>(HEADERS_MAX);
   /** Removals of blocks that the pages reflect. */
@@ -220,20 +218,26 @@ class FeedStreams implements EventStreams {
   }
 
   private jsonOf(event: Exclude<ChainEvent, { kind: 'rollback' }>): string {
-    const { height } = event.place;
-    const { scheme } = this.deps.feed.view;
     switch (event.kind) {
       case 'transaction':
-        return printedOnce(this.transactions, event.tx, (tx) =>
-          transactionText(tx, height, scheme),
-        );
+        return this.printedOnce(event, transactionText);
       case 'contractResult':
-        return printedOnce(this.results, event.tx, (tx) => resultText(tx, height, scheme));
+        return this.printedOnce(event, resultText);
       case 'policyData':
         return arrivedText(event.item);
       case 'block':
         return this.printedHeader(event);
     }
+  }
+
+  private printedOnce(
+    { block, place, tx }: TxEvent,
+    print: (tx: Tx, height: number, scheme: ChainScheme) => string,
+  ): string {
+    const { printed } = block;
+    const text = printed.get(place.step) ?? print(tx, place.height, this.deps.feed.view.scheme);
+    printed.set(place.step, text);
+    return text;
   }
 
   private printedHeader({ place, row }: ChainEvent & { kind: 'block' }): string {
@@ -242,12 +246,6 @@ class FeedStreams implements EventStreams {
     this.headers.set(key, text);
     return text;
   }
-}
-
-function printedOnce(texts: WeakMap<Tx, string>, tx: Tx, print: (tx: Tx) => string): string {
-  const text = texts.get(tx) ?? print(tx);
-  texts.set(tx, text);
-  return text;
 }
 
 /** The id of a place after a rollback comes with the event that tells of the rollback. */

@@ -23,6 +23,8 @@ export interface LoadedBlock extends Pick<Place, 'height' | 'id'> {
   readonly byAddress: ReadonlyMap<string, readonly number[]>;
   readonly byAsset: ReadonlyMap<string, readonly number[]>;
   readonly byContract: ReadonlyMap<string, readonly number[]>;
+  /** Events that were printed for a client, by step: others want the same ones. */
+  readonly printed: Map<number, string>;
 }
 
 export interface BlockLoader {
@@ -79,6 +81,7 @@ export function createBlockLoader(
     byAddress: listsOf(byAddress(txs, view), ({ address }) => address),
     byContract: listsOf(byContract(txs), ({ contract }) => contract),
     byAsset: assetLists(txs),
+    printed: new Map(),
   });
 
   return {
