@@ -4,7 +4,6 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from '../bench.ts';
 import type { EventClients, EventsTaken } from '../load/event-process.ts';
@@ -111,8 +110,6 @@ async function listening(clients: EventClients): Promise<() => Promise<EventsTak
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(clients)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  // Readers usually run on other machines. Here each reader would preempt the node that writes to it.
-  setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL);
   child.stdout.setEncoding('utf8');
   await once(child.stdout, 'data');
   return async () => {
