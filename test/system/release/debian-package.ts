@@ -2,7 +2,15 @@
  * The Debian package in a small Debian: installed, upgraded, removed and purged. No systemd runs there:
  * a program of its name notes what it is told.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -12,8 +20,8 @@ import { output, ROOT, said } from './programs.ts';
 
 const LATER = '99.0.0-rc.1';
 
-/** Says that the service is active, and notes the rest. */
-const SYSTEMCTL = '#!/bin/sh\n[ "$1" = is-active ] || echo "$*" >> /systemctl.log\n';
+/** Says that the service is active and enabled, and notes the rest. */
+const SYSTEMCTL = '#!/bin/sh\ncase $1 in is-*) ;; *) echo "$*" >> /systemctl.log ;; esac\n';
 
 export interface Packaged {
   readonly root: string;
@@ -76,9 +84,22 @@ export async function debianPackage(t: Test, { root, deb, tarball }: Packaged): 
     );
   });
 
+  await t.test('a removal that fails', async (t) => {
+    const prerm = at('var/lib/dpkg/info/platform-node.prerm');
+    const script = readFileSync(prerm, 'utf8');
+    writeFileSync(prerm, `${script}exit 1\n`);
+    await t.rejects(dpkg('--remove', 'platform-node'));
+    writeFileSync(prerm, script);
+    const node = 'platform-node';
+    const steps = `disable --now ${node}\ndaemon-reload\nenable ${node}\nstart ${node}\n`;
+    t.equal(told(), steps, 'it goes on, also after the next boot');
+  });
+
   await t.test('remove', async (t) => {
     await dpkg('--remove', 'platform-node');
     t.equal(told(), 'disable --now platform-node\ndaemon-reload\n');
+    const notes = readdirSync(at('run')).filter((name) => name.startsWith('platform-node'));
+    t.strictSame(notes, [], 'the next installation starts nothing');
     t.notOk(existsSync(at('usr/lib/platform-node')));
     t.notOk(existsSync(at('usr/bin/platform-node')));
     t.equal(readFileSync(conf, 'utf8'), own, 'settings stay');
