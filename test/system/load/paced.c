@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <signal.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,9 +31,11 @@ enum {
   EVENTS_MAX = 1024,
   KINDS_MAX = 16,
   /** Requests held for sending. */
-  FRESH_MAX = 16 * 1024,
+  FRESH_MAX = 2 * 1024,
   AGAIN_MAX = 100 * 1000,
   REQUEST_MAX = 1024 * 1024,
+  /** By then all connections must be open. */
+  OPEN_US = 20 * 1000 * 1000,
   /** After the last request the answers have so long. */
   LINGER_US = 20 * 1000 * 1000,
   OVERLOADED = 503,
@@ -250,6 +254,8 @@ static void happened(uint32_t at, uint32_t events) {
   }
   if (events & (EPOLLIN | EPOLLRDHUP | EPOLLERR | EPOLLHUP)) read_on(at);
   else if (line->state == WAITING && (events & EPOLLOUT)) write_on(at);
+  /* What is sent on a connection that the server has ended gets no answer. */
+  if (line->state == IDLE && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))) drop(at);
 }
 
 static void take_requests(void) {
@@ -347,6 +353,8 @@ static void report(double seconds, struct kind *delays) {
 
 int main(int argc, char **argv) {
   if (argc != 6) return 2;
+  /* A test that is killed leaves no sender behind. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   port = atoi(argv[1]);
   connections = (uint32_t)atoi(argv[2]);
   double per_us = atof(argv[3]) / 1e6;
@@ -356,7 +364,11 @@ int main(int argc, char **argv) {
   fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK);
   watch(EPOLL_CTL_ADD, 0, 0, CONNECTIONS_MAX);
   for (uint32_t at = 0; at < connections; at++) open_line(at);
-  while (opened < connections || (is_input_open && fresh_to == 0)) {
+  for (uint64_t until = now_us() + OPEN_US; opened < connections || (is_input_open && fresh_to == 0);) {
+    if (now_us() > until) {
+      fprintf(stderr, "the server takes no connections, or no request came\n");
+      return 1;
+    }
     watch_input();
     wait_events(100);
   }

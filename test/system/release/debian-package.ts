@@ -20,8 +20,9 @@ import { output, ROOT, said } from './programs.ts';
 
 const LATER = '99.0.0-rc.1';
 
-/** Says that the service is active and enabled, and notes the rest. */
-const SYSTEMCTL = '#!/bin/sh\ncase $1 in is-*) ;; *) echo "$*" >> /systemctl.log ;; esac\n';
+/** Says that the service waits for its next attempt and is enabled, and notes the rest. */
+const SYSTEMCTL =
+  '#!/bin/sh\ncase $1 in is-*) ;; show) echo activating ;; *) echo "$*" >> /systemctl.log ;; esac\n';
 
 export interface Packaged {
   readonly root: string;
@@ -93,6 +94,7 @@ export async function debianPackage(t: Test, { root, deb, tarball }: Packaged): 
     const node = 'platform-node';
     const steps = `disable --now ${node}\ndaemon-reload\nenable ${node}\nstart ${node}\n`;
     t.equal(told(), steps, 'it goes on, also after the next boot');
+    t.equal(statSync(conf).mode & 0o777, 0o600, 'who may read the settings stays');
   });
 
   await t.test('remove', async (t) => {
