@@ -11,7 +11,7 @@ import type { Metrics } from '../base/ports.ts';
 
 export const dataEvents = {
   'crawl.failed':
-    'The node or the database did not answer; the crawler tries again after `waitMs`. With kind `database-full` the disk of the database is full.',
+    'The node or the database did not answer; the crawler tries again after `waitMs`. With kind `database-full` the disk of the database is full, with `database-lock` its lock was lost.',
   'crawl.balances-failed':
     'The node does not give the balances of this address, or of any; it is asked again later, and the crawl goes on.',
   'crawl.final-failed':
