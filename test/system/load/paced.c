@@ -13,12 +13,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -33,7 +33,6 @@ enum {
   /** Requests held for sending. */
   FRESH_MAX = 2 * 1024,
   AGAIN_MAX = 100 * 1000,
-  REQUEST_MAX = 1024 * 1024,
   /** By then all connections must be open. */
   OPEN_US = 20 * 1000 * 1000,
   /** After the last request the answers have so long. */
@@ -84,12 +83,19 @@ static char input[256 * 1024];
 static size_t input_length;
 static int is_input_open = 1, is_input_watched;
 
-static int epoll, port, is_over;
+static int epoll, port;
 static uint32_t connections, opened;
 static uint64_t under, lost, late;
 
+/** A call of the system has failed. */
 static void fail(const char *what) {
   perror(what);
+  exit(1);
+}
+
+/** The other side has done what cannot be measured. */
+static void give_up(const char *why) {
+  fprintf(stderr, "%s\n", why);
   exit(1);
 }
 
@@ -142,7 +148,7 @@ static void drop(uint32_t at) {
   }
   line->request = NULL;
   line->state = CONNECTING;
-  if (!is_over) open_line(at);
+  open_line(at);
 }
 
 /** The longest idle line, or -1. */
@@ -193,19 +199,23 @@ static int send_next(void) {
   return 1;
 }
 
-static void count(int status, uint32_t latency, const struct line *line) {
-  struct kind *kind = kinds;
-  while (kind < kinds + kind_count && kind->status != status) kind++;
-  if (kind == kinds + kind_count) {
-    if (++kind_count > KINDS_MAX) fail("too many kinds of answers");
-    kind->status = status;
-    kind->sample = allocated(strndup(line->answer, line->received));
-  }
+static void add(struct kind *kind, uint64_t latency) {
   if (kind->count == kind->space) {
     kind->space = kind->space == 0 ? 4096 : kind->space * 2;
     kind->latencies = allocated(realloc(kind->latencies, kind->space * sizeof(uint32_t)));
   }
-  kind->latencies[kind->count++] = latency;
+  kind->latencies[kind->count++] = (uint32_t)latency;
+}
+
+static void count(int status, uint64_t latency, const struct line *line) {
+  struct kind *kind = kinds;
+  while (kind < kinds + kind_count && kind->status != status) kind++;
+  if (kind == kinds + kind_count) {
+    if (++kind_count > KINDS_MAX) give_up("too many kinds of answers");
+    kind->status = status;
+    kind->sample = allocated(strndup(line->answer, line->received));
+  }
+  add(kind, latency);
 }
 
 /** Of the answer that the line has begun to receive; 0 while it is incomplete. */
@@ -219,8 +229,8 @@ static uint32_t answer_length(const struct line *line) {
       return length <= line->received ? length : 0;
     }
   }
-  fprintf(stderr, "an answer without Content-Length\n");
-  exit(1);
+  give_up("an answer without Content-Length");
+  return 0;
 }
 
 static void read_on(uint32_t at) {
@@ -235,7 +245,7 @@ static void read_on(uint32_t at) {
   line->answer[line->received] = 0;
   if (line->state != WAITING || answer_length(line) == 0) return;
   int status = atoi(line->answer + sizeof "HTTP/1.1");
-  count(status, (uint32_t)(now_us() - line->sent_at), line);
+  count(status, now_us() - line->sent_at, line);
   struct request *request = line->request;
   line->request = NULL;
   under--;
@@ -263,7 +273,7 @@ static void take_requests(void) {
   while (input_length - from >= 4 && fresh_to - fresh_from < FRESH_MAX) {
     uint32_t length;
     memcpy(&length, input + from, 4);
-    if (length > REQUEST_MAX || length + 4 > sizeof input) fail("a request is too long");
+    if (length > sizeof input - 4) give_up("a request is too long");
     if (input_length - from - 4 < length) break;
     struct request *request = allocated(malloc(sizeof *request + length));
     request->length = length;
@@ -364,17 +374,14 @@ int main(int argc, char **argv) {
   fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK);
   watch(EPOLL_CTL_ADD, 0, 0, CONNECTIONS_MAX);
   for (uint32_t at = 0; at < connections; at++) open_line(at);
-  for (uint64_t until = now_us() + OPEN_US; opened < connections || (is_input_open && fresh_to == 0);) {
-    if (now_us() > until) {
-      fprintf(stderr, "the server takes no connections, or no request came\n");
-      return 1;
-    }
+  uint64_t until = now_us() + OPEN_US;
+  while (opened < connections || (is_input_open && fresh_to == 0)) {
+    if (now_us() > until) give_up("the server takes no connections, or no request came");
     watch_input();
     wait_events(100);
   }
 
   static struct kind delays;
-  kind_count = 0;
   double owed = 0;
   uint64_t start = now_us(), last = start;
   for (uint64_t now = start; now < start + duration; now = now_us()) {
@@ -390,16 +397,12 @@ int main(int argc, char **argv) {
     struct timespec pause = {.tv_nsec = (long)tick * 1000};
     nanosleep(&pause, NULL);
     uint64_t woken = now_us();
-    if (delays.count == delays.space) {
-      delays.space = delays.space == 0 ? 4096 : delays.space * 2;
-      delays.latencies = allocated(realloc(delays.latencies, delays.space * sizeof(uint32_t)));
-    }
-    delays.latencies[delays.count++] = (uint32_t)(woken > due ? woken - due : 0);
+    add(&delays, woken > due ? woken - due : 0);
     wait_events(0);
   }
   double seconds = (double)(now_us() - start) / 1e6;
-  for (uint64_t until = now_us() + LINGER_US; under > 0 && now_us() < until;) wait_events(1);
-  is_over = 1;
+  until = now_us() + LINGER_US;
+  while (under > 0 && now_us() < until) wait_events(1);
   lost += under;
   report(seconds, &delays);
   return 0;

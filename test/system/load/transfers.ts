@@ -41,7 +41,7 @@ export interface TransfersResult {
   /** Number of the next transfer. */
   readonly next: number;
   readonly seconds: number;
-  /** What the load itself could not send in time, since all of its connections were waiting. */
+  /** What the load itself could not send in time: no connection was idle, or no request was signed. */
   readonly late: number;
   /** How late the timers of the load itself were, the slowest of a hundred: part of every latency. */
   readonly ownDelayMs: number;
