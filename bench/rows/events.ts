@@ -15,12 +15,15 @@ import { perSecond, type RowResult, ratioAtLeast } from '../report/result.ts';
 
 const READERS = 1000;
 const NEVER_READ = 100;
-/** By then those that do not read have been ended. */
-const NEVER_READ_MS = 10_000;
+/**
+ * Every run comes after so long a load: by then those that do not read have been ended, and a node is
+ * slower under a load that lasts.
+ */
+const BEFORE_MS = { full: 10_000, quick: 3000 };
 /** The cost is as small as what this machine's speed changes by from one run to the next. */
 const SIZE = {
-  full: { ms: 3000, rounds: 11 },
-  quick: { ms: 3000, rounds: 2 },
+  full: { ms: 3000, rounds: 9, warmUp: false },
+  quick: { ms: 3000, rounds: 2, warmUp: false },
 } as const;
 const SETTINGS = ['rest-api.max-event-streams=2000', 'rest-api.max-event-streams-per-client=2000'];
 const PROGRAM = fileURLToPath(new URL('../load/event-process.ts', import.meta.url));
@@ -37,34 +40,34 @@ export async function events(bench: Bench): Promise<RowResult> {
   });
   const all = Array.from({ length: NEVER_READ }, () => '/events');
   const costs: Cost[] = [];
-  const beside = (name: string, clients: EventClients, waitMs: number): Contender => ({
-    name,
+  const size = bench.quick ? 'quick' : 'full';
+  const { name } = node.accepted;
+  const contender = (of: string, clients?: EventClients): Contender => ({
+    name: of,
     async run(ms) {
-      const end = await listening(clients);
-      // Under load, else nothing waits for those that do not read.
-      if (waitMs > 0) await node.accepted.run(waitMs);
+      const end = clients && (await listening(clients));
+      await node.accepted.run(BEFORE_MS[size]);
       const before = { height: (await tipOf(node.node)).height, cpu: node.node.cpuSeconds() };
       const sample = await node.accepted.run(ms);
       const seconds = node.node.cpuSeconds() - before.cpu;
       const texts = (await tipOf(node.node)).height - before.height;
-      const said = await end();
-      notes.push(`${name}: ${JSON.stringify(said)}`);
-      if (clients.reads) {
+      const said = await end?.();
+      if (said !== undefined) notes.push(`${of}: ${JSON.stringify(said)}`);
+      if (clients?.reads && said !== undefined) {
         const { cpuPerOperation: each = 0 } = sample;
         costs.push({ seconds, each, texts: texts * clients.paths.length, client: said.seconds });
       }
       return sample;
     },
   });
-  const reading = beside('beside readers', { port, paths: own, reads: true }, 0);
-  const idle = beside('beside idle ones', { port, paths: all, reads: false }, NEVER_READ_MS);
-  const size = SIZE[bench.quick ? 'quick' : 'full'];
-  const rounds = await bench.measure([node.accepted, reading, idle], notes, size);
+  const alone = contender(name);
+  const reading = contender('beside readers', { port, paths: own, reads: true });
+  const idle = contender('beside idle ones', { port, paths: all, reads: false });
+  const rounds = await bench.measure([alone, reading, idle], notes, SIZE[size]);
   await node.stop();
-  const alone = figureOf(rounds, node.accepted.name, (sample) => sample.cpuPerOperation)?.median;
-  notes.push(...costs.map((cost) => costText(cost, alone ?? 0)));
+  const each = figureOf(rounds, name, (sample) => sample.cpuPerOperation)?.median;
+  notes.push(...costs.map((cost) => costText(cost, each ?? 0)));
 
-  const { name } = node.accepted;
   const value = (of: string) => perSecond(figureOf(rounds, of, (sample) => sample.perSecond));
   const against = (what: string, of: string) => ({
     what,
