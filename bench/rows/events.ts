@@ -46,16 +46,19 @@ export async function events(bench: Bench): Promise<RowResult> {
     name: of,
     async run(ms) {
       const end = clients && (await listening(clients));
+      const first = (await tipOf(node.node)).height;
       await node.accepted.run(BEFORE_MS[size]);
       const before = { height: (await tipOf(node.node)).height, cpu: node.node.cpuSeconds() };
       const sample = await node.accepted.run(ms);
       const seconds = node.node.cpuSeconds() - before.cpu;
-      const texts = (await tipOf(node.node)).height - before.height;
+      const last = (await tipOf(node.node)).height;
       const said = await end?.();
       if (said !== undefined) notes.push(`${of}: ${JSON.stringify(said)}`);
       if (clients?.reads && said !== undefined) {
         const { cpuPerOperation: each = 0 } = sample;
-        costs.push({ seconds, each, texts: texts * clients.paths.length, client: said.seconds });
+        const blocks = last - before.height;
+        const client = (said.seconds * blocks) / (last - first);
+        costs.push({ seconds, each, texts: blocks * clients.paths.length, client });
       }
       return sample;
     },

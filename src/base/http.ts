@@ -62,14 +62,15 @@ export interface HttpStream {
 export interface HttpStreamClient {
   /**
    * False where a part of the text waits for the client; the next text must wait for `ready`. The
-   * server ends connections on which nothing was written for ten seconds.
+   * server ends connections on which nothing was written for ten seconds. Bytes are read before the
+   * call returns; the caller may use their memory again.
    */
-  write(text: string): boolean;
+  write(text: string | Uint8Array): boolean;
   /**
    * The last text. A client that does not take it, and what waits before it, loses its connection.
    * `closed` is not called any more.
    */
-  end(text: string): void;
+  end(text: string | Uint8Array): void;
 }
 
 /** Longer bodies are never views of the parser's buffer. */

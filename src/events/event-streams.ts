@@ -7,10 +7,9 @@ import { latin1 } from '../base/bytes.ts';
 import type { HttpStream } from '../base/http.ts';
 import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
-import type { ChainScheme } from '../codec/codec.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { Tx } from '../tx/transaction.ts';
+import { ByteRing } from './byte-ring.ts';
 import type { ChainEvent, ChainFeed, TxEvent } from './chain-feed.ts';
 import type { EventFilter } from './event-filter.ts';
 import { arrivedText, resultText, transactionText } from './event-json.ts';
@@ -23,6 +22,7 @@ import {
   placeEvent,
   rollbackEvent,
 } from './event-text.ts';
+import { PageWriter } from './page-writer.ts';
 import { type NamedPlace, type Place, placeIn, placeText } from './place.ts';
 import { type Page, SharedPages } from './shared-pages.ts';
 import {
@@ -74,8 +74,11 @@ export interface FinalBlocks {
 }
 
 /** A page ends behind the event that makes it so long. */
-const PAGE_CHARS = 128 * 1024;
+const PAGE_BYTES = 128 * 1024;
 const HEADERS_MAX = 16;
+/** What the fullest blocks of some seconds have. */
+const TEXTS_BYTES = 16 * 1024 * 1024;
+const PAGES_BYTES = 8 * 1024 * 1024;
 
 export const createEventStreams = (options: StreamsOptions, deps: EventStreamsDeps): EventStreams =>
   new FeedStreams(options, deps);
@@ -86,7 +89,14 @@ class FeedStreams implements EventStreams {
   private readonly ends: readonly (() => void)[];
   /** Read once for all readers. */
   private finalHeight: number;
-  private readonly pages = new SharedPages<Place>();
+  /** Of transactions and results. */
+  private readonly texts = new ByteRing(TEXTS_BYTES);
+  private readonly pageBytes = new ByteRing(PAGES_BYTES);
+  private readonly pages = new SharedPages<Place>(
+    ({ bytes }) => !(bytes instanceof Uint8Array) && this.pageBytes.has(bytes),
+  );
+  /** Those that no page uses now. */
+  private readonly writers: PageWriter[] = [];
   /** By block id: of the latest blocks. */
   private readonly headers = new BoundedCache<string, string>(HEADERS_MAX);
   /** Removals of blocks that the pages reflect. */
@@ -105,7 +115,12 @@ class FeedStreams implements EventStreams {
       failed(cause) {
         throw cause;
       },
-      idle: () => this.pages.clear(),
+      idle: () => {
+        this.pages.clear();
+        this.texts.clear();
+        this.pageBytes.clear();
+        this.writers.length = 0;
+      },
       ended: deps.ended ?? (() => {}),
     });
     const readFinal = (): number => deps.final?.height() ?? 0;
@@ -153,26 +168,29 @@ class FeedStreams implements EventStreams {
     let told = from;
     /** Removed blocks that others replace become final anew. */
     let toldFinal = 0;
-    const send = (text: string): void => {
+    const send = (text: string | Uint8Array): void => {
       told = place;
       sink(text);
     };
     return {
-      advance: async (_round, signal): Promise<Advance> => {
-        let text = '';
+      advance: async (_round, turn): Promise<Advance> => {
+        let bytes: Uint8Array | undefined;
         if (!feed.isEnd(place, filter)) {
           const page = await this.sharedPage(place, request);
-          if (signal.aborted) return 'waits';
+          if (turn.isEnded) return 'waits';
           if (page === undefined) return 'lost';
-          ({ place, text } = page);
+          bytes = this.bytesOf(page);
+          if (bytes === undefined) return 'more';
+          ({ place } = page);
         }
         const isEnd = feed.isEnd(place, filter);
         toldFinal = Math.min(toldFinal, place.height);
         if (isEnd && filter.kinds.has('final') && this.finalHeight > toldFinal) {
           toldFinal = this.finalHeight;
-          text += finalEvent(toldFinal, placeText(place));
+          const text = Buffer.from(finalEvent(toldFinal, placeText(place)));
+          bytes = bytes === undefined ? text : Buffer.concat([bytes, text]);
         }
-        if (text !== '') send(text);
+        if (bytes !== undefined && bytes.length > 0) send(bytes);
         if (!isEnd) return 'more';
         return follows ? 'waits' : 'done';
       },
@@ -188,26 +206,66 @@ class FeedStreams implements EventStreams {
     this.removals = removals;
     const key = `${placeText(place)} ${filterText}`;
     const read = () => this.read(place, filter);
-    return pages.get(key, read, (page) => page.place !== place);
+    const isWhole = (page: Page<Place>) =>
+      page.place !== place && !(page.bytes instanceof Uint8Array);
+    return pages.get(key, read, isWhole);
   }
 
   private async read(from: Place, filter: EventFilter): Promise<Page<Place> | undefined> {
+    const writer = this.writers.pop() ?? new PageWriter();
+    try {
+      const place = await this.write(writer, from, filter);
+      const bytes = writer.bytes();
+      return place && { bytes: this.pageBytes.keep(bytes) ?? new Uint8Array(bytes), place };
+    } finally {
+      writer.clear();
+      this.writers.push(writer);
+    }
+  }
+
+  /** Undefined where others have taken the room of the page. */
+  private bytesOf({ bytes }: Page<Place>): Uint8Array | undefined {
+    return bytes instanceof Uint8Array ? bytes : this.pageBytes.get(bytes);
+  }
+
+  /** Resolves with the place behind the last event that was written. */
+  private async write(
+    page: PageWriter,
+    from: Place,
+    filter: EventFilter,
+  ): Promise<Place | undefined> {
     const { feed, clock } = this.deps;
     const slice = new TimeSlice(clock);
     let place = from;
-    let text = '';
     for (;;) {
       const following = await feed.next(place, filter);
       if (following === undefined) return undefined;
       for (const event of following.events) {
-        text += this.textOf(event);
-        if (text.length >= PAGE_CHARS) return { text, place: event.place };
+        this.writeEvent(page, event);
+        if (page.length >= PAGE_BYTES) return event.place;
         if (slice.isOver()) await slice.yield();
       }
       ({ place } = following);
       const isRolledBack = place.height < from.height;
-      if (isRolledBack || slice.isOver() || feed.isEnd(place, filter)) return { text, place };
+      if (isRolledBack || slice.isOver() || feed.isEnd(place, filter)) return place;
     }
+  }
+
+  private writeEvent(page: PageWriter, event: ChainEvent): void {
+    const isOfTx = event.kind === 'transaction' || event.kind === 'contractResult';
+    if (isOfTx) this.writeOnce(page, event);
+    else page.text(this.textOf(event));
+  }
+
+  private writeOnce(page: PageWriter, event: TxEvent): void {
+    const { step, arrival } = event.place;
+    const { printed } = event.block;
+    const known = printed.get(step);
+    if (known?.arrival === arrival && page.kept(known.span, this.texts)) return;
+    const text = this.textOf(event);
+    const span = this.texts.keepText(text);
+    if (span !== undefined) printed.set(step, { span, arrival });
+    page.text(text);
   }
 
   private textOf(event: ChainEvent): string {
@@ -218,26 +276,18 @@ class FeedStreams implements EventStreams {
   }
 
   private jsonOf(event: Exclude<ChainEvent, { kind: 'rollback' }>): string {
+    const { height } = event.place;
+    const { scheme } = this.deps.feed.view;
     switch (event.kind) {
       case 'transaction':
-        return this.printedOnce(event, transactionText);
+        return transactionText(event.tx, height, scheme);
       case 'contractResult':
-        return this.printedOnce(event, resultText);
+        return resultText(event.tx, height, scheme);
       case 'policyData':
         return arrivedText(event.item);
       case 'block':
         return this.printedHeader(event);
     }
-  }
-
-  private printedOnce(
-    { block, place, tx }: TxEvent,
-    print: (tx: Tx, height: number, scheme: ChainScheme) => string,
-  ): string {
-    const { printed } = block;
-    const text = printed.get(place.step) ?? print(tx, place.height, this.deps.feed.view.scheme);
-    printed.set(place.step, text);
-    return text;
   }
 
   private printedHeader({ place, row }: ChainEvent & { kind: 'block' }): string {

@@ -14,6 +14,7 @@ import type { LedgerView } from '../ledger/ledger.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeStoredTx } from '../tx/tx-bytes.ts';
 import { issue } from '../tx/types/003-issue.ts';
+import type { Span } from './byte-ring.ts';
 import { isInChain, type Place } from './place.ts';
 
 export interface LoadedBlock extends Pick<Place, 'height' | 'id'> {
@@ -24,7 +25,13 @@ export interface LoadedBlock extends Pick<Place, 'height' | 'id'> {
   readonly byAsset: ReadonlyMap<string, readonly number[]>;
   readonly byContract: ReadonlyMap<string, readonly number[]>;
   /** Events that were printed for a client, by step: others want the same ones. */
-  readonly printed: Map<number, string>;
+  readonly printed: Map<number, PrintedEvent>;
+}
+
+export interface PrintedEvent {
+  readonly span: Span;
+  /** The event names it: readers of confidential data may have another one. */
+  readonly arrival: number;
 }
 
 export interface BlockLoader {

@@ -2,22 +2,26 @@
  * Pages of events that several readers want at about the same time, by the place and the filter of the
  * reader. What is kept is limited, and the oldest pages go first.
  */
+import type { Span } from './byte-ring.ts';
 
 export interface Page<Place> {
-  readonly text: string;
+  /** The bytes themselves where they are too many to be kept. */
+  readonly bytes: Span | Uint8Array;
   /** Behind its last event. */
   readonly place: Place;
 }
 
 type Reading<Place> = Promise<Page<Place> | undefined>;
 
-interface Kept<Place> {
+interface Known<Place> {
   readonly page: Reading<Place>;
-  chars: number;
+  /** Undefined until it has been read. */
+  found: Page<Place> | undefined;
 }
 
 /** What a generation holds: as many as there are filters, since most pages have a few events. */
 const PAGES_MAX = 4096;
+/** Of the keys. */
 const CHARS_MAX = 16 * 1024 * 1024;
 
 /**
@@ -25,10 +29,16 @@ const CHARS_MAX = 16 * 1024 * 1024;
  * a single Map means walking past all that were deleted before it.
  */
 export class SharedPages<Place> {
-  private young = new Map<string, Kept<Place>>();
-  private old = new Map<string, Kept<Place>>();
+  private readonly isKept: (page: Page<Place>) => boolean;
+  private young = new Map<string, Known<Place>>();
+  private old = new Map<string, Known<Place>>();
   /** Of the young ones. */
   private chars = 0;
+
+  /** `isKept`: false where the bytes of the page are gone. */
+  constructor(isKept: (page: Page<Place>) => boolean) {
+    this.isKept = isKept;
+  }
 
   /** `isWhole`: false for one to which more may come, which is read anew. */
   get(
@@ -37,18 +47,19 @@ export class SharedPages<Place> {
     isWhole: (page: Page<Place>) => boolean,
   ): Reading<Place> {
     const known = this.young.get(key) ?? this.old.get(key);
-    if (known !== undefined) return known.page;
+    const isThere = known !== undefined && (known.found === undefined || this.isKept(known.found));
+    if (isThere) return known.page;
     const page = read();
-    const kept = { page, chars: key.length };
+    const added: Known<Place> = { page, found: undefined };
     this.makeRoom();
-    this.young.set(key, kept);
-    this.chars += kept.chars;
+    this.young.set(key, added);
+    this.chars += key.length;
     page.then(
       (found) => {
-        if (found === undefined || !isWhole(found)) this.delete(key, kept);
-        else this.grow(key, kept, found.text.length);
+        added.found = found;
+        if (found === undefined || !isWhole(found)) this.delete(key, added);
       },
-      () => this.delete(key, kept),
+      () => this.delete(key, added),
     );
     return page;
   }
@@ -66,15 +77,10 @@ export class SharedPages<Place> {
     this.chars = 0;
   }
 
-  private grow(key: string, kept: Kept<Place>, chars: number): void {
-    kept.chars += chars;
-    if (this.young.get(key) === kept) this.chars += chars;
-  }
-
-  private delete(key: string, kept: Kept<Place>): void {
-    if (this.young.get(key) === kept) {
+  private delete(key: string, known: Known<Place>): void {
+    if (this.young.get(key) === known) {
       this.young.delete(key);
-      this.chars -= kept.chars;
-    } else if (this.old.get(key) === kept) this.old.delete(key);
+      this.chars -= key.length;
+    } else if (this.old.get(key) === known) this.old.delete(key);
   }
 }

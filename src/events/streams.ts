@@ -14,19 +14,20 @@ import { Alarm } from '../concurrency/alarm.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type EndReason, endEvent, FILLER } from './event-text.ts';
 import { LateTurns } from './late-turns.ts';
+import { Turn } from './turn.ts';
 
 /** `more`: another turn at once. `done`: nothing is to follow. `lost`: the place is not known. */
 export type Advance = 'more' | 'waits' | 'done' | 'lost';
 
 export interface StreamReader<Round> {
   /** Sends what comes next, as far as the round goes. */
-  advance(round: Round, signal: AbortSignal): Promise<Advance>;
+  advance(round: Round, turn: Turn): Promise<Advance>;
   /** Keeps the connection open; the client hears how far the stream is. */
   beat(): void;
 }
 
 /** The end of a stream that a reader writes to. */
-export type Sink = (text: string) => void;
+export type Sink = (text: string | Uint8Array) => void;
 
 export interface StreamsOptions {
   readonly readersMax: number;
@@ -99,8 +100,8 @@ interface Member<Round> {
   readonly clientName: string;
   /** Its turns are apart from those of the others. */
   isApart: boolean;
-  /** Ends the turn that it has now. */
-  turn: AbortController | undefined;
+  /** That it has now. */
+  turn: Turn | undefined;
 }
 
 export const createStreams = <Round>(
@@ -210,7 +211,7 @@ class StreamSet<Round> implements Streams<Round> {
     if (left === 0) ofClients.delete(member.clientName);
     else ofClients.set(member.clientName, left);
     this.taken(member);
-    member.turn?.abort();
+    member.turn?.end();
   }
 
   private end(member: Member<Round>, reason: EndReason): void {
@@ -235,7 +236,7 @@ class StreamSet<Round> implements Streams<Round> {
     } else if (idleMs >= BEAT_MS / 2) member.reader.beat();
   }
 
-  private send(member: Member<Round>, text: string): void {
+  private send(member: Member<Round>, text: string | Uint8Array): void {
     // Its client may have gone during the turn; nobody would take the text off the sum.
     if (!this.members.has(member)) return;
     member.wroteAt = this.source.clock.monotonic();
@@ -338,24 +339,24 @@ class StreamSet<Round> implements Streams<Round> {
     await this.late.wait(this.begin(member, reader, now));
     if (member.turn === undefined) return;
     member.isApart = true;
-    member.turn.abort();
+    member.turn.end();
   }
 
   /** Resolves when the turn is over; never rejects but where the program is wrong. */
   private begin(member: Member<Round>, reader: StreamReader<Round>, now: Round): Promise<void> {
-    member.turn = new AbortController();
-    const { signal } = member.turn;
+    const own = new Turn();
+    member.turn = own;
     const { clock } = this.source;
     const began = clock.monotonic();
-    const turn = this.turnOf(member, reader, now, signal).then((outcome) => {
+    const turn = this.turnOf(member, reader, now, own).then((outcome) => {
       member.turn = undefined;
       this.turns.delete(turn);
       if (outcome === 'lost') this.end(member, 'place');
       if (outcome === 'done') this.end(member, 'end');
       // An ended turn says nothing about how far its reader is.
       const isSlow = clock.monotonic() - began > TURN_MS;
-      if (!signal.aborted) member.isApart = outcome === 'more' || isSlow;
-      if (outcome === 'more' || signal.aborted) this.alarm.ring();
+      if (!own.isEnded) member.isApart = outcome === 'more' || isSlow;
+      if (outcome === 'more' || own.isEnded) this.alarm.ring();
     });
     this.turns.add(turn);
     return turn;
@@ -365,12 +366,12 @@ class StreamSet<Round> implements Streams<Round> {
     member: Member<Round>,
     reader: StreamReader<Round>,
     now: Round,
-    signal: AbortSignal,
+    turn: Turn,
   ): Promise<Advance> {
     try {
-      return await reader.advance(now, signal);
+      return await reader.advance(now, turn);
     } catch (cause) {
-      if (signal.aborted) return 'waits';
+      if (turn.isEnded) return 'waits';
       const meaning = this.source.failed(cause, member.clientName);
       // A slow question ends its turn, and what took so long runs apart from then on.
       if (meaning !== 'apart') this.end(member, meaning);

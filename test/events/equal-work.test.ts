@@ -63,7 +63,7 @@ async function workFor(readers: number, filters = readers) {
     const request = { filter, filterText: text, client: '', from: undefined, follows: true };
     streams.open(request).stream.begin({
       write: (text) => {
-        work.events += text.split('event: transaction').length - 1;
+        work.events += Buffer.from(text).toString().split('event: transaction').length - 1;
         return true;
       },
       end: () => {},

@@ -57,7 +57,8 @@ async function votedChain() {
     const events: string[] = [];
     const filter = { kinds: new Set(kinds) };
     const request = { filter, filterText: kinds.join(), client: '', from, follows };
-    const write = (text: string): boolean => {
+    const write = (bytes: string | Uint8Array): boolean => {
+      const text = Buffer.from(bytes).toString();
       for (const [, kind, data] of text.matchAll(/^event: (\w+)\nid: .*\ndata: (.*)$/gm)) {
         events.push(kind === 'block' ? kind : `${kind} ${data}`);
       }

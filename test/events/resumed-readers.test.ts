@@ -107,12 +107,12 @@ class Reader {
     this.take(text);
     stream.begin({
       write: (text) => {
-        this.take(text);
+        this.take(Buffer.from(text).toString());
         return true;
       },
       end: (text) => {
         this.closed = undefined;
-        if (!text.includes('stopping')) throw new Error(text);
+        if (!String(text).includes('stopping')) throw new Error(String(text));
       },
     });
   }

@@ -41,11 +41,11 @@ function client(streams: Streams<true>, name: string, chars: number, takes: bool
   const made: Client = { texts, end: undefined, takes, stream };
   stream.begin({
     write(text) {
-      texts.push(text);
+      texts.push(String(text));
       return made.takes;
     },
     end(text) {
-      made.end = text;
+      made.end = String(text);
     },
   });
   return made;
@@ -274,7 +274,10 @@ t.test('what is written for clients that have gone does not wait', async (t) => 
       },
       beat() {},
     }));
-    gone.begin({ write: (text) => void written.push(text) === undefined && false, end() {} });
+    gone.begin({
+      write: (text) => void written.push(String(text)) === undefined && false,
+      end() {},
+    });
     await settled();
     gone.closed();
     turn.resolve();

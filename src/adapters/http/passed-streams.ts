@@ -18,7 +18,8 @@ export class PassedStreams {
     this.streams.set(id, stream);
     stream.begin({
       write: (text) => {
-        if (this.streams.has(id)) this.send({ id, text, isLast: false });
+        const own = typeof text === 'string' ? text : new Uint8Array(text);
+        if (this.streams.has(id)) this.send({ id, text: own, isLast: false });
         return false;
       },
       end: (text) => {

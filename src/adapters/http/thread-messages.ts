@@ -63,7 +63,7 @@ export interface CallReply {
 /** What follows in an answer that goes on. */
 export interface Written {
   readonly id: number;
-  readonly text: string;
+  readonly text: string | Uint8Array;
   readonly isLast: boolean;
 }
 

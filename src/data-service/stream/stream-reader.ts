@@ -14,7 +14,8 @@ import {
   placeEvent,
   rollbackEvent,
 } from '../../events/event-text.ts';
-import type { Advance, Sink, StreamReader } from '../../events/streams.ts';
+import type { Advance, StreamReader } from '../../events/streams.ts';
+import type { Turn } from '../../events/turn.ts';
 import { type Cut, shownOf } from '../api/page-cut.ts';
 import { rows } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
@@ -57,16 +58,18 @@ export interface StreamRound {
   readonly pages: RoundPages;
 }
 
+type TextSink = (text: string) => void;
+
 export const streamReader = (
   request: StreamRequest,
   from: Place,
-  sink: Sink,
+  sink: TextSink,
   services: DataServices,
 ): StreamReader<StreamRound> => new ChainReader(request, from, sink, services);
 
 class ChainReader implements StreamReader<StreamRound> {
   private readonly request: StreamRequest;
-  private readonly sink: Sink;
+  private readonly sink: TextSink;
   private readonly shared: DataServices;
   /** Of the turn that runs. */
   private services: DataServices;
@@ -77,7 +80,7 @@ class ChainReader implements StreamReader<StreamRound> {
   /** Of the last event that said so. */
   private toldFinal = 0;
 
-  constructor(request: StreamRequest, from: Place, sink: Sink, services: DataServices) {
+  constructor(request: StreamRequest, from: Place, sink: TextSink, services: DataServices) {
     this.request = request;
     this.sink = sink;
     this.shared = services;
@@ -87,7 +90,7 @@ class ChainReader implements StreamReader<StreamRound> {
     this.isChecked = from.mark === '';
   }
 
-  async advance({ last, pages }: StreamRound, signal: AbortSignal): Promise<Advance> {
+  async advance({ last, pages }: StreamRound, { signal }: Turn): Promise<Advance> {
     this.services = { ...this.shared, signal };
     const { place } = this;
     // A replica hears later of a removal that the client knows from another server.

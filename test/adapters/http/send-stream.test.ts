@@ -67,6 +67,25 @@ t.test('pieces arrive as they are written, until the end', async (t) => {
   seen.client?.write('nothing is written after the end');
 });
 
+t.test('bytes whose memory is used again while they wait for the client', async (t) => {
+  const { port, seen } = await listen(t);
+  const socket = await reader(t, port);
+  await eventually(async () => seen.client !== undefined);
+  const bytes = Buffer.alloc(8 * MIB, 'a');
+  t.notOk(seen.client?.write(bytes), 'they wait');
+  bytes.fill('b');
+  const taken = { a: 0, b: 0 };
+  socket.on('data', (piece) => {
+    for (const byte of piece) {
+      if (byte === 0x61) taken.a++;
+      else if (byte === 0x62) taken.b++;
+    }
+  });
+  socket.resume();
+  t.ok(await eventually(async () => taken.a >= bytes.length));
+  t.ok(taken.b < 100, 'the head has some');
+});
+
 t.test('a client that leaves', async (t) => {
   const { port, seen } = await listen(t);
   const socket = await reader(t, port);

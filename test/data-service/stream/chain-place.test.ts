@@ -5,6 +5,7 @@ import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { markOf, placeText, readPlace } from '../../../src/data-service/stream/chain-place.ts';
 import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
 import type { StreamFilter } from '../../../src/data-service/stream/stream-service.ts';
+import { Turn } from '../../../src/events/turn.ts';
 import { memoryDatabase } from '../stores.ts';
 
 t.test('an id that could not stand in a line has no mark', async (t) => {
@@ -29,8 +30,8 @@ t.test('a store with fewer rows, which goes on with others', async (t) => {
   const request = { filter: {} as StreamFilter, filterText: '', client: '', lastId: '' };
   const reader = streamReader(request, from, () => {}, services);
   const last = (seq: number) => ({ seq, removedAt: 0, mark: '', isReplica: false, finalHeight: 0 });
-  const { signal } = new AbortController();
-  const advance = (seq: number) => reader.advance({ last: last(seq), pages: new Map() }, signal);
+  const turn = new Turn();
+  const advance = (seq: number) => reader.advance({ last: last(seq), pages: new Map() }, turn);
   t.equal(await advance(10), 'waits');
   t.equal(await advance(8), 'waits', 'the address leads to another store');
   await db.query(`UPDATE txs SET id = 'AnotherTransaction' WHERE seq = 10`);
@@ -44,7 +45,7 @@ t.test('a removal of blocks that a server has not heard of', async (t) => {
   const reader = streamReader(request, from, () => {}, services);
   const advance = (isReplica: boolean) => {
     const last = { seq: 10, removedAt: 0, mark: '', isReplica, finalHeight: 0 };
-    return reader.advance({ last, pages: new Map() }, new AbortController().signal);
+    return reader.advance({ last, pages: new Map() }, new Turn());
   };
   t.equal(await advance(true), 'waits', 'a replica will');
   t.equal(await advance(false), 'lost');

@@ -9,6 +9,7 @@ import { streamReader } from '../../../src/data-service/stream/stream-reader.ts'
 import type { StreamRequest } from '../../../src/data-service/stream/stream-service.ts';
 import { TransactionStreamService } from '../../../src/data-service/stream/transaction-streams.ts';
 import { FILLER } from '../../../src/events/event-text.ts';
+import { Turn } from '../../../src/events/turn.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 import { memoryLog } from '../../node/memory-ports.ts';
 import { madeChain } from '../made-chain.ts';
@@ -45,7 +46,7 @@ t.test('a client has its time from the last text on', async (t) => {
         return false;
       },
       end(text) {
-        end = text;
+        end = String(text);
       },
     });
   });
@@ -80,7 +81,7 @@ t.test('no query keeps the beats up', async (t) => {
   const texts: string[] = [];
   stream.begin({
     write(text) {
-      texts.push(text);
+      texts.push(String(text));
       return true;
     },
     end() {},
@@ -107,13 +108,13 @@ t.test('a turn that was ended sends nothing, and its page comes again', async (t
   const reader = streamReader(request, from, (text) => texts.push(text), services);
   const pages = new Map();
   for (const end of [last, removed]) {
-    const turn = new AbortController();
-    const advance = reader.advance({ last: end, pages }, turn.signal);
-    turn.abort();
+    const turn = new Turn();
+    const advance = reader.advance({ last: end, pages }, turn);
+    turn.end();
     t.equal(await advance.catch(() => 'waits'), 'waits');
     t.strictSame(texts, []);
   }
-  t.not(await reader.advance({ last, pages }, new AbortController().signal), 'lost');
+  t.not(await reader.advance({ last, pages }, new Turn()), 'lost');
   t.match(texts[0], /^event: transaction\nid: 1-0-/);
 });
 

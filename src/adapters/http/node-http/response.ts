@@ -69,13 +69,14 @@ export class NodeResponse implements Response, Answer {
     this.finish('');
   }
 
-  write(piece: string): boolean {
+  write(piece: string | Uint8Array): boolean {
     if (this.isAborted) return false;
     if (!this.reply.headersSent) {
       this.headers.push('Date', httpDate(), 'Transfer-Encoding', 'chunked');
       this.writeHead();
     }
-    this.writePiece(piece);
+    // Node keeps what it cannot send at once.
+    this.writePiece(typeof piece === 'string' ? piece : new Uint8Array(piece));
     return this.reply.writableLength === 0;
   }
 
