@@ -70,7 +70,7 @@ export interface HttpStreamClient {
    * The last text. A client that does not take it, and what waits before it, loses its connection.
    * `closed` is not called any more.
    */
-  end(text: string | Uint8Array): void;
+  end(text: string): void;
 }
 
 /** Longer bodies are never views of the parser's buffer. */

@@ -1,19 +1,19 @@
-/**
- * Texts and bytes that are kept as long as there is room; the oldest give way. They lie outside the
- * heap of JavaScript, which would copy them from one generation to the next, in memory that is used
- * again and again.
- */
+/** Where bytes lie in a ring. */
 export interface Span {
   /** Counted from the first byte that was ever kept. */
   readonly start: number;
   readonly length: number;
 }
 
-/** Of a UTF-16 unit in UTF-8. */
-const UNIT_BYTES_MAX = 3;
-/** What is longer than this part of the ring would leave no room for others. */
-const LONGEST = 1 / 8;
+/** What is longer than this part of a ring would leave no room for others. */
+const LONGEST = 1 / 2;
+const NONE = new Uint8Array(0);
 
+/**
+ * Bytes that are kept as long as there is room; the oldest give way. They lie outside the heap of
+ * JavaScript, which would copy them from one generation to the next, in memory that is used again and
+ * again.
+ */
 export class ByteRing {
   private readonly size: number;
   private memory: Buffer | undefined;
@@ -24,55 +24,40 @@ export class ByteRing {
     this.size = size;
   }
 
-  /** Undefined where the text is too long. */
-  keepText(text: string): Span | undefined {
-    const at = this.room(text.length * UNIT_BYTES_MAX);
-    return at === undefined ? undefined : this.kept(this.buffer().write(text, at));
-  }
-
   /** Undefined where there are too many. */
   keep(bytes: Uint8Array): Span | undefined {
-    const at = this.room(bytes.length);
-    if (at === undefined) return undefined;
-    this.buffer().set(bytes, at);
-    return this.kept(bytes.length);
+    const { length } = bytes;
+    if (length > this.size * LONGEST) return undefined;
+    if (length > 0) this.buffer().set(bytes, this.room(length));
+    const start = this.end;
+    this.end += length;
+    return { start, length };
   }
 
+  /** False where later bytes have taken the place. */
   has({ start }: Span): boolean {
-    return this.memory !== undefined && start >= this.end - this.size;
+    return start >= this.end - this.size;
   }
 
-  /** A view, valid until more is kept; undefined where what was there is gone. */
+  /** A view, valid until more is kept; undefined where the bytes are gone. */
   get(span: Span): Uint8Array | undefined {
+    if (!this.has(span)) return undefined;
     const at = span.start % this.size;
-    return this.has(span) ? this.buffer().subarray(at, at + span.length) : undefined;
+    return span.length === 0 ? NONE : this.buffer().subarray(at, at + span.length);
   }
 
-  /** Copies it; false where it is gone. */
-  copy(span: Span, target: Uint8Array, to: number): boolean {
-    const at = span.start % this.size;
-    return this.has(span) && this.buffer().copy(target, to, at, at + span.length) >= 0;
-  }
-
-  /** Gives the memory back. */
+  /** Gives the memory back; all that was kept is gone. */
   clear(): void {
     this.memory = undefined;
     this.end += this.size;
   }
 
-  /** Where so many bytes can be written in one piece. */
-  private room(bytes: number): number | undefined {
-    if (bytes > this.size * LONGEST) return undefined;
+  /** Where so many bytes lie in one piece. */
+  private room(length: number): number {
     const at = this.end % this.size;
-    if (at + bytes <= this.size) return at;
+    if (at + length <= this.size) return at;
     this.end += this.size - at;
     return 0;
-  }
-
-  private kept(length: number): Span {
-    const start = this.end;
-    this.end += length;
-    return { start, length };
   }
 
   private buffer(): Buffer {

@@ -15,7 +15,8 @@ import type { EventFilter } from './event-filter.ts';
 import { arrivedText, resultText, transactionText } from './event-json.ts';
 import {
   type EndReason,
-  eventText,
+  EVENT_TAIL,
+  eventHead,
   FILLER,
   finalEvent,
   firstEvent,
@@ -76,7 +77,9 @@ export interface FinalBlocks {
 /** A page ends behind the event that makes it so long. */
 const PAGE_BYTES = 128 * 1024;
 const HEADERS_MAX = 16;
-/** What the fullest blocks of some seconds have. */
+/** So long after the last reader. */
+const FORGET_MS = 60_000;
+/** What some full blocks of transfers have; what is gone is printed again. */
 const TEXTS_BYTES = 16 * 1024 * 1024;
 const PAGES_BYTES = 8 * 1024 * 1024;
 
@@ -99,6 +102,7 @@ class FeedStreams implements EventStreams {
   private readonly writers: PageWriter[] = [];
   /** By block id: of the latest blocks. */
   private readonly headers = new BoundedCache<string, string>(HEADERS_MAX);
+  private cancelForget = (): void => {};
   /** Removals of blocks that the pages reflect. */
   private removals: number;
 
@@ -115,12 +119,7 @@ class FeedStreams implements EventStreams {
       failed(cause) {
         throw cause;
       },
-      idle: () => {
-        this.pages.clear();
-        this.texts.clear();
-        this.pageBytes.clear();
-        this.writers.length = 0;
-      },
+      idle: () => this.rest(),
       ended: deps.ended ?? (() => {}),
     });
     const readFinal = (): number => deps.final?.height() ?? 0;
@@ -150,7 +149,24 @@ class FeedStreams implements EventStreams {
   async stop(): Promise<void> {
     for (const end of this.ends) end();
     await this.streams.stop();
+    this.cancelForget();
+    this.forget();
+  }
+
+  /** A client that asks again and again takes no new memory each time. */
+  private rest(): void {
     this.pages.clear();
+    this.cancelForget();
+    this.cancelForget = this.deps.clock.after(FORGET_MS, () => {
+      if (this.count() === 0) this.forget();
+    });
+  }
+
+  private forget(): void {
+    this.pages.clear();
+    this.texts.clear();
+    this.pageBytes.clear();
+    this.writers.length = 0;
   }
 
   private startOf({ from, filter }: EventRequest): Place | undefined {
@@ -215,7 +231,7 @@ class FeedStreams implements EventStreams {
     const writer = this.writers.pop() ?? new PageWriter();
     try {
       const place = await this.write(writer, from, filter);
-      const bytes = writer.bytes();
+      const bytes = writer.written();
       return place && { bytes: this.pageBytes.keep(bytes) ?? new Uint8Array(bytes), place };
     } finally {
       writer.clear();
@@ -252,27 +268,31 @@ class FeedStreams implements EventStreams {
   }
 
   private writeEvent(page: PageWriter, event: ChainEvent): void {
-    const isOfTx = event.kind === 'transaction' || event.kind === 'contractResult';
-    if (isOfTx) this.writeOnce(page, event);
-    else page.text(this.textOf(event));
-  }
-
-  private writeOnce(page: PageWriter, event: TxEvent): void {
-    const { step, arrival } = event.place;
-    const { printed } = event.block;
-    const known = printed.get(step);
-    if (known?.arrival === arrival && page.kept(known.span, this.texts)) return;
-    const text = this.textOf(event);
-    const span = this.texts.keepText(text);
-    if (span !== undefined) printed.set(step, { span, arrival });
-    page.text(text);
-  }
-
-  private textOf(event: ChainEvent): string {
     const { kind, place } = event;
     const id = placeText(place);
-    if (kind === 'rollback') return rollbackEvent(place.height, id);
-    return eventText(kind, id, this.jsonOf(event));
+    if (kind === 'rollback') {
+      page.text(rollbackEvent(place.height, id));
+      return;
+    }
+    page.text(eventHead(kind, id));
+    if (kind === 'transaction' || kind === 'contractResult') this.writeOnce(page, event);
+    else page.text(this.jsonOf(event) + EVENT_TAIL);
+  }
+
+  /** The JSON and what follows it. */
+  private writeOnce(page: PageWriter, event: TxEvent): void {
+    const { printed } = event.block;
+    const { step } = event.place;
+    const known = printed.get(step);
+    const bytes = known && this.texts.get(known);
+    if (bytes !== undefined) {
+      page.bytes(bytes);
+      return;
+    }
+    const { length } = page;
+    page.text(this.jsonOf(event) + EVENT_TAIL);
+    const span = this.texts.keep(page.written(length));
+    if (span !== undefined) printed.set(step, span);
   }
 
   private jsonOf(event: Exclude<ChainEvent, { kind: 'rollback' }>): string {

@@ -40,9 +40,15 @@ export const placeEvent = (id: string): string => `id: ${id}\n\n`;
 export const firstEvent = (id: string | undefined): string =>
   `retry: ${RETRY_MS}\n${id === undefined ? '\n' : placeEvent(id)}`;
 
-/** `json` is one line. */
+/** What comes before the JSON of an event, which is one line. */
+export const eventHead = (kind: EventKind | 'rollback', id: string): string =>
+  `event: ${kind}\nid: ${id}\ndata: `;
+
+/** What comes behind it. */
+export const EVENT_TAIL = '\n\n';
+
 export const eventText = (kind: EventKind | 'rollback', id: string, json: string): string =>
-  `event: ${kind}\nid: ${id}\ndata: ${json}\n\n`;
+  eventHead(kind, id) + json + EVENT_TAIL;
 
 /** All blocks above this height have been removed. */
 export const rollbackEvent = (height: number, id: string): string =>

@@ -24,14 +24,8 @@ export interface LoadedBlock extends Pick<Place, 'height' | 'id'> {
   readonly byAddress: ReadonlyMap<string, readonly number[]>;
   readonly byAsset: ReadonlyMap<string, readonly number[]>;
   readonly byContract: ReadonlyMap<string, readonly number[]>;
-  /** Events that were printed for a client, by step: others want the same ones. */
-  readonly printed: Map<number, PrintedEvent>;
-}
-
-export interface PrintedEvent {
-  readonly span: Span;
-  /** The event names it: readers of confidential data may have another one. */
-  readonly arrival: number;
+  /** JSON that was printed for a client, by step: others want the same. */
+  readonly printed: Map<number, Span>;
 }
 
 export interface BlockLoader {

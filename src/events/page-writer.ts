@@ -1,9 +1,7 @@
 /** Puts the bytes of a page together. */
-import type { ByteRing, Span } from './byte-ring.ts';
-
 const BEGINNING_BYTES = 16 * 1024;
-/** A long event makes room for itself alone. */
-const USUAL_BYTES_MAX = 1024 * 1024;
+/** Memory that a long event has needed is not kept for the next page. */
+const KEPT_BYTES_MAX = 1024 * 1024;
 /** Of a UTF-16 unit in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 
@@ -20,23 +18,21 @@ export class PageWriter {
     this.used += this.buffer.write(text, this.used);
   }
 
-  /** False where the ring has them no more. */
-  kept(span: Span, ring: ByteRing): boolean {
-    this.makeRoom(span.length);
-    if (!ring.copy(span, this.buffer, this.used)) return false;
-    this.used += span.length;
-    return true;
+  bytes(bytes: Uint8Array): void {
+    this.makeRoom(bytes.length);
+    this.buffer.set(bytes, this.used);
+    this.used += bytes.length;
   }
 
-  /** A view, valid until more is written. */
-  bytes(): Uint8Array {
-    return this.buffer.subarray(0, this.used);
+  /** A view of what was written from there on, valid until more is written. */
+  written(from = 0): Uint8Array {
+    return this.buffer.subarray(from, this.used);
   }
 
   /** The next page begins. */
   clear(): void {
     this.used = 0;
-    if (this.buffer.length > USUAL_BYTES_MAX) this.buffer = beginning();
+    if (this.buffer.length > KEPT_BYTES_MAX) this.buffer = beginning();
   }
 
   private makeRoom(bytes: number): void {

@@ -49,6 +49,7 @@ export class SharedPages<Place> {
     const known = this.young.get(key) ?? this.old.get(key);
     const isThere = known !== undefined && (known.found === undefined || this.isKept(known.found));
     if (isThere) return known.page;
+    if (known !== undefined) this.delete(key, known);
     const page = read();
     const added: Known<Place> = { page, found: undefined };
     this.makeRoom();

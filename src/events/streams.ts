@@ -3,8 +3,8 @@
  * or whose turns take long, has them apart from the others, beside a few of its kind.
  *
  * Invariants: a reader writes only when its client has taken the text before; a client that does not
- * take it in time is ended; the streams in all, those of one client, and the characters that wait
- * for clients are limited.
+ * take it in time is ended; the streams in all, those of one client, and what waits for clients are
+ * limited.
  */
 import { apiError } from '../base/errors.ts';
 import { eventLimits as limits } from '../base/event-limits.ts';
@@ -85,7 +85,7 @@ const APART_MAX = limits.apart.value;
  * Of all clients together: then readers wait. Beyond it come pages of the turns that have begun,
  * and beats.
  */
-const WAITING_CHARS_MAX = limits.waiting.value;
+const WAITING_MAX = limits.waiting.value;
 
 interface Member<Round> {
   /** Undefined until the beginning of the answer was sent. */
@@ -93,7 +93,7 @@ interface Member<Round> {
   client: HttpStreamClient | undefined;
   /** False while the client must take something first. */
   isReady: boolean;
-  /** Characters that it must take. */
+  /** What it must take: bytes, or the units of a text. */
   waiting: number;
   /** When something was written last, or the client was found to take nothing. */
   wroteAt: number;
@@ -122,7 +122,7 @@ class StreamSet<Round> implements Streams<Round> {
   private running: Promise<void> | undefined;
   private cancelBeats: (() => void) | undefined;
   private readonly late: LateTurns;
-  /** Characters that clients have not taken. */
+  /** What clients have not taken. */
   private waiting = 0;
 
   constructor(options: StreamsOptions, source: StreamSource<Round>) {
@@ -251,7 +251,7 @@ class StreamSet<Round> implements Streams<Round> {
 
   /** Ends the slowest where no reader may write; false where the clients have time left. */
   private makesRoom(): boolean {
-    while (this.waiting >= WAITING_CHARS_MAX) {
+    while (this.waiting >= WAITING_MAX) {
       const slowest = this.slowest();
       if (this.source.clock.monotonic() - slowest.wroteAt < TAKE_MS_CROWDED) return false;
       this.end(slowest, 'slow');

@@ -5,18 +5,28 @@ import { latin1 } from '../../src/base/bytes.ts';
 import { type ChainFeed, createChainFeed } from '../../src/events/chain-feed.ts';
 import { createEventStreams } from '../../src/events/event-streams.ts';
 import { headers, transactions } from '../../src/ledger/tables.ts';
-import { mine, newChain, payment, users } from '../chain/chain-harness.ts';
+import { data } from '../../src/tx/types/012-data.ts';
+import { mine, newChain, payment, signed, users } from '../chain/chain-harness.ts';
 
 const settled = async (): Promise<void> => {
   for (let i = 0; i < 200; i++) await new Promise(setImmediate);
 };
 
-/** The work for one block with two transactions, by so many readers of them, in turns with each filter. */
-async function workFor(readers: number, filters = readers) {
+const [alice, bob] = users;
+
+/**
+ * The work for a block with two transactions and one with another, by so many readers of them, in
+ * turns with each filter.
+ */
+async function workFor(
+  readers: number,
+  filters = readers,
+  another = (timestamp: number) => payment(alice, bob, 3n, timestamp),
+) {
   const chain = await newChain();
   for (let i = 0; i < 5; i++) await mine(chain, []);
   const { blockchain, clock } = chain;
-  const work = { headers: 0, printed: 0, pages: 0, events: 0, bodies: 0, idle: 0 };
+  const work = { headers: 0, printed: 0, pages: 0, events: 0, bodies: 0, idle: 0, chars: 0 };
   const scheme = Object.create(blockchain.view.scheme, {
     addressToText: {
       value(address: Uint8Array) {
@@ -56,14 +66,15 @@ async function workFor(readers: number, filters = readers) {
     { readersMax: readers + 1, readersOfClientMax: readers + 1 },
     { feed: counting, clock, headerText: String },
   );
-  const [alice, bob] = users;
   for (let i = 0; i < readers; i++) {
     const filter = { kinds: new Set(['transaction'] as const), addresses: [latin1(bob.address)] };
     const text = `another way to write it ${i % filters}`;
     const request = { filter, filterText: text, client: '', from: undefined, follows: true };
     streams.open(request).stream.begin({
       write: (text) => {
-        work.events += Buffer.from(text).toString().split('event: transaction').length - 1;
+        const all = Buffer.from(text).toString();
+        work.events += all.split('event: transaction').length - 1;
+        work.chars = Math.max(work.chars, all.length);
         return true;
       },
       end: () => {},
@@ -81,7 +92,7 @@ async function workFor(readers: number, filters = readers) {
   await settled();
   work.idle = work.pages - pages;
   work.bodies = 0;
-  await mine(chain, [payment(alice, bob, 3n, timestamp + 2)]);
+  await mine(chain, [another(timestamp + 2)]);
   await settled();
   await streams.stop();
   return work;
@@ -108,4 +119,25 @@ t.test('what nothing has happened for, and what is in memory, costs nothing', as
   const { idle, bodies } = await workFor(50);
   t.equal(idle, 0, 'readers that have everything ask for no page');
   t.equal(bodies, 0, 'a block behind one that was wanted is not read from the store');
+});
+
+t.test('so is a transaction whose text is as long as can be', async (t) => {
+  const long = (timestamp: number) => {
+    // Six characters of JSON each.
+    const value = '\u0001'.repeat(28_000);
+    const entries = Array.from({ length: 5 }, (_, i) => ({
+      key: `key ${i}`,
+      type: 'string' as const,
+      value,
+    }));
+    const { publicKey: authorPublicKey } = bob;
+    return signed(data, bob, { authorPublicKey, data: entries, timestamp, fee: 200_000_000n }, 1);
+  };
+  const one = await workFor(1, 1, long);
+  const many = await workFor(16, 8, long);
+  t.ok(many.chars > 800_000);
+  t.equal(many.events, 3 * 16);
+  t.equal(many.printed, one.printed);
+  // What follows it has a page, too.
+  t.equal(many.pages, 3 * 8 + 1, 'and each page is made once');
 });

@@ -116,11 +116,12 @@ export class Outbox {
     }
   }
 
-  private writeTo(client: HttpStreamClient, { id, text, isLast }: Written): void {
-    if (isLast) {
+  private writeTo(client: HttpStreamClient, written: Written): void {
+    const { id } = written;
+    if (written.isLast) {
       this.streams.delete(id);
-      client.end(text);
-    } else if (client.write(text)) this.took(id);
+      client.end(written.text);
+    } else if (client.write(written.text)) this.took(id);
   }
 
   private streamOf(id: number, filler: string): HttpStream {

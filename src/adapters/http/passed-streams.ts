@@ -18,6 +18,7 @@ export class PassedStreams {
     this.streams.set(id, stream);
     stream.begin({
       write: (text) => {
+        // Not a view, nor a part of a pool: a message takes all the memory behind it along.
         const own = typeof text === 'string' ? text : new Uint8Array(text);
         if (this.streams.has(id)) this.send({ id, text: own, isLast: false });
         return false;

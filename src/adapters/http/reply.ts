@@ -150,7 +150,7 @@ function sendStream(response: Response, first: string | Uint8Array, stream: Http
     end(text) {
       if (!isOpen) return;
       isOpen = false;
-      response.cork(() => void response.end(text as string));
+      response.cork(() => void response.end(text));
     },
   });
 }

@@ -61,11 +61,10 @@ export interface CallReply {
 }
 
 /** What follows in an answer that goes on. */
-export interface Written {
-  readonly id: number;
-  readonly text: string | Uint8Array;
-  readonly isLast: boolean;
-}
+export type Written = { readonly id: number } & (
+  | { readonly text: string | Uint8Array; readonly isLast: false }
+  | { readonly text: string; readonly isLast: true }
+);
 
 export interface Answered {
   /** Index of the route. */

@@ -108,3 +108,16 @@ t.test('the main thread writes again when the other has told that the text was t
   );
   t.end();
 });
+
+t.test('bytes whose memory is used again before they are passed on', async (t) => {
+  const sent: Written[] = [];
+  const streams = new PassedStreams((text) => sent.push(text));
+  const begun = Promise.withResolvers<HttpStreamClient>();
+  streams.begin(1, { filler: '', begin: begun.resolve, ready() {}, closed() {} });
+  const memory = Buffer.from('another event one more');
+  (await begun.promise).write(memory.subarray(8, 13));
+  memory.fill('x');
+  const [{ text }] = sent as [Written];
+  t.equal(Buffer.from(text).toString(), 'event');
+  t.equal((text as Uint8Array).buffer.byteLength, 5, 'nothing else goes along');
+});

@@ -76,7 +76,7 @@ export class NodeResponse implements Response, Answer {
       this.writeHead();
     }
     // Node keeps what it cannot send at once.
-    this.writePiece(typeof piece === 'string' ? piece : new Uint8Array(piece));
+    this.writePiece(typeof piece === 'string' ? piece : Buffer.from(piece));
     return this.reply.writableLength === 0;
   }
 
