@@ -120,7 +120,7 @@ module.exports = {
       'the data service sees the node from outside: as a client of its routes, with the rules of bans',
       { path: '^src/data-service/' },
       {
-        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|rest-framework/|rest/routes/|adapters/|events/(event-text|streams|turn)|consensus/(ban-history|poa-bans|miner-rotation))',
+        path: '^src/(?!data-service/|base/|concurrency/|codec/|tx/|rest-framework/|rest/routes/|adapters/|events/(event-text|streams)|consensus/(ban-history|poa-bans|miner-rotation))',
       },
     ),
     ban(

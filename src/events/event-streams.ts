@@ -193,7 +193,7 @@ class FeedStreams implements EventStreams {
         let bytes: Uint8Array | undefined;
         if (!feed.isEnd(place, filter)) {
           const page = await this.sharedPage(place, request);
-          if (turn.isEnded) return 'waits';
+          if (turn.isAborted) return 'waits';
           if (page === undefined) return 'lost';
           bytes = this.bytesOf(page);
           if (bytes === undefined) return 'more';

@@ -11,17 +11,17 @@ import { eventLimits as limits } from '../base/event-limits.ts';
 import type { HttpStream, HttpStreamClient } from '../base/http.ts';
 import type { Clock } from '../base/ports.ts';
 import { Alarm } from '../concurrency/alarm.ts';
+import { LazyAbort } from '../concurrency/lazy-abort.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type EndReason, endEvent, FILLER } from './event-text.ts';
 import { LateTurns } from './late-turns.ts';
-import { Turn } from './turn.ts';
 
 /** `more`: another turn at once. `done`: nothing is to follow. `lost`: the place is not known. */
 export type Advance = 'more' | 'waits' | 'done' | 'lost';
 
 export interface StreamReader<Round> {
   /** Sends what comes next, as far as the round goes. */
-  advance(round: Round, turn: Turn): Promise<Advance>;
+  advance(round: Round, turn: LazyAbort): Promise<Advance>;
   /** Keeps the connection open; the client hears how far the stream is. */
   beat(): void;
 }
@@ -100,8 +100,8 @@ interface Member<Round> {
   readonly clientName: string;
   /** Its turns are apart from those of the others. */
   isApart: boolean;
-  /** That it has now. */
-  turn: Turn | undefined;
+  /** Undefined between its turns. */
+  turn: LazyAbort | undefined;
 }
 
 export const createStreams = <Round>(
@@ -211,7 +211,7 @@ class StreamSet<Round> implements Streams<Round> {
     if (left === 0) ofClients.delete(member.clientName);
     else ofClients.set(member.clientName, left);
     this.taken(member);
-    member.turn?.end();
+    member.turn?.abort();
   }
 
   private end(member: Member<Round>, reason: EndReason): void {
@@ -339,12 +339,12 @@ class StreamSet<Round> implements Streams<Round> {
     await this.late.wait(this.begin(member, reader, now));
     if (member.turn === undefined) return;
     member.isApart = true;
-    member.turn.end();
+    member.turn.abort();
   }
 
   /** Resolves when the turn is over; never rejects but where the program is wrong. */
   private begin(member: Member<Round>, reader: StreamReader<Round>, now: Round): Promise<void> {
-    const own = new Turn();
+    const own = new LazyAbort();
     member.turn = own;
     const { clock } = this.source;
     const began = clock.monotonic();
@@ -355,8 +355,8 @@ class StreamSet<Round> implements Streams<Round> {
       if (outcome === 'done') this.end(member, 'end');
       // An ended turn says nothing about how far its reader is.
       const isSlow = clock.monotonic() - began > TURN_MS;
-      if (!own.isEnded) member.isApart = outcome === 'more' || isSlow;
-      if (outcome === 'more' || own.isEnded) this.alarm.ring();
+      if (!own.isAborted) member.isApart = outcome === 'more' || isSlow;
+      if (outcome === 'more' || own.isAborted) this.alarm.ring();
     });
     this.turns.add(turn);
     return turn;
@@ -366,12 +366,12 @@ class StreamSet<Round> implements Streams<Round> {
     member: Member<Round>,
     reader: StreamReader<Round>,
     now: Round,
-    turn: Turn,
+    turn: LazyAbort,
   ): Promise<Advance> {
     try {
       return await reader.advance(now, turn);
     } catch (cause) {
-      if (turn.isEnded) return 'waits';
+      if (turn.isAborted) return 'waits';
       const meaning = this.source.failed(cause, member.clientName);
       // A slow question ends its turn, and what took so long runs apart from then on.
       if (meaning !== 'apart') this.end(member, meaning);

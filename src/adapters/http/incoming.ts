@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { withoutStack } from '../../base/expected-error.ts';
 import type { HttpRequest, HttpRoute } from '../../base/http.ts';
+import { LazyAbort } from '../../concurrency/lazy-abort.ts';
 import type { Request, Response } from './app.ts';
 
 const TRACE_CHARS = 55;
@@ -27,8 +28,7 @@ export class IncomingRequest implements HttpRequest {
   private readonly response: Response;
   private request: Request | undefined;
   private kept: Kept | undefined;
-  private leaving: AbortController | undefined;
-  isAbandoned = false;
+  private readonly leaving = new LazyAbort();
 
   constructor(id: string, route: HttpRoute, response: Response, request: Request) {
     this.id = id;
@@ -85,15 +85,16 @@ export class IncomingRequest implements HttpRequest {
   }
 
   get gone(): AbortSignal {
-    this.leaving ??= new AbortController();
-    if (this.isAbandoned) this.leaving.abort();
     return this.leaving.signal;
+  }
+
+  get isAbandoned(): boolean {
+    return this.leaving.isAborted;
   }
 
   /** The connection is gone. */
   abandon(): void {
-    this.isAbandoned = true;
-    this.leaving?.abort();
+    this.leaving.abort();
   }
 
   /** The buffer is gone, and no copy was made. */

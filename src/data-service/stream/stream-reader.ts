@@ -6,6 +6,7 @@
  * that came from a later state is dropped, and the next round announces the removal first.
  */
 import { stringify } from '../../base/json.ts';
+import type { LazyAbort } from '../../concurrency/lazy-abort.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import {
   eventText,
@@ -15,7 +16,6 @@ import {
   rollbackEvent,
 } from '../../events/event-text.ts';
 import type { Advance, StreamReader } from '../../events/streams.ts';
-import type { Turn } from '../../events/turn.ts';
 import { type Cut, shownOf } from '../api/page-cut.ts';
 import { rows } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
@@ -90,7 +90,7 @@ class ChainReader implements StreamReader<StreamRound> {
     this.isChecked = from.mark === '';
   }
 
-  async advance({ last, pages }: StreamRound, { signal }: Turn): Promise<Advance> {
+  async advance({ last, pages }: StreamRound, { signal }: LazyAbort): Promise<Advance> {
     this.services = { ...this.shared, signal };
     const { place } = this;
     // A replica hears later of a removal that the client knows from another server.

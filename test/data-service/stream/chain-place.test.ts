@@ -1,11 +1,11 @@
 /** Places of readers in the stream (data-service.md#stream). */
 import t from 'tap';
+import { LazyAbort } from '../../../src/concurrency/lazy-abort.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { markOf, placeText, readPlace } from '../../../src/data-service/stream/chain-place.ts';
 import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
 import type { StreamFilter } from '../../../src/data-service/stream/stream-service.ts';
-import { Turn } from '../../../src/events/turn.ts';
 import { memoryDatabase } from '../stores.ts';
 
 t.test('an id that could not stand in a line has no mark', async (t) => {
@@ -30,7 +30,7 @@ t.test('a store with fewer rows, which goes on with others', async (t) => {
   const request = { filter: {} as StreamFilter, filterText: '', client: '', lastId: '' };
   const reader = streamReader(request, from, () => {}, services);
   const last = (seq: number) => ({ seq, removedAt: 0, mark: '', isReplica: false, finalHeight: 0 });
-  const turn = new Turn();
+  const turn = new LazyAbort();
   const advance = (seq: number) => reader.advance({ last: last(seq), pages: new Map() }, turn);
   t.equal(await advance(10), 'waits');
   t.equal(await advance(8), 'waits', 'the address leads to another store');
@@ -45,7 +45,7 @@ t.test('a removal of blocks that a server has not heard of', async (t) => {
   const reader = streamReader(request, from, () => {}, services);
   const advance = (isReplica: boolean) => {
     const last = { seq: 10, removedAt: 0, mark: '', isReplica, finalHeight: 0 };
-    return reader.advance({ last, pages: new Map() }, new Turn());
+    return reader.advance({ last, pages: new Map() }, new LazyAbort());
   };
   t.equal(await advance(true), 'waits', 'a replica will');
   t.equal(await advance(false), 'lost');

@@ -2,10 +2,10 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import type { Database } from '../../../src/base/database.ts';
+import { LazyAbort } from '../../../src/concurrency/lazy-abort.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
 import type { StreamFilter } from '../../../src/data-service/stream/stream-service.ts';
-import { Turn } from '../../../src/events/turn.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 import { onBothStores } from '../stores.ts';
 
@@ -34,7 +34,7 @@ await onBothStores(t, 'large transactions', async (t: Test, open) => {
   const request = { filter, filterText: '', client: '', lastId: '' };
   const reader = streamReader(request, { seq: 0, removedAt: 0, mark: '' }, take, services);
   const last = { seq: ROWS, removedAt: 0, mark: '', isReplica: false, finalHeight: 0 };
-  const turn = new Turn();
+  const turn = new LazyAbort();
   while ((await reader.advance({ last, pages: new Map() }, turn)) === 'more');
   const ids = texts.flatMap((text) => [...text.matchAll(/^id: (\d+)-/gm)].map(([, seq]) => seq));
   t.strictSame(

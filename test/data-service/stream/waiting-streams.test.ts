@@ -1,6 +1,7 @@
 /** What a stream waits for: its client, and a store that has ended its query. */
 import t from 'tap';
 import { type Database, DatabaseError } from '../../../src/base/database.ts';
+import { LazyAbort } from '../../../src/concurrency/lazy-abort.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
@@ -9,7 +10,6 @@ import { streamReader } from '../../../src/data-service/stream/stream-reader.ts'
 import type { StreamRequest } from '../../../src/data-service/stream/stream-service.ts';
 import { TransactionStreamService } from '../../../src/data-service/stream/transaction-streams.ts';
 import { FILLER } from '../../../src/events/event-text.ts';
-import { Turn } from '../../../src/events/turn.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 import { memoryLog } from '../../node/memory-ports.ts';
 import { madeChain } from '../made-chain.ts';
@@ -108,13 +108,13 @@ t.test('a turn that was ended sends nothing, and its page comes again', async (t
   const reader = streamReader(request, from, (text) => texts.push(text), services);
   const pages = new Map();
   for (const end of [last, removed]) {
-    const turn = new Turn();
+    const turn = new LazyAbort();
     const advance = reader.advance({ last: end, pages }, turn);
-    turn.end();
+    turn.abort();
     t.equal(await advance.catch(() => 'waits'), 'waits');
     t.strictSame(texts, []);
   }
-  t.not(await reader.advance({ last, pages }, new Turn()), 'lost');
+  t.not(await reader.advance({ last, pages }, new LazyAbort()), 'lost');
   t.match(texts[0], /^event: transaction\nid: 1-0-/);
 });
 

@@ -2,11 +2,11 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import { systemClock } from '../../../src/adapters/system.ts';
+import { LazyAbort } from '../../../src/concurrency/lazy-abort.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { COMPARED_MAX } from '../../../src/data-service/api/transaction-query.ts';
 import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
 import type { StreamFilter } from '../../../src/data-service/stream/stream-service.ts';
-import { Turn } from '../../../src/events/turn.ts';
 import { onBothStores } from '../stores.ts';
 
 /** The text stands before and behind the end of the rows of one turn, and in the last row. */
@@ -29,7 +29,7 @@ await onBothStores(t, 'more rows than one turn compares', async (t: Test, open) 
   const request = { filter, filterText: '', client: '', lastId: '' };
   const reader = streamReader(request, { seq: 0, removedAt: 0, mark: '' }, take, services);
   const last = { seq: WITH_TEXT.at(-1)!, removedAt: 0, mark: '', isReplica: false, finalHeight: 0 };
-  const turn = new Turn();
+  const turn = new LazyAbort();
   let turns = 1;
   while ((await reader.advance({ last, pages: new Map() }, turn)) === 'more') turns++;
   const seqs = texts.flatMap((text) => [...text.matchAll(/^id: (\d+)-/gm)].map(([, seq]) => seq));
