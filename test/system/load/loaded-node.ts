@@ -13,7 +13,8 @@ import { createSenders } from '../../../bench/transfers/senders.ts';
 import { broadcastBody, fundingTransfers } from '../../../bench/transfers/transfers.ts';
 import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
 import { threadSettings } from '../../http-threads.ts';
-import { countOf, startTransfers, type TransfersJob, type TransfersResult } from './transfers.ts';
+import { countOf } from './paced.ts';
+import { startTransfers, type TransfersJob, type TransfersResult } from './transfers.ts';
 
 export const ROUND_MS = 1000;
 const SENDERS = 512;
@@ -21,9 +22,9 @@ const HEADERS_MAX = 100;
 /** Transfers with a lower number come from the load itself. */
 const BESIDE_FIRST = 100_000_000;
 const HOST = '127.0.0.1';
-/** Microseconds: a load looks once for many answers, a probe times each. */
+/** Microseconds: a load looks once for many answers, a probe sees each when it comes. */
 const LOAD_TICK = 1000;
-const PROBE_TICK = 250;
+const PROBE_TICK = 0;
 /** Few enough that none is refused, enough that the node always has something to do. */
 const FULL_CONNECTIONS = 64;
 const FULL_PER_SECOND = 50_000;

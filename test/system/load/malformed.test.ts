@@ -13,7 +13,7 @@ import { mutated, nearlyRight } from '../../rest/fixtures/fuzz-requests.ts';
 import { runAfter, runFirst } from './client-priority.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { madPeers } from './mad-peers.ts';
-import { answersWith } from './transfers.ts';
+import { answersWith } from './paced.ts';
 
 const SECONDS = Number(process.env['MALFORMED_SECONDS'] ?? 4);
 const REQUESTS = 20_000;

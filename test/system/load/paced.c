@@ -4,6 +4,9 @@
  *
  *   paced PORT CONNECTIONS PER-SECOND MILLISECONDS TICK-MICROSECONDS
  *
+ * It looks once a tick for what is due and what was answered, so that many answers cost one look.
+ * With a tick of 0 it sleeps until something happens, which costs a client of few requests less.
+ *
  * stdin: requests, each behind its length (32 bits, little-endian). They are taken as they are
  * needed. stdout: one line of JSON, the form of `Sent` in transfers-process.ts. A request that is
  * refused with 503 is sent again; it counts for the rate like any other.
@@ -306,7 +309,8 @@ static void watch_input(void) {
   watch(EPOLL_CTL_MOD, 0, wanted ? EPOLLIN : 0, CONNECTIONS_MAX);
 }
 
-static void wait_events(int wait_ms) {
+/** Returns the number of events; 0 where the time is over. */
+static int wait_events(int wait_ms) {
   struct epoll_event events[EVENTS_MAX];
   int n = epoll_wait(epoll, events, EVENTS_MAX, wait_ms);
   if (n < 0 && errno != EINTR) fail("epoll_wait");
@@ -315,6 +319,27 @@ static void wait_events(int wait_ms) {
     else happened(events[i].data.u32, events[i].events);
   }
   watch_input();
+  return n;
+}
+
+static void note_delay(struct kind *delays, uint64_t due) {
+  uint64_t woken = now_us();
+  add(delays, woken > due ? woken - due : 0);
+}
+
+static void sleep_tick(uint64_t tick, struct kind *delays) {
+  uint64_t due = now_us() + tick;
+  struct timespec pause = {.tv_nsec = (long)tick * 1000};
+  nanosleep(&pause, NULL);
+  note_delay(delays, due);
+  wait_events(0);
+}
+
+/** Until `us` from now at the latest, in whole milliseconds. */
+static void sleep_until_event(double us, struct kind *delays) {
+  int wait_ms = us < 1000 ? 1 : (int)(us / 1000);
+  uint64_t due = now_us() + (uint64_t)wait_ms * 1000;
+  if (wait_events(wait_ms) == 0) note_delay(delays, due);
 }
 
 static int by_size(const void *a, const void *b) {
@@ -393,12 +418,8 @@ int main(int argc, char **argv) {
       late += (uint64_t)owed;
       owed = 0;
     }
-    uint64_t due = now_us() + tick;
-    struct timespec pause = {.tv_nsec = (long)tick * 1000};
-    nanosleep(&pause, NULL);
-    uint64_t woken = now_us();
-    add(&delays, woken > due ? woken - due : 0);
-    wait_events(0);
+    if (tick > 0) sleep_tick(tick, &delays);
+    else sleep_until_event((1 - owed) / per_us, &delays);
   }
   double seconds = (double)(now_us() - start) / 1e6;
   until = now_us() + LINGER_US;

@@ -7,7 +7,7 @@ import t from 'tap';
 import { startHttpLoad } from '../../../bench/load/http.ts';
 import { batch, get } from '../../../bench/load/requests.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
-import { answersWith, countOf } from './transfers.ts';
+import { answersWith, countOf } from './paced.ts';
 
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
 const MAXIMUM_SECONDS = Math.min(20, Math.max(4, SECONDS / 10));
