@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { AuditFile } from '../adapters/audit-file.ts';
+import { collectorsGiveWay } from '../adapters/background-thread.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { httpListener } from '../adapters/http/listener.ts';
@@ -60,6 +61,7 @@ export async function openPorts(
   opening: Opening,
 ): Promise<OpenPorts> {
   const { log, started, requestStop } = opening;
+  if (config.restApi.threads > 0) collectorsGiveWay();
   const { family, scheme } = cryptographyOfConfig(config);
   const clock = await openClock(config, opening);
   const store = await openStore(config, genesis, log, (damage) => {

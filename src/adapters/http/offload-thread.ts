@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { HttpReply, OffloadWork } from '../../base/http.ts';
 import { giveWay } from '../background-thread.ts';
+import { useAllProcessors } from '../processors.ts';
 import {
   type BodyBatch,
   type FromOffloadThread,
@@ -11,6 +12,7 @@ import {
 
 export function serveOffload(port: MessagePort, work: OffloadWork): void {
   giveWay('background');
+  void useAllProcessors();
   port.on('message', ({ buffer, ends }: BodyBatch) => {
     const results = ends.map((end, i) => {
       const begin = ends[i - 1] ?? 0;

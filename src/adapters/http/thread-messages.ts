@@ -21,8 +21,9 @@ export interface RouteFacts {
 /** The data with which a thread is started. */
 export interface HttpThreadData {
   readonly routes: readonly RouteFacts[];
-  /** How many there are of these threads. */
+  /** How many there are of these threads, and which of them this one is. */
   readonly threads: number;
+  readonly index: number;
   readonly options: HttpServerOptions & Bounds;
   /** The bytes of bodies, which all threads count together. */
   readonly bodyBytes: SharedArrayBuffer;

@@ -57,7 +57,7 @@ export function threadedHttp({ threads: count, workerUrl, onDeath }: ThreadedOpt
       const line = new RequestQueue();
       const threads = Array.from(
         { length: count },
-        () => new HttpThread(workerUrl, data, routes, line, events),
+        (_, index) => new HttpThread(workerUrl, { ...data, index }, routes, line, events),
       );
       const all = (act: (thread: HttpThread) => Promise<void>) => Promise.all(threads.map(act));
       let closed: Promise<void> | undefined;
@@ -101,7 +101,7 @@ const threadData = (
   routes: readonly HttpRoute[],
   options: HttpServerOptions,
   threads: number,
-): HttpThreadData => ({
+): Omit<HttpThreadData, 'index'> => ({
   routes: routes.map(factsOf),
   threads,
   options: { ...options, ...partOf({ ...bounds, ...options }, threads) },

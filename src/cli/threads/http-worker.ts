@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ConnectionThread } from '../../adapters/http/connection-thread.ts';
 import { OffloadThreads } from '../../adapters/http/offload-threads.ts';
 import type { HttpThreadData } from '../../adapters/http/thread-messages.ts';
+import { keepToOwnProcessor } from '../../adapters/processors.ts';
 import { createFamily } from '../../crypto/families.ts';
 import type { ForThreads } from '../../node/listen-rest.ts';
 import { AccessKeys, type KeySettings } from '../../rest/access-keys.ts';
@@ -39,3 +40,4 @@ new ConnectionThread(parentPort!, data, {
   works: { [BROADCAST]: (body) => broadcasts.run(body) },
   end: () => broadcasts.end(),
 }).start();
+void keepToOwnProcessor(data);
