@@ -29,7 +29,7 @@ function write(buffers: readonly ArrayBuffer[]): string | undefined {
   }
 }
 
-giveWay('background');
+giveWay('ordering');
 parentPort?.on('message', async (buffers: StoreThreadRequest) => {
   if (buffers === undefined) {
     await root.close();
