@@ -5,45 +5,56 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
+/** Steps of the nice value; each is a factor of 1.25 of the time on a busy processor. */
+interface Steps {
+  readonly ordering: number;
+  readonly background: number;
+}
+
+/** Half as much as the others, and a sixth. */
+const STEPS: Steps = { ordering: 3, background: 8 };
 /**
- * Steps of the nice value. The kernel gives a thread a whole tick, 4 ms, whenever its turn comes,
- * and the turns of a nicer thread are rarer: a connection then waits for fewer of them.
+ * Where threads hold the connections. A thread that gives way runs for a whole tick of the kernel
+ * whenever its turn comes, and those ticks are what a refusal waits for: the nicer, the rarer.
  */
-const NICER_BY = {
-  /** A third of what a thread of connections gets of a busy processor. */
-  ordering: 5,
-  /** An eighth of that. */
-  background: 14,
-} as const;
+const STEPS_BESIDE_CONNECTIONS: Steps = { ordering: 5, background: 14 };
 const NICEST = 19;
 const TASKS = '/proc/self/task';
+/** Holds the nice value from which the steps count; the threads that start later know it. */
+const FIRST = 'nice value beside threads of connections';
 
 /** For the thread that calls it; the threads that it starts later inherit its priority. */
-export function giveWay(as: keyof typeof NICER_BY): void {
+export function giveWay(as: keyof Steps): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(Math.min(NICEST, getPriority() + NICER_BY[as]));
+    const first = getEnvironmentData(FIRST);
+    const nice =
+      typeof first === 'number' ? first + STEPS_BESIDE_CONNECTIONS[as] : getPriority() + STEPS[as];
+    setPriority(Math.min(NICEST, nice));
   } catch {
     // A sandbox may forbid the call: then the thread has its equal share.
   }
 }
 
 /**
- * For a process that has started no thread yet: those of V8, which collect garbage, give way as the
- * ordering thread does, since most of the garbage is its own. The threads of libuv do not: they write
- * what a client waits for.
+ * For the main thread, before it starts any other. The threads of V8, which collect garbage, give
+ * way as the ordering thread will, since it makes most of the garbage. Those of libuv do not: they
+ * write what clients wait for.
  */
-export function collectorsGiveWay(): void {
+export function putConnectionsFirst(): void {
   if (process.platform !== 'linux') return;
-  const priority = Math.min(NICEST, getPriority() + NICER_BY.ordering);
-  for (const id of readdirSync(TASKS).map(Number)) {
-    if (id === process.pid) continue;
-    try {
-      const name = readFileSync(`${TASKS}/${id}/comm`, 'latin1');
-      if (!name.startsWith('libuv')) setPriority(id, priority);
-    } catch {
-      // It has ended, or a sandbox forbids the call.
+  try {
+    const first = getPriority();
+    setEnvironmentData(FIRST, first);
+    const nice = Math.min(NICEST, first + STEPS_BESIDE_CONNECTIONS.ordering);
+    for (const id of readdirSync(TASKS).map(Number)) {
+      if (id !== process.pid && !nameOf(id).startsWith('libuv')) setPriority(id, nice);
     }
+  } catch {
+    // As above.
   }
 }
+
+const nameOf = (thread: number): string => readFileSync(`${TASKS}/${thread}/comm`, 'latin1');

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { AuditFile } from '../adapters/audit-file.ts';
-import { collectorsGiveWay } from '../adapters/background-thread.ts';
+import { putConnectionsFirst } from '../adapters/background-thread.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { httpListener } from '../adapters/http/listener.ts';
@@ -61,7 +61,7 @@ export async function openPorts(
   opening: Opening,
 ): Promise<OpenPorts> {
   const { log, started, requestStop } = opening;
-  if (config.restApi.threads > 0) collectorsGiveWay();
+  if (hasBusyRest(config) && config.restApi.threads > 0) putConnectionsFirst();
   const { family, scheme } = cryptographyOfConfig(config);
   const clock = await openClock(config, opening);
   const store = await openStore(config, genesis, log, (damage) => {
@@ -135,12 +135,11 @@ function openAuditLog({ restApi }: Config, log: Log): AuditFile | undefined {
 }
 
 /** A watcher refuses every transaction, so it has no work for threads. */
-function restHttp(
-  { restApi, network }: Config,
-  requestStop: (cause: Error) => void,
-): Http | undefined {
-  const isBusy = network.mode !== 'watcher';
-  return isBusy ? createHttpThreads(restApi.threads, requestStop) : undefined;
+const hasBusyRest = ({ restApi, network }: Config): boolean =>
+  restApi.enable && network.mode !== 'watcher';
+
+function restHttp(config: Config, requestStop: (cause: Error) => void): Http | undefined {
+  return hasBusyRest(config) ? createHttpThreads(config.restApi.threads, requestStop) : undefined;
 }
 
 /** Without an answer the clock of the machine serves until the fatal timeout. */

@@ -12,10 +12,10 @@ t.test('threads that verify', { skip: process.platform !== 'linux' }, async (t) 
   const verifier = createVerifyThreads(family, { threads: 1 });
   t.teardown(() => verifier.close());
   const own = getPriority();
-  t.notOk(niceValues().includes(Math.min(19, own + 14)));
+  t.notOk(niceValues().includes(Math.min(19, own + 8)));
   const [key, signature] = [family.publicKeySize, family.signatureSize];
   await verifier.verifyOne(new Uint8Array(key), Uint8Array.of(1), new Uint8Array(signature));
-  t.ok(niceValues().includes(Math.min(19, own + 14)));
+  t.ok(niceValues().includes(Math.min(19, own + 8)));
   t.equal(getPriority(), own, 'this thread does not');
 });
 
@@ -24,20 +24,22 @@ t.test('the thread that matches patterns', { skip: process.platform !== 'linux' 
     new URL('../../src/cli/threads/pattern-worker.ts', import.meta.url),
   );
   t.teardown(() => patterns.close());
-  const givesWay = Math.min(19, getPriority() + 14);
+  const givesWay = Math.min(19, getPriority() + 8);
   const before = niceValues().filter((nice) => nice === givesWay).length;
   await patterns.match('a', ['a'], 'one');
   t.equal(niceValues().filter((nice) => nice === givesWay).length, before + 1);
 });
 
-t.test('the threads of V8', { skip: process.platform !== 'linux' }, async (t) => {
-  const module = fileURLToPath(new URL('fixtures/collectors-process.ts', import.meta.url));
+t.test('beside threads of connections', { skip: process.platform !== 'linux' }, async (t) => {
+  const module = fileURLToPath(new URL('fixtures/priorities-process.ts', import.meta.url));
   const flags = ['--disable-warning=ExperimentalWarning', '--v8-pool-size=1'];
-  const { before, after } = JSON.parse(
+  const { before, after, main, background } = JSON.parse(
     execFileSync(process.execPath, [...flags, module], { encoding: 'utf8' }),
   );
   const own = getPriority();
   t.ok(before.every((nice: number) => nice === own));
-  t.ok(after.includes(own), 'the main thread does not');
-  t.ok(after.includes(Math.min(19, own + 5)));
+  t.ok(after.includes(own), 'the main thread and those of libuv do not give way at once');
+  t.ok(after.includes(Math.min(19, own + 5)), 'those of V8 do');
+  t.equal(main, Math.min(19, own + 5));
+  t.equal(background, Math.min(19, own + 14), 'the steps do not add up');
 });

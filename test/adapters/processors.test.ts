@@ -15,7 +15,11 @@ function hasTaskset(): boolean {
   }
 }
 
-const skip = process.platform !== 'linux' || processors < 2 || !hasTaskset();
+/** A quota leaves fewer than the mask allows. */
+const isBound = (): boolean =>
+  execFileSync('nproc', { encoding: 'utf8' }).trim() !== String(processors);
+
+const skip = process.platform !== 'linux' || processors < 2 || !hasTaskset() || isBound();
 
 interface Seen {
   readonly own: string;

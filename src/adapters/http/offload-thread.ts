@@ -11,8 +11,8 @@ import {
 } from './offload-messages.ts';
 
 export function serveOffload(port: MessagePort, work: OffloadWork): void {
-  giveWay('background');
   void useAllProcessors();
+  giveWay('background');
   port.on('message', ({ buffer, ends }: BodyBatch) => {
     const results = ends.map((end, i) => {
       const begin = ends[i - 1] ?? 0;

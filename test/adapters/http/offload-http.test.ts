@@ -117,7 +117,7 @@ t.test('no request waits for a thread that starts', async (t) => {
 
 t.test('threads give way', { skip: process.platform !== 'linux' }, async (t) => {
   const { post } = await listen(t);
-  t.equal(Number((await post('priority')).body), Math.min(19, getPriority() + 14));
+  t.equal(Number((await post('priority')).body), Math.min(19, getPriority() + 8));
 });
 
 t.test('the end of a thread is reported', async (t) => {

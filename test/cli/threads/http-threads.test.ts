@@ -35,7 +35,7 @@ t.test('the calling thread gives way to connections', { skip }, async (t) => {
 
   const http = createHttpThreads(1, (cause) => t.fail(String(cause)));
   const server = await http.listen([], { ...settings, forThreads });
-  t.equal(getPriority(), Math.min(19, own + 5));
+  t.equal(getPriority(), Math.min(19, own + 3));
   t.ok(niceValues().includes(own), 'the thread of connections does not');
   await server.close();
 });

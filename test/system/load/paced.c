@@ -1,5 +1,5 @@
 /*
- * The sender of transfers.ts: posts prepared requests at a fixed rate, however long the answers take.
+ * The sender of paced.ts: sends prepared requests at a fixed rate, however long the answers take.
  * It costs little more than its system calls, so that the load leaves the processors to the node.
  *
  *   paced PORT CONNECTIONS PER-SECOND MILLISECONDS TICK-MICROSECONDS
@@ -8,7 +8,7 @@
  * With a tick of 0 it sleeps until something happens, which costs a client of few requests less.
  *
  * stdin: requests, each behind its length (32 bits, little-endian). They are taken as they are
- * needed. stdout: one line of JSON, the form of `Sent` in transfers-process.ts. A request that is
+ * needed. stdout: one line of JSON, the form of `Sent` in paced.ts. A request that is
  * refused with 503 is sent again; it counts for the rate like any other.
  */
 #define _GNU_SOURCE
@@ -335,11 +335,13 @@ static void sleep_tick(uint64_t tick, struct kind *delays) {
   wait_events(0);
 }
 
-/** Until `us` from now at the latest, in whole milliseconds. */
+/** Until something happens, or the whole milliseconds of `us` are over, of which there is at least one. */
 static void sleep_until_event(double us, struct kind *delays) {
   int wait_ms = us < 1000 ? 1 : (int)(us / 1000);
   uint64_t due = now_us() + (uint64_t)wait_ms * 1000;
-  if (wait_events(wait_ms) == 0) note_delay(delays, due);
+  int n = wait_events(wait_ms);
+  /* A late one may find an answer that has come since. */
+  if (n == 0 || now_us() > due) note_delay(delays, due);
 }
 
 static int by_size(const void *a, const void *b) {
