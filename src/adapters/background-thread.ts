@@ -19,7 +19,7 @@ const STEPS: Steps = { ordering: 3, background: 8 };
  * Where threads hold the connections. A thread that gives way runs for a whole tick of the kernel
  * whenever its turn comes, and those ticks are what a refusal waits for: the nicer, the rarer.
  */
-const STEPS_BESIDE_CONNECTIONS: Steps = { ordering: 5, background: 14 };
+const STEPS_BESIDE_CONNECTIONS: Steps = { ordering: 8, background: 14 };
 const NICEST = 19;
 const TASKS = '/proc/self/task';
 /** Holds the nice value from which the steps count; the threads that start later know it. */

@@ -39,7 +39,7 @@ t.test('beside threads of connections', { skip: process.platform !== 'linux' }, 
   const own = getPriority();
   t.ok(before.every((nice: number) => nice === own));
   t.ok(after.includes(own), 'the main thread and those of libuv do not give way at once');
-  t.ok(after.includes(Math.min(19, own + 5)), 'those of V8 do');
-  t.equal(main, Math.min(19, own + 5));
+  t.ok(after.includes(Math.min(19, own + 8)), 'those of V8 do');
+  t.equal(main, Math.min(19, own + 8));
   t.equal(background, Math.min(19, own + 14), 'the steps do not add up');
 });
