@@ -14,12 +14,20 @@ export const TWO_LENGTHS = errorReply(
  * looked through.
  */
 export function hasTwoLengths(request: Request): boolean {
-  const first = request.getHeader('content-length');
-  let differ = false;
-  request.forEach((name, value) => {
-    if (name === 'content-length' && value !== first) differ = true;
-  });
+  first = undefined;
+  differ = false;
+  request.forEach(compare);
   return differ;
+}
+
+// Of the request that is looked through: a function that closes over them would be made each time.
+let first: string | undefined;
+let differ = false;
+
+function compare(name: string, value: string): void {
+  if (name !== 'content-length') return;
+  if (first !== undefined && value !== first) differ = true;
+  first ??= value;
 }
 
 export function tooBig(actual: number, max: number): HttpReply | undefined {
