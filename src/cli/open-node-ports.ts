@@ -5,12 +5,12 @@
  */
 import { join } from 'node:path';
 import { AuditFile } from '../adapters/audit-file.ts';
-import { putConnectionsFirst } from '../adapters/background-thread.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { httpListener } from '../adapters/http/listener.ts';
-import { PatternThread } from '../adapters/pattern-thread.ts';
 import { diskSpace, systemClock, systemRandom } from '../adapters/system.ts';
+import { PatternThread } from '../adapters/threads/pattern-thread.ts';
+import { putConnectionsFirst } from '../adapters/threads/priorities.ts';
 import { createVerifyThreads } from '../adapters/verify/signature-threads.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';

@@ -6,7 +6,7 @@
  * multiply. So the length of the pattern by the product of all its counts is limited before it is
  * compiled. The first match with a key takes time in proportion to the instructions of the compiled
  * pattern, for each character of the key. So they are limited too; above that, a thread matches
- * (adapters/pattern-thread.ts), and is ended where it takes too long.
+ * (adapters/threads/pattern-thread.ts), and is ended where it takes too long.
  */
 import type { RE2JS as Engine } from 're2js';
 import { contractLimits } from '../base/contract-limits.ts';

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { DatabaseError, databaseFailure } from '../../base/database.ts';
-import { threadFlags } from '../thread-flags.ts';
+import { threadFlags } from '../threads/thread-flags.ts';
 import type { FromPglite, PgliteCommand, PgliteData, ToPglite } from './pglite-messages.ts';
 
 export interface PgliteThread {

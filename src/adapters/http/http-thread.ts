@@ -7,7 +7,7 @@ import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
 import type { LoopDelay } from '../../base/ports.ts';
 import { Batcher } from '../../concurrency/batcher.ts';
 import { type DelayHistogram, readLoopDelay } from '../loop-delay.ts';
-import { threadFlags } from '../thread-flags.ts';
+import { threadFlags } from '../threads/thread-flags.ts';
 import { handled } from './handled.ts';
 import { PassedStreams } from './passed-streams.ts';
 import { type PreparedRequest, readPrepared } from './prepared-batch.ts';

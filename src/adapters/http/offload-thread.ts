@@ -1,8 +1,8 @@
 /** A thread of offload-threads.ts: does its part of each request, in the order of arrival. */
 import type { MessagePort } from 'node:worker_threads';
 import type { HttpReply, OffloadWork } from '../../base/http.ts';
-import { giveWay } from '../background-thread.ts';
-import { useAllProcessors } from '../processors.ts';
+import { giveWay } from '../threads/priorities.ts';
+import { useAllProcessors } from '../threads/processors.ts';
 import {
   type BodyBatch,
   type FromOffloadThread,

@@ -10,7 +10,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { Batcher } from '../../concurrency/batcher.ts';
-import { threadFlags } from '../thread-flags.ts';
+import { threadFlags } from '../threads/thread-flags.ts';
 import {
   type BodyBatch,
   type FromOffloadThread,

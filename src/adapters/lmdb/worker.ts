@@ -1,6 +1,6 @@
 /** The writing thread of the store: one transaction for each request (writer.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
-import { giveWay } from '../background-thread.ts';
+import { giveWay } from '../threads/priorities.ts';
 import { openEnvironment } from './environment.ts';
 import { eachRow } from './rows.ts';
 import {

@@ -5,7 +5,7 @@
  * running request keeps the process alive, and the process does not end inside a transaction.
  */
 import { Worker } from 'node:worker_threads';
-import { threadFlags } from '../thread-flags.ts';
+import { threadFlags } from '../threads/thread-flags.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import {
   type StoreThreadAnswer,

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createFamily } from '../../crypto/families.ts';
 import type { FamilyName } from '../../crypto/family.ts';
-import { giveWay } from '../background-thread.ts';
+import { giveWay } from '../threads/priorities.ts';
 import { readBatch, type VerifyThreadData, verdictsOf } from './signature-batch.ts';
 
 const data = workerData as VerifyThreadData;

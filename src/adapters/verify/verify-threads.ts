@@ -5,7 +5,7 @@
  * answers them in order; once the threads are ended, nothing is reported any more.
  */
 import { Worker } from 'node:worker_threads';
-import { threadFlags } from '../thread-flags.ts';
+import { threadFlags } from '../threads/thread-flags.ts';
 import type { CheckSizes, VerifyThreadData } from './signature-batch.ts';
 import { verifyPoolLimits as limits } from './signature-limits.ts';
 import type { QueuedSignature } from './signature-queue.ts';

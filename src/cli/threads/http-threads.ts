@@ -1,9 +1,9 @@
 /** The REST interface beside threads, with this program's thread modules. */
 
-import { giveWay } from '../../adapters/background-thread.ts';
 import { httpListener, nativeProblem } from '../../adapters/http/listener.ts';
 import { offloadHttp } from '../../adapters/http/offload-http.ts';
 import { threadedHttp } from '../../adapters/http/threaded.ts';
+import { giveWay } from '../../adapters/threads/priorities.ts';
 import type { Http } from '../../base/http.ts';
 import { BROADCAST } from '../../rest/broadcast-offload.ts';
 import { CliError } from '../terminal/exit.ts';

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ConnectionThread } from '../../adapters/http/connection-thread.ts';
 import { OffloadThreads } from '../../adapters/http/offload-threads.ts';
 import type { HttpThreadData } from '../../adapters/http/thread-messages.ts';
-import { keepToOwnProcessor } from '../../adapters/processors.ts';
+import { keepToOwnProcessor } from '../../adapters/threads/processors.ts';
 import { createFamily } from '../../crypto/families.ts';
 import type { ForThreads } from '../../node/listen-rest.ts';
 import { AccessKeys, type KeySettings } from '../../rest/access-keys.ts';

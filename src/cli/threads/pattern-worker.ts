@@ -1,7 +1,7 @@
-/** The thread that matches patterns of clients (adapters/pattern-thread.ts). */
+/** The thread that matches patterns of clients (adapters/threads/pattern-thread.ts). */
 import { parentPort } from 'node:worker_threads';
-import { giveWay } from '../../adapters/background-thread.ts';
-import type { PatternAnswer, PatternQuestion } from '../../adapters/pattern-thread.ts';
+import type { PatternAnswer, PatternQuestion } from '../../adapters/threads/pattern-thread.ts';
+import { giveWay } from '../../adapters/threads/priorities.ts';
 import { ApiError } from '../../base/errors.ts';
 import { patternsHere } from '../../rest/key-filter.ts';
 

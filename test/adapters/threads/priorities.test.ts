@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { getPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { PatternThread } from '../../src/adapters/pattern-thread.ts';
-import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
-import { family } from '../family.ts';
-import { niceValues } from '../nice-values.ts';
+import { PatternThread } from '../../../src/adapters/threads/pattern-thread.ts';
+import { createVerifyThreads } from '../../../src/adapters/verify/signature-threads.ts';
+import { family } from '../../family.ts';
+import { niceValues } from '../../nice-values.ts';
 
 t.test('threads that verify', { skip: process.platform !== 'linux' }, async (t) => {
   const verifier = createVerifyThreads(family, { threads: 1 });
@@ -21,7 +21,7 @@ t.test('threads that verify', { skip: process.platform !== 'linux' }, async (t) 
 
 t.test('the thread that matches patterns', { skip: process.platform !== 'linux' }, async (t) => {
   const patterns = new PatternThread(
-    new URL('../../src/cli/threads/pattern-worker.ts', import.meta.url),
+    new URL('../../../src/cli/threads/pattern-worker.ts', import.meta.url),
   );
   t.teardown(() => patterns.close());
   const givesWay = Math.min(19, getPriority() + 8);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { threadFlags } from '../../src/adapters/thread-flags.ts';
+import { threadFlags } from '../../../src/adapters/threads/thread-flags.ts';
 
 t.test('threads load first what the process loaded first, and take no other flags', async (t) => {
   t.same(threadFlags(['--no-warnings', '--require', './cache.cjs', '--cpu-prof']), [

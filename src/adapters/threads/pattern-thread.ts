@@ -4,10 +4,10 @@
  * request; the thread is then replaced.
  */
 import { Worker } from 'node:worker_threads';
-import { contractLimits } from '../base/contract-limits.ts';
-import { type ApiError, apiError } from '../base/errors.ts';
-import type { Patterns, PatternVerdicts } from '../base/patterns.ts';
-import { Semaphore } from '../concurrency/semaphore.ts';
+import { contractLimits } from '../../base/contract-limits.ts';
+import { type ApiError, apiError } from '../../base/errors.ts';
+import type { Patterns, PatternVerdicts } from '../../base/patterns.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 
 export interface PatternQuestion {
   readonly pattern: string;

@@ -1,10 +1,10 @@
 // Patterns in a thread: one that takes too long costs its own request and nothing else.
 import t from 'tap';
-import { PatternThread } from '../../src/adapters/pattern-thread.ts';
-import { contractLimits } from '../../src/base/contract-limits.ts';
-import { Rng } from '../generators/random.ts';
+import { PatternThread } from '../../../src/adapters/threads/pattern-thread.ts';
+import { contractLimits } from '../../../src/base/contract-limits.ts';
+import { Rng } from '../../generators/random.ts';
 
-const workerUrl = new URL('../../src/cli/threads/pattern-worker.ts', import.meta.url);
+const workerUrl = new URL('../../../src/cli/threads/pattern-worker.ts', import.meta.url);
 
 function opened(scope: { teardown(action: () => unknown): void }, matchMs?: number) {
   const thread = new PatternThread(workerUrl, matchMs);
