@@ -13,9 +13,8 @@ const TRACE_CHARS = 55;
 const TRACE = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * The id of a request. Where the client is part of a trace it is the id of
- * that trace, so that one word finds the lines of all programs that took part. What is no trace is
- * not used.
+ * The id of a request. Where the client is part of a trace it is the id of that trace, so that one
+ * word finds the lines of all programs that took part. What is no trace is not used.
  */
 export function idOf(request: Request): string {
   const trace = request.getHeader('traceparent');

@@ -50,11 +50,18 @@ export function putConnectionsFirst(): void {
     setEnvironmentData(FIRST, first);
     const nice = Math.min(NICEST, first + STEPS_BESIDE_CONNECTIONS.ordering);
     for (const id of readdirSync(TASKS).map(Number)) {
-      if (id !== process.pid && !nameOf(id).startsWith('libuv')) setPriority(id, nice);
+      if (id !== process.pid) lower(id, nice);
     }
   } catch {
     // As above.
   }
 }
 
-const nameOf = (thread: number): string => readFileSync(`${TASKS}/${thread}/comm`, 'latin1');
+function lower(thread: number, nice: number): void {
+  try {
+    const name = readFileSync(`${TASKS}/${thread}/comm`, 'latin1');
+    if (!name.startsWith('libuv')) setPriority(thread, nice);
+  } catch {
+    // It has ended, or as above.
+  }
+}

@@ -48,7 +48,7 @@ t.test('as many threads as processors', { skip }, async (t) => {
   }
 });
 
-t.test('one thread, or fewer than processors', { skip }, async (t) => {
+t.test('one thread, or more than processors', { skip }, async (t) => {
   const alone = await seenBy({ index: 0, threads: 1 });
   t.notMatch(alone.own, /^\d+$/, 'the kernel places it');
   t.equal((await seenBy({ index: 0, threads: processors + 1 })).own, alone.own);
