@@ -138,6 +138,9 @@ t.test('each request has an id, that of its trace where it names one', async (t)
   const parent = `00-${trace}-00f067aa0ba902b7-01`;
   const made = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
   const [one, other] = [await idOf('GET /id'), await idOf('GET /id')];
+  const many = new Set<string>();
+  for (let i = 0; i < 300; i++) many.add(await idOf('GET /id'));
+  t.equal(many.size, 300, 'beyond a byte of them, all differ');
   t.match(one, made);
   t.not(one, other);
   t.equal(await idOf('GET /id', traced(parent)), trace);
