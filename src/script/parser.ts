@@ -1,10 +1,13 @@
 /**
  * From source to syntax (docs/protocol/scripts.md#grammar). `||` and `&&` have the same
  * precedence. Nesting is limited before recursion grows deep, and so is the depth of the result:
- * long chains of operators are read in a loop and would be deep all the same.
+ * long chains of operators are read in a loop and would be deep all the same. What would take
+ * twice the bytes of the longest script is not read to its end.
  */
+import { SCRIPT_BYTES_MAX } from './binary.ts';
 import { Scanner, typeError } from './scanner.ts';
-import type { Case, Syntax } from './syntax.ts';
+import { Steps } from './steps.ts';
+import { type Case, leastBytes, type Syntax } from './syntax.ts';
 import { ScriptError } from './tree.ts';
 
 const NESTING_MAX = 500;
@@ -44,6 +47,10 @@ interface Pending {
 const CASE_FORM = 'invalid syntax, should be: `case varName: Type => expr` or `case _ => expr`';
 const CASE_TYPE_FORM = 'the type for variable should be specified: `case varName: Type => expr`';
 
+/** Up to here the whole source is read, so that the refusal can name the size. */
+const BYTES_MAX = 2 * SCRIPT_BYTES_MAX;
+const TOO_LARGE = `Script is too large: more than ${BYTES_MAX} bytes > ${SCRIPT_BYTES_MAX} bytes`;
+
 /** Throws ScriptError. */
 export function parse(source: string): Syntax {
   return new Parser(source).whole();
@@ -52,6 +59,7 @@ export function parse(source: string): Syntax {
 /** One method for each kind of expression, from the loosest to the tightest. */
 class Parser {
   private readonly scan: Scanner;
+  private readonly bytes = new Steps(BYTES_MAX, TOO_LARGE);
   private nesting = 0;
 
   constructor(source: string) {
@@ -82,7 +90,7 @@ class Parser {
         top !== undefined && top.level >= level;
         top = pending.at(-1)
       ) {
-        last = operation(top.operator, top.left, last);
+        last = this.operation(top.operator, top.left, last);
         pending.pop();
       }
       if (operator === undefined) {
@@ -105,7 +113,7 @@ class Parser {
       this.scan.skip();
     }
     let signed = this.atom();
-    for (let i = signs.length - 1; i >= 0; i--) signed = call(signs[i]!, [signed]);
+    for (let i = signs.length - 1; i >= 0; i--) signed = this.call(signs[i]!, [signed]);
     return signed;
   }
 
@@ -116,14 +124,14 @@ class Parser {
     if (word === 'let' && this.scan.keyword('let', AFTER_LET)) return this.block();
     if (word === 'true' || word === 'false') {
       this.scan.name();
-      return bool(word === 'true');
+      return this.bool(word === 'true');
     }
     const bytes = this.scan.bytes();
-    if (bytes !== undefined) return { is: 'bytes', value: bytes, depth: 1 };
+    if (bytes !== undefined) return this.made({ is: 'bytes', value: bytes, depth: 1 });
     const text = this.scan.text();
-    if (text !== undefined) return { is: 'string', value: text, depth: 1 };
+    if (text !== undefined) return this.made({ is: 'string', value: text, depth: 1 });
     const value = this.scan.integer();
-    if (value !== undefined) return { is: 'long', value, depth: 1 };
+    if (value !== undefined) return this.made({ is: 'long', value, depth: 1 });
     return this.accesses(this.accessed());
   }
 
@@ -139,7 +147,7 @@ class Parser {
       this.scan.at = from;
       throw this.scan.isAtEnd() ? typeError('expected a false branch') : this.scan.syntaxError();
     }
-    return conditionalOf(test, yes, this.branch('expected a false branch'));
+    return this.conditionalOf(test, yes, this.branch('expected a false branch'));
   }
 
   /** An expression whose absence has a text of its own. */
@@ -171,7 +179,7 @@ class Parser {
     const body = this.expression();
     return lets.reduceRight(
       (rest, { name, value }) =>
-        limited({ is: 'let', name, value, body: rest, depth: deeper([value, rest]) }),
+        this.made({ is: 'let', name, value, body: rest, depth: deeper([value, rest]) }),
       body,
     );
   }
@@ -192,7 +200,7 @@ class Parser {
     const bodies = cases.map(({ body }) => body);
     const types = cases.reduce((most, one) => Math.max(most, one.types.length), 0);
     const depth = Math.max(deeper([of, ...bodies]), types * TESTS_PER_TYPE) + cases.length;
-    return limited({ is: 'match', of, cases, depth });
+    return this.made({ is: 'match', of, cases, depth });
   }
 
   private matchCase(): Case {
@@ -231,12 +239,13 @@ class Parser {
       this.scan.at = from;
       throw this.scan.syntaxError();
     }
-    return this.scan.takes('(') ? call(name, this.list(')')) : { is: 'name', name, depth: 1 };
+    if (this.scan.takes('(')) return this.call(name, this.list(')'));
+    return this.made({ is: 'name', name, depth: 1 });
   }
 
   private accesses(first: Syntax): Syntax {
     let of = first;
-    if (this.scan.takes('[')) of = call('getElement', [of, ...this.list(']')]);
+    if (this.scan.takes('[')) of = this.call('getElement', [of, ...this.list(']')]);
     for (;;) {
       const end = this.scan.at;
       this.scan.skip();
@@ -244,9 +253,9 @@ class Parser {
         this.scan.skip();
         const field = this.scan.declaredName();
         if (field === '') throw this.scan.syntaxError();
-        of = limited({ is: 'field', of, field, depth: of.depth + 1 });
+        of = this.made({ is: 'field', of, field, depth: of.depth + 1 });
       } else if (of !== first && this.scan.takes('[')) {
-        of = call('getElement', [of, ...this.list(']')]);
+        of = this.call('getElement', [of, ...this.list(']')]);
       } else {
         this.scan.at = end;
         return of;
@@ -267,6 +276,40 @@ class Parser {
     if (!this.scan.takes(closing)) throw this.scan.syntaxError();
     return items;
   }
+
+  private operation(operator: string, left: Syntax, right: Syntax): Syntax {
+    switch (operator) {
+      case '&&':
+        return this.conditionalOf(left, right, this.bool(false));
+      case '||':
+        return this.conditionalOf(left, this.bool(true), right);
+      case '<':
+        return this.call('>', [right, left]);
+      case '<=':
+        return this.call('>=', [right, left]);
+      default:
+        return this.call(operator, [left, right]);
+    }
+  }
+
+  private bool(value: boolean): Syntax {
+    return this.made({ is: 'bool', value, depth: 1 });
+  }
+
+  private call(name: string, args: readonly Syntax[]): Syntax {
+    return this.made({ is: 'call', name, args, depth: deeper(args) });
+  }
+
+  private conditionalOf(test: Syntax, yes: Syntax, no: Syntax): Syntax {
+    return this.made({ is: 'if', test, yes, no, depth: deeper([test, yes, no]) });
+  }
+
+  /** Every node goes through here. */
+  private made(node: Syntax): Syntax {
+    if (node.depth > DEPTH_MAX) throw tooDeep();
+    this.bytes.take(leastBytes(node));
+    return node;
+  }
 }
 
 /** The longest operator that stands there. */
@@ -276,36 +319,8 @@ function operatorAt(source: string, at: number): string | undefined {
   return LEVELS.has(two.charAt(0)) ? two.charAt(0) : undefined;
 }
 
-function operation(operator: string, left: Syntax, right: Syntax): Syntax {
-  switch (operator) {
-    case '&&':
-      return conditionalOf(left, right, bool(false));
-    case '||':
-      return conditionalOf(left, bool(true), right);
-    case '<':
-      return call('>', [right, left]);
-    case '<=':
-      return call('>=', [right, left]);
-    default:
-      return call(operator, [left, right]);
-  }
-}
-
-const bool = (value: boolean): Syntax => ({ is: 'bool', value, depth: 1 });
-
-const call = (name: string, args: readonly Syntax[]): Syntax =>
-  limited({ is: 'call', name, args, depth: deeper(args) });
-
-const conditionalOf = (test: Syntax, yes: Syntax, no: Syntax): Syntax =>
-  limited({ is: 'if', test, yes, no, depth: deeper([test, yes, no]) });
-
 /** The depth of a node above these. */
 const deeper = (below: readonly Syntax[]): number =>
   below.reduce((most, { depth }) => Math.max(most, depth), 0) + 1;
-
-function limited(node: Syntax): Syntax {
-  if (node.depth > DEPTH_MAX) throw tooDeep();
-  return node;
-}
 
 const tooDeep = (): ScriptError => new ScriptError('Parse failed: the script is nested too deeply');

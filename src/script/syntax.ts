@@ -22,3 +22,32 @@ export interface Case {
   readonly types: readonly string[];
   readonly body: Syntax;
 }
+
+/**
+ * What the node takes in the binary form, without the nodes below it: at least this many bytes. The
+ * compiler adds to that, and removes nothing but what follows a case for every type.
+ */
+export function leastBytes(node: Syntax): number {
+  switch (node.is) {
+    case 'bool':
+    case 'if':
+      return 1;
+    case 'long':
+      return 9;
+    case 'bytes':
+    case 'string':
+      return 5 + node.value.length;
+    case 'name':
+    case 'let':
+      return 5 + node.name.length;
+    case 'field':
+      return 5 + node.field.length;
+    case 'call':
+      return 8;
+    case 'match':
+      return node.cases.reduce((sum, { types }) => sum + BYTES_PER_TEST * types.length, 5);
+  }
+}
+
+/** A call with a reference and a text. */
+const BYTES_PER_TEST = 8 + 5 + 5;

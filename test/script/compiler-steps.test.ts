@@ -10,6 +10,7 @@ import { callsOf } from './counted-calls.ts';
 
 const scripts = createScripts(family.secureHash);
 const TOO_MANY_STEPS = 'Script is too complex: too many types to check';
+const TOO_LONG = 'Script is too large: more than 16384 bytes > 8192 bytes';
 /** The prefix, 4,096 characters and the sign for more. */
 const REFUSAL_LENGTH_MAX = 4200;
 
@@ -34,10 +35,23 @@ t.test('dear sources end in a short text', async (t) => {
 });
 
 t.test('looking at wide types again and again is too much', async (t) => {
-  for (const name of ['unions compared', 'unions joined', 'branches of unions', 'fields']) {
-    t.equal(refusal(dearSources[name]!()), TOO_MANY_STEPS, name);
+  const compared = (count: number): string =>
+    `match tx{case t:Transaction|Transaction|Order=>(${'t==t&&'.repeat(count)}true) case _=>true}`;
+  t.equal(refusal(compared(700)), TOO_MANY_STEPS);
+  t.match(refusal(compared(500)), /^Script is too large: \d+ bytes > 8192 bytes$/);
+});
+
+t.test('a source is read up to twice the bytes of the longest script', async (t) => {
+  const compared = (count: number): string => `${'tx==tx&&'.repeat(count)}true`;
+  t.equal(refusal(compared(600)), 'Script is too large: 14406 bytes > 8192 bytes');
+  t.equal(refusal(compared(700)), TOO_LONG);
+  for (const [name, make] of Object.entries(dearSources)) {
+    if (refusal(make()) !== TOO_LONG) continue;
+    const reads = callsOf([[String.prototype, ['startsWith']]], () => refusal(make()));
+    t.ok(reads < 20 * SCRIPT_BYTES_MAX, `${name}: ${reads} looks for a text`);
   }
-  t.equal(refusal(dearSources['types of cases']!()), TOO_MANY_STEPS);
+  t.equal(refusal(dearSources['unions compared']!()), TOO_LONG);
+  t.equal(refusal(`(${'false||'.repeat(990)}true)`), undefined, 'many short nodes');
 });
 
 t.test('8,192 bytes of joins of the widest type are not too much', async (t) => {
