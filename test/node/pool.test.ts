@@ -54,6 +54,11 @@ t.test('nobody is told of a transaction before it is durable', async (t) => {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+function workedMs(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since);
+  return Math.round((user + system) / 1000);
+}
+
 t.test('scenario 73: ten thousand conflicting transactions of one account', async (t) => {
   const whole = await wholeNode(t);
   const [owner, one, poor] = whole.accounts;
@@ -72,23 +77,24 @@ t.test('scenario 73: ten thousand conflicting transactions of one account', asyn
 
   // All of these are affordable, and yet only one of them can be mined.
   const count = 10_000;
+  const sending = process.cpuUsage();
   for (let i = 0; i < count; i++) {
     const timestamp = whole.clock.now() + i;
     await whole.send(owner, { type: 10, version: 2, alias: `alias_${i}`, timestamp });
   }
+  const sent = workedMs(sending);
   t.equal(whole.node.pool.size(), count);
   const oneMore = whole.make(owner, { type: 10, version: 2, alias: 'one.too.many' });
   t.match(await whole.refusal(oneMore), FULL, 'the share of one sender');
   await whole.send(one, { type: 10, version: 2, alias: 'of-another' });
-  const used = process.cpuUsage();
+  const mining = process.cpuUsage();
   const mined = await whole.mine();
-  const { user, system } = process.cpuUsage(used);
+  const left = workedMs(mining);
   t.equal(mined.length, 2);
   t.equal(whole.node.pool.size(), 0, 'the others left');
   t.equal(whole.log.of('pool.dropped').length, count - 1, 'with a reason');
-  const ms = Math.round((user + system) / 1000);
-  // The goal is 200 ms; a machine that runs other tests beside this one is slower.
-  t.ok(ms < 600, `the block took ${ms} ms of CPU time`);
+  // To sign and check them is linear work, whatever the machine.
+  t.ok(2 * left < sent, `sent in ${sent} ms of CPU time, dropped in ${left}`);
 });
 
 t.test('scenario 74: a full pool takes nothing until a block has made room', async (t) => {
