@@ -18,9 +18,11 @@ import {
   READY,
 } from './offload-messages.ts';
 
-/** A message costs as much as some requests; a full batch takes half a millisecond. */
-const BATCH_BODIES = 8;
-const BATCH_BYTES = 16 * 1024;
+/** A message costs as much as some requests, so what waits travels together. */
+const BATCH_BODIES = 64;
+const BATCH_BYTES = 32 * 1024;
+/** So many are worth the message where a thread has nothing to do. */
+const SHARE_BODIES = 8;
 /** So that a thread finds work when it finishes a batch. */
 const BATCHES_PER_THREAD = 2;
 /** In MiB; a body and its answer take a small part of it, and are soon garbage. */
@@ -48,8 +50,12 @@ class Batch {
     this.bytes = new Uint8Array(Math.max(BATCH_BYTES, bytes));
   }
 
+  get bodies(): number {
+    return this.ends.length;
+  }
+
   hasRoom(bytes: number): boolean {
-    return this.ends.length < BATCH_BODIES && this.used + bytes <= this.bytes.length;
+    return this.bodies < BATCH_BODIES && this.used + bytes <= this.bytes.length;
   }
 
   add(body: Uint8Array, resolve: Resolve): void {
@@ -85,7 +91,7 @@ export class OffloadThreads {
   /** Copies the body. */
   run(body: Uint8Array): Promise<OffloadResult> {
     let batch = this.batches.at(-1);
-    if (batch === undefined || !batch.hasRoom(body.length)) {
+    if (batch === undefined || !batch.hasRoom(body.length) || this.isShare(batch)) {
       batch = new Batch(body.length);
       this.batches.push(batch);
     }
@@ -99,6 +105,13 @@ export class OffloadThreads {
   end(): void {
     this.ended = true;
     for (const { worker } of this.threads) void worker.terminate();
+  }
+
+  /** A thread that has nothing to do will begin with this batch; the next bodies are for another. */
+  private isShare(batch: Batch): boolean {
+    if (batch.bodies < SHARE_BODIES) return false;
+    const idle = this.threads.filter(({ isReady, batches }) => isReady && batches.length === 0);
+    return this.batches.length <= idle.length;
   }
 
   private handOver(): void {

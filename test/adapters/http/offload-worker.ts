@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { serveOffload } from '../../../src/adapters/http/offload-thread.ts';
 import type { HttpReply } from '../../../src/base/http.ts';
 import { busyUntil } from './busy-until.ts';
@@ -18,12 +18,19 @@ if (folder !== undefined) {
   else writeFileSync(first, '');
 }
 
+/** Messages that have come. */
+let batches = 0;
+parentPort!.on('message', () => batches++);
+
 serveOffload(parentPort!, (body) => {
   const asked = Buffer.from(body).toString();
   if (asked === 'die ahead') throw new Error('unexpected');
   if (asked.startsWith(BUSY_UNTIL)) busyUntil(asked.slice(BUSY_UNTIL.length));
   if (asked === 'pass on') return undefined;
   if (asked === 'priority') return text(200, String(getPriority()));
+  if (asked.startsWith('batch')) {
+    return { message: Uint8Array.of(), reply: () => text(200, `${threadId}, ${batches}`) };
+  }
   if (asked === 'refuse') return text(400, 'refused by the thread');
   return { message: Uint8Array.from(body), reply: () => text(200, `own answer to ${asked}`) };
 });
