@@ -189,47 +189,58 @@ function encodeLong(bytes: Uint8Array): string {
   const value = BigInt(`0x${source.toString('hex')}`);
   // log 256 / log 58 digits a byte.
   const digits = Math.ceil(source.length * 1.3658) + 1;
-  const text = digitsOf(value, digits);
+  const text = digitsOf(value, digits, new Units());
   let start = 0;
   while (text.charCodeAt(start) === ZERO_CODE) start++;
   return ZERO.repeat(zeros) + text.slice(start);
 }
 
 /** `value` in exactly `digits` digits. */
-function digitsOf(value: bigint, digits: number): string {
-  if (digits <= 8) {
-    let rest = Number(value);
-    let text = '';
-    for (let i = 0; i < digits; i++) {
-      text = ALPHABET[rest % BASE] + text;
-      rest = Math.floor(rest / BASE);
-    }
-    return text;
-  }
+function digitsOf(value: bigint, digits: number, units: Units): string {
+  if (digits <= LEAF_DIGITS) return encode(bytesOfInteger(value)).padStart(digits, ZERO);
   const low = digits >> 1;
-  const unit = BigInt(BASE) ** BigInt(low);
+  const unit = units.of(low);
   const high = value / unit;
-  return digitsOf(high, digits - low) + digitsOf(value - high * unit, low);
+  return digitsOf(high, digits - low, units) + digitsOf(value - high * unit, low, units);
+}
+
+/** So many digits stand for less than LIMBS_SIZE_MAX bytes. */
+const LEAF_DIGITS = 340;
+
+/** Powers of 58. Parts of one text have few lengths. */
+class Units {
+  private readonly known = new Map<number, bigint>();
+
+  of(digits: number): bigint {
+    const unit = this.known.get(digits) ?? BigInt(BASE) ** BigInt(digits);
+    this.known.set(digits, unit);
+    return unit;
+  }
+}
+
+/** Without leading zeros; zero has no bytes. */
+function bytesOfInteger(value: bigint): Buffer {
+  if (value === 0n) return Buffer.alloc(0);
+  const digits = value.toString(16);
+  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
 }
 
 function decodeLong(text: string): Uint8Array {
   let zeros = 0;
   while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
   if (zeros === text.length) return new Uint8Array(zeros);
-  const digits = integerOf(text, zeros, text.length).toString(16);
-  const source = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+  const source = bytesOfInteger(integerOf(text, zeros, text.length, new Units()));
   const bytes = new Uint8Array(zeros + source.length);
   bytes.set(source, zeros);
   return bytes;
 }
 
-function integerOf(text: string, start: number, end: number): bigint {
-  if (end - start <= 8) {
-    let value = 0;
-    for (let i = start; i < end; i++) value = value * BASE + digit(text, i);
-    return BigInt(value);
+function integerOf(text: string, start: number, end: number, units: Units): bigint {
+  if (end - start <= LIMBS_SIZE_MAX) {
+    const bytes = decode(text.slice(start, end));
+    return BigInt(`0x0${Buffer.from(bytes).toString('hex')}`);
   }
   const low = (end - start) >> 1;
-  const high = integerOf(text, start, end - low);
-  return high * BigInt(BASE) ** BigInt(low) + integerOf(text, end - low, end);
+  const high = integerOf(text, start, end - low, units);
+  return high * units.of(low) + integerOf(text, end - low, end, units);
 }

@@ -123,7 +123,7 @@ t.test('one node', async (t) => {
   await t.test('sources that are dear to compile', async (t) => {
     for (const { name, recipe } of dearToCompile.slice(0, 3)) {
       const answer = await postText(rest, '/utils/script/compile', textOf(recipe));
-      t.match(answer, REFUSED, name);
+      t.match(answer, { status: 400, body: { error: TOO_LARGE } }, name);
     }
   });
 
@@ -147,6 +147,7 @@ t.test('one node', async (t) => {
   });
 });
 
+const TOO_LARGE = /Script is too large: more than 16384 bytes/;
 const TOO_COMPLEX = /Script is too complex: too many/;
 const REFUSED = { status: 400, body: { error: TOO_COMPLEX } };
 
