@@ -52,6 +52,18 @@ t.test('a source is read up to twice the bytes of the longest script', async (t)
   }
   t.equal(refusal(dearSources['unions compared']!()), TOO_LONG);
   t.equal(refusal(`(${'false||'.repeat(990)}true)`), undefined, 'many short nodes');
+  const unread = `match tx{case _=>true case _=>(${'tx==tx&&'.repeat(700)}true)}`;
+  t.equal(refusal(unread), TOO_LONG, 'what is dropped counts');
+  for (const [name, source] of [
+    ['a text', `"${'x'.repeat(8100)}"==""`],
+    ['characters of two bytes', `"${'é'.repeat(4050)}"==""`],
+    ['names', `let ${'a'.repeat(2000)}=1\n${`${'a'.repeat(2000)}==1&&`.repeat(2)}true`],
+    ['fields', `${'tx.id==tx.id&&'.repeat(190)}true`],
+    ['types', `match tx{${'case _:Order=>true '.repeat(150)}case _=>true}`],
+  ] as const) {
+    t.equal(refusal(source), undefined, name);
+    t.ok(scripts.compile(source, 'account').bytes.length > SCRIPT_BYTES_MAX / 2, name);
+  }
 });
 
 t.test('8,192 bytes of joins of the widest type are not too much', async (t) => {

@@ -123,7 +123,7 @@ export class OffloadThreads {
     for (const { worker } of this.threads) void worker.terminate();
   }
 
-  /** A thread that has nothing to do will begin with this batch; the next bodies are for another. */
+  /** A thread that has nothing to do will begin with this batch; the next bodies make another. */
   private isShare(batch: Batch): boolean {
     if (batch.bodies < SHARE_BODIES) return false;
     const idle = this.threads.filter(({ isReady, batches }) => isReady && batches.length === 0);
