@@ -45,4 +45,13 @@ export const dearToCompile: readonly Found[] = [
     beforeMs: 50,
     recipe: { layers: [['let a$i=1\n…', 980]], core: '(«(1==1)&&*900»true)' },
   },
+  {
+    name: 'as many comparisons as are read to the end',
+    how: 'a reading',
+    beforeMs: 30,
+    recipe: {
+      layers: [['match tx {case t:«Transaction|*2»Order=>… case _=>true}', 1]],
+      core: '(«t==t&&*700»true)',
+    },
+  },
 ];
