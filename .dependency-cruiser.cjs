@@ -12,8 +12,11 @@ const layers = [
   ['node'],
   ['cli', 'data-service', 'adapters'],
 ];
-/** The rooms of src/network: each imports from those before it; files beside them see all. */
-const networkRooms = ['messages', 'sessions', 'peers', 'sync', 'gossip'];
+/** Rooms of a folder: each imports from those before it; files beside them see all. */
+const rooms = {
+  network: ['messages', 'sessions', 'peers', 'sync', 'gossip'],
+  contracts: ['reads', 'images', 'statuses', 'waiting', 'execution', 'groups'],
+};
 const services = layers[6].join('|');
 /** The families of cryptography: folders of src/crypto. */
 const families = 'curve25519|gost';
@@ -89,12 +92,14 @@ module.exports = {
       { path: `^src/(${services})/` },
       { path: `^src/(${services})/`, pathNot: '^src/$1/' },
     ),
-    ...networkRooms.map((room, i) =>
-      ban(
-        `network-${room}-looks-up`,
-        `network/${room} knows nothing of what is built on it`,
-        { path: `^src/network/${room}/` },
-        { path: `^src/network/(?!(${networkRooms.slice(0, i + 1).join('|')})/)` },
+    ...Object.entries(rooms).flatMap(([folder, all]) =>
+      all.map((room, i) =>
+        ban(
+          `${folder}-${room}-looks-up`,
+          `${folder}/${room} knows nothing of what is built on it`,
+          { path: `^src/${folder}/${room}/` },
+          { path: `^src/${folder}/(?!(${all.slice(0, i + 1).join('|')})/)` },
+        ),
       ),
     ),
     ban(

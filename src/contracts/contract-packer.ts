@@ -25,9 +25,26 @@ import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
 import type { Signer } from '../tx/types/120-atomic.ts';
-import { createBlockInWork } from './block-in-work.ts';
-import { createCircuitBreakers } from './circuit-breakers.ts';
 import { ContractPhase } from './contract-phase.ts';
+import { endedContracts } from './ended-contracts.ts';
+import { createBlockInWork } from './execution/block-in-work.ts';
+import { createCircuitBreakers } from './execution/circuit-breakers.ts';
+import {
+  type Begin,
+  createWork,
+  type WorkOptions,
+  type WorkPorts,
+} from './execution/contract-work.ts';
+import { SUCCESS } from './execution/judge-outcome.ts';
+import { createPhaseRoom } from './execution/phase-room.ts';
+import { createRepetitions } from './execution/repetitions.ts';
+import { createRunTimes } from './execution/run-times.ts';
+import { beginGroups } from './groups/group-part.ts';
+import type { GroupPhase } from './groups/group-phase.ts';
+import { createGroupTurns, type GroupTurns } from './groups/group-turns.ts';
+import { createImageChecks } from './images/image-checks.ts';
+import { createImageLoads } from './images/image-loads.ts';
+import { createImageUsers } from './images/image-users.ts';
 import {
   type ContractQueue,
   concernsContract,
@@ -35,21 +52,9 @@ import {
   endsAmongOthers,
   isExecutableGroup,
   needsEngine,
-} from './contract-queue.ts';
-import { type Begin, createWork, type WorkOptions, type WorkPorts } from './contract-work.ts';
-import { createCreateVersions } from './create-versions.ts';
-import { endedContracts } from './ended-contracts.ts';
-import { beginGroups } from './group-part.ts';
-import type { GroupPhase } from './group-phase.ts';
-import { createGroupTurns, type GroupTurns } from './group-turns.ts';
-import { createImageChecks } from './image-checks.ts';
-import { createImageLoads } from './image-loads.ts';
-import { createImageUsers } from './image-users.ts';
-import { SUCCESS } from './judge-outcome.ts';
-import { createPhaseRoom } from './phase-room.ts';
-import { createRepetitions } from './repetitions.ts';
-import { createRunTimes } from './run-times.ts';
-import { createWarmUp, type WarmUp } from './warm-up.ts';
+} from './waiting/contract-queue.ts';
+import { createCreateVersions } from './waiting/create-versions.ts';
+import { createWarmUp, type WarmUp } from './waiting/warm-up.ts';
 
 export interface ContractPackerOptions {
   /** `docker-engine.contracts-parallelism`. */

@@ -11,12 +11,12 @@ import { roundLimits as limits } from '../base/round-limits.ts';
 import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
-import { ColdQueues } from './cold-queues.ts';
-import type { Then } from './conclude.ts';
-import { ContractQueue, type QueueState } from './contract-queue.ts';
-import type { Begin, Started } from './contract-work.ts';
-import type { ImageLoad } from './image-loads.ts';
-import { createPhaseIntake } from './phase-intake.ts';
+import type { Then } from './execution/conclude.ts';
+import type { Begin, Started } from './execution/contract-work.ts';
+import type { ImageLoad } from './images/image-loads.ts';
+import { ColdQueues } from './waiting/cold-queues.ts';
+import { ContractQueue, type QueueState } from './waiting/contract-queue.ts';
+import { createPhaseIntake } from './waiting/phase-intake.ts';
 
 export interface PhaseOptions {
   /** Runs at once. */

@@ -4,7 +4,7 @@ import type { Containers } from '../base/containers.ts';
 import { contractLimits } from '../base/contract-limits.ts';
 import type { Http, HttpServer } from '../base/http.ts';
 import { StartError } from '../base/start-error.ts';
-import type { Executions } from '../contracts/executions.ts';
+import type { Executions } from '../contracts/execution/executions.ts';
 import { createInternalApi } from '../rest/internal-contracts.ts';
 import type { Services } from '../rest/services.ts';
 import type { Config } from './config/settings.ts';

@@ -14,7 +14,7 @@ import { type Block, blockId } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/features/feature-watch.ts';
 import { auditChain } from '../chain/store/audit.ts';
-import { createExecutions, type Executions } from '../contracts/executions.ts';
+import { createExecutions, type Executions } from '../contracts/execution/executions.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { accountOf, effective } from '../ledger/accounts.ts';

@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { Clock } from '../../src/base/ports.ts';
 import { ContractPhase } from '../../src/contracts/contract-phase.ts';
-import { createImageLoads } from '../../src/contracts/image-loads.ts';
-import { ENTRIES_OF_ONE_MAX } from '../../src/contracts/phase-intake.ts';
+import { createImageLoads } from '../../src/contracts/images/image-loads.ts';
+import { ENTRIES_OF_ONE_MAX } from '../../src/contracts/waiting/phase-intake.ts';
 import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
 
 const LINES = 4;

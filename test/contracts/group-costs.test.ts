@@ -2,7 +2,7 @@
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { ContractExecution, ContractFailure } from '../../src/base/containers.ts';
-import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
+import { FAILURES_MAX } from '../../src/contracts/execution/circuit-breakers.ts';
 import { membersOf } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import type { Account } from '../node/in-process.ts';

@@ -8,10 +8,10 @@ import type {
 import { apiError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { base58 } from '../../src/codec/text.ts';
-import { FAILURES_MAX } from '../../src/contracts/circuit-breakers.ts';
 import { ContractPacker } from '../../src/contracts/contract-packer.ts';
-import { createExecutions } from '../../src/contracts/executions.ts';
-import { ATTEMPTS_MAX } from '../../src/contracts/repetitions.ts';
+import { FAILURES_MAX } from '../../src/contracts/execution/circuit-breakers.ts';
+import { createExecutions } from '../../src/contracts/execution/executions.ts';
+import { ATTEMPTS_MAX } from '../../src/contracts/execution/repetitions.ts';
 import type { NodePorts } from '../../src/node/node.ts';
 import { patternsHere } from '../../src/rest/key-filter.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../src/tx/size.ts';

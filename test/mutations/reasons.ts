@@ -19,11 +19,11 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'a shortcut: the exact comparison says the same of the branch once it is applied',
   ],
   [
-    'src/contracts/circuit-breakers.ts createRestingImages.areMany: if (images.size < IMAGES_MAX) return false;',
+    'src/contracts/execution/circuit-breakers.ts createRestingImages.areMany: if (images.size < IMAGES_MAX) return false;',
     'a shortcut: the same number is compared again, without the rests that have ended',
   ],
   [
-    'src/contracts/run-contract.ts brokenEngine: if (isOurs(cause)) throw cause;',
+    'src/contracts/execution/run-contract.ts brokenEngine: if (isOurs(cause)) throw cause;',
     'an assertion: it acts only where the node is wrong, and the node stops',
   ],
   [
@@ -79,47 +79,47 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'reading a request throws refusals only; anything else is a fault of the node',
   ],
   [
-    'src/contracts/block-in-work.ts createBlockInWork.addMade: if (isBlockFull(cause)) throw cause;',
+    'src/contracts/execution/block-in-work.ts createBlockInWork.addMade: if (isBlockFull(cause)) throw cause;',
     'a shortcut: the check of the call itself meets the same limit, and throws the same',
   ],
   [
-    'src/contracts/block-in-work.ts createBlockInWork.addGroup: if (!addMade(made, { tx, verdicts })) return false;',
+    'src/contracts/execution/block-in-work.ts createBlockInWork.addGroup: if (!addMade(made, { tx, verdicts })) return false;',
     'a second line: the room is compared after each result of the group, and nothing is added meanwhile',
   ],
   [
-    "src/contracts/group-images.ts areGood: if (check === 'busy' && !hasWaited) return false;",
+    "src/contracts/groups/group-images.ts areGood: if (check === 'busy' && !hasWaited) return false;",
     'no refusal: without it a check that finds no place holds the group up',
   ],
   [
-    "src/contracts/group-run.ts readinessOf: if (!block.room.fits(size + memberContracts.length * RESULT_BYTES)) return 'waits';",
+    "src/contracts/groups/group-run.ts readinessOf: if (!block.room.fits(size + memberContracts.length * RESULT_BYTES)) return 'waits';",
     'a shortcut: the block has no room for it either, once it is decoded',
   ],
   [
-    "src/contracts/group-run.ts readinessOf: if (planned === undefined) return 'begins';",
+    "src/contracts/groups/group-run.ts readinessOf: if (planned === undefined) return 'begins';",
     'a second line: what calls a contract that is not there is refused on arrival, and leaves at a rollback',
   ],
   [
-    'src/contracts/group-run.ts addResult: if (!block.hasRoom(executing.bytes)) return false;',
+    'src/contracts/groups/group-run.ts addResult: if (!block.hasRoom(executing.bytes)) return false;',
     'a shortcut: the room is compared again where the whole is added',
   ],
   [
-    'src/contracts/group-run.ts addResult: if (isBlockFull(cause)) throw cause;',
+    'src/contracts/groups/group-run.ts addResult: if (isBlockFull(cause)) throw cause;',
     'a shortcut: the check of the member itself meets the same limit, and throws the same',
   ],
   [
-    'src/contracts/group-run.ts addResult: group.check(member);',
+    'src/contracts/groups/group-run.ts addResult: group.check(member);',
     'no refusal: the whole was tried before it ran, so without it a fault of its own results holds it up',
   ],
   [
-    'src/contracts/group-run.ts addResult: throw new ResultRefused(String(cause));',
+    'src/contracts/groups/group-run.ts addResult: throw new ResultRefused(String(cause));',
     'a shortcut: the whole is refused for the same reason where it is added',
   ],
   [
-    "src/contracts/group-run.ts called: if (first.now) return 'stopped';",
+    "src/contracts/groups/group-run.ts called: if (first.now) return 'stopped';",
     'no refusal: the node stops, and nothing of the block is used',
   ],
   [
-    'src/contracts/warm-up.ts createWarmUp.isNews: if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return false;',
+    'src/contracts/waiting/warm-up.ts createWarmUp.isNews: if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return false;',
     'no refusal: without it each arrival asks for the container',
   ],
   [

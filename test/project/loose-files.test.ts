@@ -13,7 +13,6 @@ const KINDS = ['src/tx/types', 'src/rest/routes', 'bench/rows'];
 const FULL: Readonly<Record<string, number>> = {
   'src/adapters/http': 32,
   'src/base': 40,
-  'src/contracts': 39,
   'src/data-service/crawler': 30,
   'src/finality': 28,
   'src/ledger': 29,

@@ -5,8 +5,11 @@ import { base58 } from '../../src/base/base58.ts';
 import { contractLimits } from '../../src/base/contract-limits.ts';
 import { parse } from '../../src/base/json.ts';
 import type { KeyFilters } from '../../src/base/patterns.ts';
-import { createExecutions, type RunningExecution } from '../../src/contracts/executions.ts';
-import { REQUESTS_PER_CALL_MAX } from '../../src/contracts/read-budget.ts';
+import {
+  createExecutions,
+  type RunningExecution,
+} from '../../src/contracts/execution/executions.ts';
+import { REQUESTS_PER_CALL_MAX } from '../../src/contracts/reads/read-budget.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 import { putContract, putContractEntry } from '../../src/ledger/contracts.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';

@@ -8,7 +8,7 @@
  * itself costs little.
  */
 import { statusLimits } from '../../base/status-limits.ts';
-import type { OutcomeStatus } from '../status-report.ts';
+import type { OutcomeStatus } from './status-report.ts';
 
 /** What is known of a record without reading it. Texts are Latin-1. */
 export interface StatusFacts {

@@ -13,7 +13,7 @@ import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { i32, millis, text16, utf8FromBytes } from '../../codec/primitives.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { option, struct } from '../../codec/struct.ts';
-import type { OutcomeStatus } from '../status-report.ts';
+import type { OutcomeStatus } from './status-report.ts';
 
 export interface UnsignedStatus {
   readonly senderPublicKey: Uint8Array;

@@ -13,7 +13,6 @@ import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { contractStatuses } from '../../ledger/tables.ts';
-import { isRefusal } from '../status-report.ts';
 import {
   type IndexLimits,
   type StatusFacts,
@@ -22,6 +21,7 @@ import {
 } from './status-index.ts';
 import type { SentStatus } from './status-messages.ts';
 import { decodeRecord, type StatusRecord } from './status-record.ts';
+import { isRefusal } from './status-report.ts';
 import { createWaitingRows, type WaitingRows } from './waiting-rows.ts';
 
 export interface StatusStorePorts {

@@ -21,7 +21,6 @@ import { hasRole } from '../../ledger/permissions.ts';
 import { MINER } from '../../ledger/roles.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { memberUnder } from '../../tx/members.ts';
-import { isRefusal, type ReportStatus, type StatusReport } from '../status-report.ts';
 import { watchErrors } from './error-quorum.ts';
 import { IncomingStatuses, type Judgement } from './incoming-statuses.ts';
 import { OutgoingStatuses } from './outgoing-statuses.ts';
@@ -35,6 +34,7 @@ import {
 } from './status-messages.ts';
 import type { Peer, Peers } from './status-peers.ts';
 import { cutMessage, type StatusRecord, signedPart } from './status-record.ts';
+import { isRefusal, type ReportStatus, type StatusReport } from './status-report.ts';
 import { StatusStore } from './status-store.ts';
 
 export interface StatusesOptions {

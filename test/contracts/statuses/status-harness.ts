@@ -4,10 +4,10 @@
  */
 import { base58 } from '../../../src/base/base58.ts';
 import { concat } from '../../../src/base/bytes.ts';
-import type { OutcomeStatus } from '../../../src/contracts/status-report.ts';
 import { decodeStatuses, encodeStatuses } from '../../../src/contracts/statuses/status-messages.ts';
 import type { Peer, Peers } from '../../../src/contracts/statuses/status-peers.ts';
 import { signedPart, type UnsignedStatus } from '../../../src/contracts/statuses/status-record.ts';
+import type { OutcomeStatus } from '../../../src/contracts/statuses/status-report.ts';
 import {
   Statuses,
   type StatusesOptions,

@@ -1,12 +1,12 @@
 /** Misbehaviours with status records of contract transactions. */
 import { concat } from '../../../src/base/bytes.ts';
-import type { OutcomeStatus } from '../../../src/contracts/status-report.ts';
 import {
   encodeStatuses,
   RECORDS_MAX,
   STATUS_NOTICES,
 } from '../../../src/contracts/statuses/status-messages.ts';
 import { MESSAGE_CHARS_MAX, signedPart } from '../../../src/contracts/statuses/status-record.ts';
+import type { OutcomeStatus } from '../../../src/contracts/statuses/status-report.ts';
 import { scheme } from '../../chain/chain-harness.ts';
 import type { Member } from '../cluster.ts';
 import { nobody, offence, type Row, type Scene, spread, stranger, transferOf } from './row.ts';

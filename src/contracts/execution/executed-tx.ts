@@ -1,0 +1,79 @@
+/** The transaction that carries the results of an execution (105), made and signed by the miner. */
+import type { DataEntry } from '../../base/containers.ts';
+import { apiError } from '../../base/errors.ts';
+import { isI64 } from '../../base/int.ts';
+import { type Signature, withSignature } from '../../base/signer/signing.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { L2_MAX } from '../../codec/primitives.ts';
+import { assemble, messageOf } from '../../tx/assemble.ts';
+import { compiledLayoutOf, complete } from '../../tx/compiled-layout.ts';
+import { resultsProblem } from '../../tx/fields/entries.ts';
+import { carrying, type ProofVerdicts, unchecked } from '../../tx/proof-verdicts.ts';
+import { EXECUTED_TX_BYTES_MAX } from '../../tx/size.ts';
+import type { Tx } from '../../tx/transaction.ts';
+import { executedContract } from '../../tx/types/105-executed-contract.ts';
+import type { Signer } from '../../tx/types/120-atomic.ts';
+
+export interface Executed {
+  readonly tx: Tx;
+  readonly verdicts: ProofVerdicts;
+}
+
+const plan = compiledLayoutOf(executedContract, executedContract.layouts[0]!);
+
+/**
+ * `verdicts` are those on the executed transaction. Throws ApiError where the results break a rule
+ * or are too many bytes.
+ */
+export function executedTx(...of: Parameters<typeof executedBy<Uint8Array>>): Executed;
+export function executedTx(
+  ...of: Parameters<typeof executedBy<Signature>>
+): Executed | Promise<Executed>;
+export function executedTx(
+  ...of: Parameters<typeof executedBy<Signature>>
+): Executed | Promise<Executed> {
+  return executedBy(...of);
+}
+
+function executedBy<S extends Signature>(
+  tx: Tx,
+  verdicts: ProofVerdicts,
+  results: readonly DataEntry[],
+  timestamp: number,
+  signer: Signer<S>,
+  scheme: ChainScheme,
+): Executed | Promise<Executed> {
+  requireEntries(results);
+  const { publicKey: senderPublicKey, sign } = signer;
+  const values = complete<typeof executedContract.fields>(plan, {
+    senderPublicKey,
+    tx,
+    results,
+    timestamp,
+  });
+  return withSignature(sign(messageOf(plan, values, scheme)), (signature) => {
+    const made = assemble(plan, values, [signature], scheme);
+    // The own signature is checked like any other, before a block with it leaves this node.
+    return { tx: made, verdicts: carrying(made, unchecked(made), verdicts) };
+  });
+}
+
+/** What no bytes of a block could hold. The codec checks the rest where it reads, not where it writes. */
+function requireEntries(results: readonly DataEntry[]): void {
+  if (results.length > L2_MAX) throw apiError('TooBigSequence', `${results.length} results`);
+  let bytes = 0;
+  for (const { key, type, value } of results) {
+    bytes += key.length;
+    if (type === 'string' || type === 'binary') bytes += value.length;
+    if (bytes > EXECUTED_TX_BYTES_MAX)
+      throw apiError('TooBigSequence', 'results of too many bytes');
+    if (!key.isWellFormed() || (type === 'string' && !value.isWellFormed())) {
+      throw apiError('Invalid', 'Results with text that is no Unicode were found');
+    }
+    if (type === 'integer' && !isI64(value)) {
+      throw apiError('Invalid', `Result '${key}' is not an integer of 64 bits`);
+    }
+  }
+  const problem = resultsProblem(results);
+  if (problem !== undefined) throw problem;
+}
