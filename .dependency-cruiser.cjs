@@ -16,6 +16,7 @@ const layers = [
 const rooms = {
   network: ['messages', 'sessions', 'peers', 'sync', 'gossip'],
   contracts: ['reads', 'images', 'statuses', 'waiting', 'execution', 'groups'],
+  script: ['language', 'evaluation', 'compiler', 'text'],
 };
 const services = layers[6].join('|');
 /** The families of cryptography: folders of src/crypto. */

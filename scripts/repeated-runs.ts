@@ -32,7 +32,7 @@ const national: Files = {
   'test/tx/rules/random-blocks.test.ts': {},
   'test/tx/rules/script-rules.test.ts': {},
   'test/script/lookups.test.ts': {},
-  'test/script/meter.test.ts': {},
+  'test/script/evaluation/meter.test.ts': {},
   'test/system/sim/scripts.test.ts': {},
   'test/tx/corrupt-json.test.ts': {},
   'test/tx/corruption.test.ts': { MUTATIONS: '20000' },

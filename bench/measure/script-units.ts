@@ -29,13 +29,17 @@ import {
   transactionIds,
   transactions,
 } from '../../src/ledger/tables.ts';
-import { writeScript } from '../../src/script/binary.ts';
-import { readingUnits } from '../../src/script/charges.ts';
-import { Meter, UNMETERED } from '../../src/script/meter.ts';
-import { programOf } from '../../src/script/program.ts';
+import { readingUnits } from '../../src/script/evaluation/charges.ts';
+import { Meter, UNMETERED } from '../../src/script/evaluation/meter.ts';
+import { programOf } from '../../src/script/evaluation/program.ts';
+import { writeScript } from '../../src/script/language/binary.ts';
+import type { Header, Tree } from '../../src/script/language/tree.ts';
+import {
+  type CaseObject,
+  EvaluationFailure,
+  type Value,
+} from '../../src/script/language/values.ts';
 import { createScripts } from '../../src/script/script.ts';
-import type { Header, Tree } from '../../src/script/tree.ts';
-import { type CaseObject, EvaluationFailure, type Value } from '../../src/script/values.ts';
 import { recordOf } from '../../src/tx/scripts/records.ts';
 import { environmentOf } from '../../src/tx/scripts/script-environment.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

@@ -13,7 +13,7 @@ import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import type { Table } from '../../src/ledger/table.ts';
 import { scripts } from '../../src/ledger/tables.ts';
-import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
 import { judgeProofs } from '../../src/tx/judge-proofs.ts';
 import { ProofChecks } from '../../src/tx/proof-verdicts.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';

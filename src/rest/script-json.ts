@@ -2,8 +2,8 @@
 import type { ChainScheme } from '../codec/codec.ts';
 import { base64 } from '../codec/text.ts';
 import { type Answer, answer } from '../rest-framework/answer.ts';
+import { ScriptError } from '../script/language/tree.ts';
 import type { Script } from '../script/script.ts';
-import { ScriptError } from '../script/tree.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { scriptsOf } from '../tx/scripts/known-scripts.ts';
 

@@ -10,10 +10,17 @@
  * immutable, so no change is undone or repeated, and the number of steps bounds the time. The walk
  * keeps its own stack, so every tree fits.
  */
-import { costOf } from './functions.ts';
-import { predefinedNames } from './scope.ts';
-import { Steps } from './steps.ts';
-import { type Header, headerText, nodesOf, ScriptError, type Tree, type Version } from './tree.ts';
+import { costOf } from './evaluation/functions.ts';
+import { Steps } from './language/steps.ts';
+import {
+  type Header,
+  headerText,
+  nodesOf,
+  predefinedNames,
+  ScriptError,
+  type Tree,
+  type Version,
+} from './language/tree.ts';
 
 export const COMPLEXITY_MAX = 2000;
 const STEPS_MAX = 100_000;

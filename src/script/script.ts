@@ -4,16 +4,16 @@
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
-import { readScript, writeScript } from './binary.ts';
-import { compileTree } from './compiler.ts';
+import { compileTree } from './compiler/compiler.ts';
+import { parse } from './compiler/parser.ts';
 import { type Estimate, estimate } from './estimator.ts';
-import { bytesOfBase64 } from './operations.ts';
-import { parse } from './parser.ts';
-import { type Program, programOf } from './program.ts';
+import { bytesOfBase64 } from './evaluation/operations.ts';
+import { type Program, programOf } from './evaluation/program.ts';
+import { readScript, writeScript } from './language/binary.ts';
+import { type Context, ScriptError, type Tree, type Version } from './language/tree.ts';
 import { type SignatureUse, signatureUses } from './signature-uses.ts';
-import { sourceText } from './source-text.ts';
-import { type Context, ScriptError, type Tree, type Version } from './tree.ts';
-import { treeText } from './tree-text.ts';
+import { sourceText } from './text/source-text.ts';
+import { treeText } from './text/tree-text.ts';
 
 /** Characters of a source. */
 export const SOURCE_LENGTH_MAX = 65_536;

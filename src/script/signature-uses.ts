@@ -3,7 +3,7 @@
  * tx.proofs[i], key)` with constant key, also by way of variables. Other threads make them in
  * advance; a check that is not among them is made when the script asks.
  */
-import { partsOf, type Tree } from './tree.ts';
+import { partsOf, type Tree } from './language/tree.ts';
 
 export interface SignatureUse {
   /** Index in `tx.proofs`. */

@@ -4,12 +4,12 @@
  * with such files, and so does this repository.
  */
 import { base58 } from '../base/base58.ts';
-import { sizeOf } from './charges.ts';
-import type { Environment, Hashes } from './environment.ts';
-import { Meter, RUN_UNITS_MAX } from './meter.ts';
+import { sizeOf } from './evaluation/charges.ts';
+import type { Environment, Hashes } from './evaluation/environment.ts';
+import { Meter, RUN_UNITS_MAX } from './evaluation/meter.ts';
+import { ScriptError } from './language/tree.ts';
+import { BUY, type CaseObject, SELL, UNIT, type Value } from './language/values.ts';
 import { createScripts, readBase64, type Script } from './script.ts';
-import { ScriptError } from './tree.ts';
-import { BUY, type CaseObject, SELL, UNIT, type Value } from './values.ts';
 
 export interface VectorFile {
   readonly fixture: Fixture;

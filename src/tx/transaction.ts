@@ -5,7 +5,7 @@
 import type { ApiError } from '../base/errors.ts';
 import type { ChainScheme, Codec, JsonSchema, ValueOf, Writer } from '../codec/codec.ts';
 import type { Ledger, LedgerView } from '../ledger/ledger.ts';
-import type { CaseObject, Value } from '../script/values.ts';
+import type { CaseObject, Value } from '../script/language/values.ts';
 import type { Order } from './fields/order.ts';
 import type { ChainRules } from './rules/chain-rules.ts';
 

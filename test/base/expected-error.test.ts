@@ -7,7 +7,7 @@ import { decodeHex } from '../../src/base/hex.ts';
 import { parse } from '../../src/base/json.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { BadNumber } from '../../src/rest-framework/params.ts';
-import { EvaluationFailure } from '../../src/script/values.ts';
+import { EvaluationFailure } from '../../src/script/language/values.ts';
 
 function thrownBy(act: () => unknown): unknown {
   try {

@@ -3,7 +3,7 @@
 import { BLOCK_SCRIPT_UNITS_MAX, type Block } from '../../src/block/block.ts';
 import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
 import { blockAt } from '../../src/chain/store/stored-blocks.ts';
-import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import { RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import { feature } from '../../src/tx/rules/features.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

@@ -7,7 +7,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
 import type { BlockDraft } from '../../src/chain/apply/block-draft.ts';
-import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import { RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
 import { orderFromJson } from '../../src/tx/fields/order.ts';
 import { unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

@@ -10,7 +10,7 @@ import { BLOCK_SCRIPT_UNITS_MAX } from '../../src/block/block.ts';
 import { importBlocks, replayBlocks } from '../../src/chain/import/import-blocks.ts';
 import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { pack } from '../../src/mempool/packer.ts';
-import { readingUnits, STEP_UNITS } from '../../src/script/charges.ts';
+import { readingUnits, STEP_UNITS } from '../../src/script/evaluation/charges.ts';
 import { readNewScript, scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { issue } from '../../src/tx/types/003-issue.ts';

@@ -1,6 +1,6 @@
 /** Scripts that a node does not know: what reading them takes, and one that is none. */
 import { SIGNATURE_BYTES } from '../../src/base/sizes.ts';
-import { Steps } from '../../src/script/steps.ts';
+import { Steps } from '../../src/script/language/steps.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { binaryOf } from '../generators/dear-scripts.ts';

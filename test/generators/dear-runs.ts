@@ -1,10 +1,10 @@
 /** Scripts that take many units, whatever their complexity says. */
 import { generalHashes } from '../../src/crypto/general-hashes.ts';
-import { writeScript } from '../../src/script/binary.ts';
-import type { Environment } from '../../src/script/environment.ts';
-import { Meter, UNMETERED } from '../../src/script/meter.ts';
+import type { Environment } from '../../src/script/evaluation/environment.ts';
+import { Meter, UNMETERED } from '../../src/script/evaluation/meter.ts';
+import { writeScript } from '../../src/script/language/binary.ts';
+import { TRUE, type Tree } from '../../src/script/language/tree.ts';
 import { createScripts } from '../../src/script/script.ts';
-import { TRUE, type Tree } from '../../src/script/tree.ts';
 import { family } from './network.ts';
 
 const FIRST_BYTES = 64;

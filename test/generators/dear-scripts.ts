@@ -3,9 +3,9 @@
  * and all that looks at a tree, and sources for the compiler. They are the dearest of their kind
  * that a search over such forms found.
  */
-import { SCRIPT_BYTES_MAX, writeScript } from '../../src/script/binary.ts';
+import { SCRIPT_BYTES_MAX, writeScript } from '../../src/script/language/binary.ts';
+import { TRUE, type Tree } from '../../src/script/language/tree.ts';
 import { SOURCE_LENGTH_MAX } from '../../src/script/script.ts';
-import { TRUE, type Tree } from '../../src/script/tree.ts';
 import { family } from './network.ts';
 
 const { secureHash } = family;

@@ -1,6 +1,7 @@
 /** Compiled scripts for tests, by their source. */
+
+import type { Context } from '../../src/script/language/tree.ts';
 import { createScripts } from '../../src/script/script.ts';
-import type { Context } from '../../src/script/tree.ts';
 import { family } from './network.ts';
 
 const scripts = createScripts(family.secureHash);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
-import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import { RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { taking } from '../generators/dear-runs.ts';

@@ -18,7 +18,6 @@ const FULL: Readonly<Record<string, number>> = {
   'src/ledger': 29,
   'src/node': 28,
   'src/privacy': 25,
-  'src/script': 29,
 };
 
 t.test(`folders have at most ${MAX_FILES} files`, async (t) => {

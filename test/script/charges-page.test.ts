@@ -19,9 +19,13 @@ import {
   STEP_UNITS,
   sum,
   TEXT_CHARGE,
-} from '../../src/script/charges.ts';
-import { type Builtin, builtins, CONSTRUCTOR_CHARGE } from '../../src/script/functions.ts';
-import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
+} from '../../src/script/evaluation/charges.ts';
+import {
+  type Builtin,
+  builtins,
+  CONSTRUCTOR_CHARGE,
+} from '../../src/script/evaluation/functions.ts';
+import { RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
 
 const page = readFileSync(new URL('../../docs/protocol/scripts.md', import.meta.url), 'utf8');
 

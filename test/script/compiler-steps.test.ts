@@ -1,9 +1,9 @@
 /** What the compiler does for a source is bounded by the size of the source, whatever is in it. */
 import t from 'tap';
-import { SCRIPT_BYTES_MAX, writeScript } from '../../src/script/binary.ts';
+import { SCRIPT_BYTES_MAX, writeScript } from '../../src/script/language/binary.ts';
+import { ScriptError, TRUE } from '../../src/script/language/tree.ts';
+import { INT, members, STRING, typeText, union } from '../../src/script/language/types.ts';
 import { createScripts, readDirectives, SOURCE_LENGTH_MAX } from '../../src/script/script.ts';
-import { ScriptError, TRUE } from '../../src/script/tree.ts';
-import { INT, members, STRING, typeText, union } from '../../src/script/types.ts';
 import { dearSources } from '../generators/dear-scripts.ts';
 import { family } from '../generators/network.ts';
 import { callsOf } from './counted-calls.ts';

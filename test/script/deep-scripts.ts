@@ -4,12 +4,12 @@
  *
  *   trees | sources
  */
-import { nameProblem } from '../../src/script/declared-names.ts';
+import { nameProblem } from '../../src/script/language/declared-names.ts';
+import { ScriptError, type Tree } from '../../src/script/language/tree.ts';
 import { createScripts } from '../../src/script/script.ts';
 import { signatureUses } from '../../src/script/signature-uses.ts';
-import { sourceText } from '../../src/script/source-text.ts';
-import { ScriptError, type Tree } from '../../src/script/tree.ts';
-import { treeText } from '../../src/script/tree-text.ts';
+import { sourceText } from '../../src/script/text/source-text.ts';
+import { treeText } from '../../src/script/text/tree-text.ts';
 import { binaryOf, deepSources, deepTrees } from '../generators/dear-scripts.ts';
 import { family } from '../generators/network.ts';
 

@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import t from 'tap';
+import { ScriptError } from '../../src/script/language/tree.ts';
 import { createScripts, type Script } from '../../src/script/script.ts';
-import { ScriptError } from '../../src/script/tree.ts';
 import type { VectorFile } from '../../src/script/vector-file.ts';
 import { family } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';

@@ -4,11 +4,17 @@
  */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { readScript } from '../../src/script/binary.ts';
 import { type Estimate, estimate } from '../../src/script/estimator.ts';
-import { builtins } from '../../src/script/functions.ts';
+import { builtins } from '../../src/script/evaluation/functions.ts';
+import { readScript } from '../../src/script/language/binary.ts';
+import {
+  nodesOf,
+  ScriptError,
+  TRUE,
+  type Tree,
+  type Version,
+} from '../../src/script/language/tree.ts';
 import { createScripts } from '../../src/script/script.ts';
-import { nodesOf, ScriptError, TRUE, type Tree, type Version } from '../../src/script/tree.ts';
 import type { VectorFile } from '../../src/script/vector-file.ts';
 import { binaryOf, dearTrees, doubled } from '../generators/dear-scripts.ts';
 import { family } from '../generators/network.ts';

@@ -5,12 +5,18 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { generalHashes } from '../../src/crypto/general-hashes.ts';
-import type { Environment } from '../../src/script/environment.ts';
-import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import type { Environment } from '../../src/script/evaluation/environment.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
+import { ScriptError } from '../../src/script/language/tree.ts';
+import {
+  BUY,
+  caseObject,
+  EvaluationFailure,
+  UNIT,
+  type Value,
+} from '../../src/script/language/values.ts';
 import { createScripts, type Script } from '../../src/script/script.ts';
 import { signatureUses } from '../../src/script/signature-uses.ts';
-import { ScriptError } from '../../src/script/tree.ts';
-import { BUY, caseObject, EvaluationFailure, UNIT, type Value } from '../../src/script/values.ts';
 import type { VectorFile } from '../../src/script/vector-file.ts';
 import { family } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';

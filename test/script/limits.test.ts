@@ -1,8 +1,8 @@
 /** Sources and binaries that try to exhaust the node end in a refusal, and soon. */
 import t from 'tap';
-import { Meter, RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import { Meter, RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
+import { ScriptError } from '../../src/script/language/tree.ts';
 import { createScripts, readBase64 } from '../../src/script/script.ts';
-import { ScriptError } from '../../src/script/tree.ts';
 import { binaryOf, deepTrees } from '../generators/dear-scripts.ts';
 import { family } from '../generators/network.ts';
 

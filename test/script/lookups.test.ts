@@ -1,9 +1,9 @@
 /** What a script looks up has one outcome, on every store and for every argument. */
 import t from 'tap';
-import { builtins } from '../../src/script/functions.ts';
-import { Meter, RUN_UNITS_MAX, UNMETERED } from '../../src/script/meter.ts';
-import { type Outcome, programOf } from '../../src/script/program.ts';
-import type { Tree } from '../../src/script/tree.ts';
+import { builtins } from '../../src/script/evaluation/functions.ts';
+import { Meter, RUN_UNITS_MAX, UNMETERED } from '../../src/script/evaluation/meter.ts';
+import { type Outcome, programOf } from '../../src/script/evaluation/program.ts';
+import type { Tree } from '../../src/script/language/tree.ts';
 import { Rng } from '../generators/random.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
 import {

@@ -4,9 +4,14 @@
  * of it is a rule of all chains made since.
  */
 import type { Estimate } from '../../src/script/estimator.ts';
-import { costOf } from '../../src/script/functions.ts';
-import { predefinedNames } from '../../src/script/scope.ts';
-import { headerText, ScriptError, type Tree, type Version } from '../../src/script/tree.ts';
+import { costOf } from '../../src/script/evaluation/functions.ts';
+import {
+  headerText,
+  predefinedNames,
+  ScriptError,
+  type Tree,
+  type Version,
+} from '../../src/script/language/tree.ts';
 
 const COMPLEXITY_MAX = 2000;
 const STEPS_MAX = 100_000;

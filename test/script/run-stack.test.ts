@@ -1,10 +1,10 @@
 /** A run takes no more of the engine's stack for a deep script than for a flat one. */
 import t from 'tap';
-import { Meter, UNMETERED } from '../../src/script/meter.ts';
-import { programOf } from '../../src/script/program.ts';
-import type { Tree } from '../../src/script/tree.ts';
-import { EvaluationFailure } from '../../src/script/values.ts';
-import { shownVariables } from '../../src/script/variables-text.ts';
+import { Meter, UNMETERED } from '../../src/script/evaluation/meter.ts';
+import { programOf } from '../../src/script/evaluation/program.ts';
+import type { Tree } from '../../src/script/language/tree.ts';
+import { EvaluationFailure } from '../../src/script/language/values.ts';
+import { shownVariables } from '../../src/script/text/variables-text.ts';
 import { block, call, choice, field, name, TRUE, worlds } from './world.ts';
 
 /** Deeper than 8,192 bytes allow. */

@@ -1,9 +1,9 @@
 /** What the state holds was checked before, so a run repeats none of the checks that take long. */
 import t from 'tap';
-import { writeScript } from '../../src/script/binary.ts';
 import { COMPLEXITY_MAX } from '../../src/script/estimator.ts';
+import { writeScript } from '../../src/script/language/binary.ts';
+import { ScriptError, type Tree } from '../../src/script/language/tree.ts';
 import { createScripts } from '../../src/script/script.ts';
-import { ScriptError, type Tree } from '../../src/script/tree.ts';
 import { types } from '../../src/tx/registry.ts';
 import { decodeStoredTx, decodeTx } from '../../src/tx/tx-bytes.ts';
 import { family, scheme } from '../generators/network.ts';

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { generalHashes } from '../../src/crypto/general-hashes.ts';
-import { caseTypes } from '../../src/script/case-types.ts';
-import { builtins, costOf } from '../../src/script/functions.ts';
-import { RUN_UNITS_MAX } from '../../src/script/meter.ts';
+import { builtins, costOf } from '../../src/script/evaluation/functions.ts';
+import { RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
+import { caseTypes } from '../../src/script/language/case-types.ts';
 import { testVectors, type VectorFile } from '../../src/script/vector-file.ts';
 import { family } from '../generators/network.ts';
 

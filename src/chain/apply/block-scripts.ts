@@ -6,7 +6,7 @@
  */
 import { type ApiError, apiError, refused } from '../../base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../block/block.ts';
-import { Meter, RUN_UNITS_MAX, UNMETERED } from '../../script/meter.ts';
+import { Meter, RUN_UNITS_MAX, UNMETERED } from '../../script/evaluation/meter.ts';
 import type { ScriptOwner, ScriptRuns } from '../../tx/scripts/script-runs.ts';
 import type { ScriptTime } from './script-time.ts';
 

@@ -15,7 +15,7 @@ import type { KeyedView } from '../../ledger/committed-view.ts';
 import { executedBy } from '../../ledger/contracts.ts';
 import { createOverlay, type KeyedOverlay } from '../../ledger/overlay.ts';
 import { scripts } from '../../ledger/tables.ts';
-import { Meter, RUN_UNITS_MAX } from '../../script/meter.ts';
+import { Meter, RUN_UNITS_MAX } from '../../script/evaluation/meter.ts';
 import {
   applyTransaction,
   applyUnjudged,

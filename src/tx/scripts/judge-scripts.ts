@@ -5,12 +5,12 @@
 import { assert } from '../../base/assert.ts';
 import { type ApiError, apiError } from '../../base/errors.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import type { Environment } from '../../script/environment.ts';
-import type { Meter } from '../../script/meter.ts';
-import type { Outcome } from '../../script/program.ts';
+import type { Environment } from '../../script/evaluation/environment.ts';
+import type { Meter } from '../../script/evaluation/meter.ts';
+import type { Outcome } from '../../script/evaluation/program.ts';
+import { type CaseObject, EvaluationFailure } from '../../script/language/values.ts';
 import type { Script } from '../../script/script.ts';
-import { type CaseObject, EvaluationFailure } from '../../script/values.ts';
-import { shownVariables } from '../../script/variables-text.ts';
+import { shownVariables } from '../../script/text/variables-text.ts';
 import { txToJson } from '../json/described.ts';
 import type { PlannedVerdict } from '../proof-verdicts.ts';
 import type { Proven, Tx } from '../transaction.ts';

@@ -1,9 +1,9 @@
 /** The decoded scripts of a chain; they are read once and run often. */
 import { apiError } from '../../base/errors.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { readingUnits } from '../../script/charges.ts';
+import { readingUnits } from '../../script/evaluation/charges.ts';
+import { ScriptError } from '../../script/language/tree.ts';
 import { createScripts, type Script, type Scripts } from '../../script/script.ts';
-import { ScriptError } from '../../script/tree.ts';
 import type { Tx } from '../transaction.ts';
 
 const known = new WeakMap<ChainScheme, Scripts>();

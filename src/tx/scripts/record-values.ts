@@ -1,5 +1,5 @@
 /** Fields of transactions as values of the script language. */
-import { type CaseObject, caseObject, UNIT, type Value } from '../../script/values.ts';
+import { type CaseObject, caseObject, UNIT, type Value } from '../../script/language/values.ts';
 import type { Entry } from '../fields/entries.ts';
 import type { Recipient } from '../fields/recipient.ts';
 

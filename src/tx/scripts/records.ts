@@ -3,8 +3,8 @@
  * stand with each type; this file adds those that all have.
  */
 import type { ChainScheme } from '../../codec/codec.ts';
-import type { Context } from '../../script/tree.ts';
-import { BUY, type CaseObject, caseObject, SELL } from '../../script/values.ts';
+import type { Context } from '../../script/language/tree.ts';
+import { BUY, type CaseObject, caseObject, SELL } from '../../script/language/values.ts';
 import { signedBytes } from '../assemble.ts';
 import type { Order } from '../fields/order.ts';
 import { PROOFS_MAX } from '../fields/proofs.ts';

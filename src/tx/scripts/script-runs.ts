@@ -2,7 +2,7 @@
  * The bounds under which scripts run. The pipeline runs no script without them, so each route that
  * applies transactions has to say what its scripts may take.
  */
-import type { Meter } from '../../script/meter.ts';
+import type { Meter } from '../../script/evaluation/meter.ts';
 
 /** Whose script it is: the sender's, that of the sender of an order, or that of an asset. */
 export type ScriptOwner = 'sender' | 'order' | 'asset';

@@ -13,7 +13,7 @@ import { integer } from '../../base/json.ts';
 import { check, i64 } from '../../codec/primitives.ts';
 import { list16, struct } from '../../codec/struct.ts';
 import { assetOf, creditAny } from '../../ledger/assets.ts';
-import { caseObject } from '../../script/values.ts';
+import { caseObject } from '../../script/language/values.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { recipient } from '../fields/recipient.ts';
 import {

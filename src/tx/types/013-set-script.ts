@@ -11,7 +11,7 @@ import type { LedgerView } from '../../ledger/ledger.ts';
 import { changesAfter, rolesAt } from '../../ledger/permissions.ts';
 import { CONTRACT_DEVELOPER } from '../../ledger/roles.ts';
 import { scripts } from '../../ledger/tables.ts';
-import { nameProblem } from '../../script/declared-names.ts';
+import { nameProblem } from '../../script/language/declared-names.ts';
 import type { Script } from '../../script/script.ts';
 import { chainId, fee, script, senderPublicKey, timestamp } from '../fields/shared.ts';
 import { feature } from '../rules/features.ts';

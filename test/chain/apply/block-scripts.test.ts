@@ -3,7 +3,12 @@ import t from 'tap';
 import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../../src/block/block.ts';
 import { BlockScripts } from '../../../src/chain/apply/block-scripts.ts';
 import { createScriptTime } from '../../../src/chain/apply/script-time.ts';
-import { type Meter, OutOfUnits, RUN_UNITS_MAX, UNMETERED } from '../../../src/script/meter.ts';
+import {
+  type Meter,
+  OutOfUnits,
+  RUN_UNITS_MAX,
+  UNMETERED,
+} from '../../../src/script/evaluation/meter.ts';
 import { allTypes } from '../../../src/tx/registry.ts';
 import { assetsTouched } from '../../../src/tx/rules/fees.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';

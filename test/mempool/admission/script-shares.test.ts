@@ -4,7 +4,7 @@
 import t from 'tap';
 import { SCRIPT_RUNS_MAX } from '../../../src/block/block.ts';
 import { pack } from '../../../src/mempool/packer.ts';
-import { RUN_UNITS_MAX } from '../../../src/script/meter.ts';
+import { RUN_UNITS_MAX } from '../../../src/script/evaluation/meter.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { buildTx } from '../../../src/tx/tx-bytes.ts';
 import { transfer } from '../../../src/tx/types/004-transfer.ts';

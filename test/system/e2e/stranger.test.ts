@@ -8,7 +8,7 @@ import { base58 } from '../../../src/base/base58.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { SCRIPT_RUNS_MAX } from '../../../src/block/block.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
-import { RUN_UNITS_MAX } from '../../../src/script/meter.ts';
+import { RUN_UNITS_MAX } from '../../../src/script/evaluation/meter.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { issue } from '../../../src/tx/types/003-issue.ts';

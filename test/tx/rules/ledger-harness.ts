@@ -14,7 +14,7 @@ import { brokenInvariants } from '../../../src/ledger/invariants.ts';
 import { createOverlay, type KeyedOverlay } from '../../../src/ledger/overlay.ts';
 import type { Role } from '../../../src/ledger/roles.ts';
 import { stateHashes, tables, undo } from '../../../src/ledger/tables.ts';
-import { Meter, RUN_UNITS_MAX } from '../../../src/script/meter.ts';
+import { Meter, RUN_UNITS_MAX } from '../../../src/script/evaluation/meter.ts';
 import { buildTx } from '../../../src/tx/assemble.ts';
 import {
   applyTransaction,

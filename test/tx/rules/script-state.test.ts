@@ -2,7 +2,7 @@
 import t from 'tap';
 import { AssertionError } from '../../../src/base/assert.ts';
 import type { LedgerView } from '../../../src/ledger/ledger.ts';
-import { EvaluationFailure } from '../../../src/script/values.ts';
+import { EvaluationFailure } from '../../../src/script/language/values.ts';
 import { environmentOf } from '../../../src/tx/scripts/script-environment.ts';
 import { createHarness, scheme } from './ledger-harness.ts';
 

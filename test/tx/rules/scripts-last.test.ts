@@ -3,7 +3,7 @@ import t from 'tap';
 import { base58 } from '../../../src/codec/text.ts';
 import { accountOf, available } from '../../../src/ledger/accounts.ts';
 import { scripts } from '../../../src/ledger/tables.ts';
-import { Meter, RUN_UNITS_MAX } from '../../../src/script/meter.ts';
+import { Meter, RUN_UNITS_MAX } from '../../../src/script/evaluation/meter.ts';
 import { type Order, orderFromJson } from '../../../src/tx/fields/order.ts';
 import type { ScriptRuns } from '../../../src/tx/scripts/script-runs.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';

@@ -2,8 +2,8 @@
  * Compiled scripts, in the notation of search/script-notation.ts: those that are dear to read, and
  * those that are dear to run. The words are those of search/script-problems.ts.
  */
-import { SCRIPT_BYTES_MAX } from '../../../../src/script/binary.ts';
-import { ScriptError } from '../../../../src/script/tree.ts';
+import { SCRIPT_BYTES_MAX } from '../../../../src/script/language/binary.ts';
+import { ScriptError } from '../../../../src/script/language/tree.ts';
 import type { Bounds, Recipe } from '../search/recipe.ts';
 import { fitted, textOf } from '../search/recipe.ts';
 import { scriptOf, type Words } from '../search/script-notation.ts';

@@ -7,8 +7,8 @@
  *   (isDefined a)           a user function or a constructor by its name
  *   12   true   "text"   0x0aff   "ab"*100   0x00*1024   name
  */
-import { writeScript } from '../../../../src/script/binary.ts';
-import type { Tree } from '../../../../src/script/tree.ts';
+import { writeScript } from '../../../../src/script/language/binary.ts';
+import type { Tree } from '../../../../src/script/language/tree.ts';
 
 /** A word may be a name where a tree is not meant. */
 type Item = string | Tree;

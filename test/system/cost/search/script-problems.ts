@@ -7,12 +7,16 @@ import { ApiError } from '../../../../src/base/errors.ts';
 import { BLOCK_SCRIPT_UNITS_MAX } from '../../../../src/block/block.ts';
 import { scripts as accountScripts, assets } from '../../../../src/ledger/tables.ts';
 import { print } from '../../../../src/rest-framework/answer.ts';
-import { SCRIPT_BYTES_MAX } from '../../../../src/script/binary.ts';
-import { readingUnits } from '../../../../src/script/charges.ts';
-import { nameProblem } from '../../../../src/script/declared-names.ts';
-import { type Builtin, builtins, type Parameter } from '../../../../src/script/functions.ts';
-import { Meter, RUN_UNITS_MAX } from '../../../../src/script/meter.ts';
-import { programOf } from '../../../../src/script/program.ts';
+import { readingUnits } from '../../../../src/script/evaluation/charges.ts';
+import {
+  type Builtin,
+  builtins,
+  type Parameter,
+} from '../../../../src/script/evaluation/functions.ts';
+import { Meter, RUN_UNITS_MAX } from '../../../../src/script/evaluation/meter.ts';
+import { programOf } from '../../../../src/script/evaluation/program.ts';
+import { SCRIPT_BYTES_MAX } from '../../../../src/script/language/binary.ts';
+import { nameProblem } from '../../../../src/script/language/declared-names.ts';
 import { createScripts, type Script } from '../../../../src/script/script.ts';
 import { signatureUses } from '../../../../src/script/signature-uses.ts';
 import { scriptsOf } from '../../../../src/tx/scripts/known-scripts.ts';

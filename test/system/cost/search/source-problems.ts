@@ -1,5 +1,5 @@
 /** Sources of scripts, as `POST /utils/script/compile` takes them. */
-import { builtins } from '../../../../src/script/functions.ts';
+import { builtins } from '../../../../src/script/evaluation/functions.ts';
 import { createScripts, SOURCE_LENGTH_MAX } from '../../../../src/script/script.ts';
 import { family } from '../../../family.ts';
 import { dearToCompile } from '../found/sources.ts';

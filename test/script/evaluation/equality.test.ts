@@ -1,9 +1,14 @@
 /** `==`: by structure, in as many steps as there are objects, or as the budget pays. */
 import t from 'tap';
-import { equal } from '../../src/base/bytes.ts';
-import { same } from '../../src/script/equality.ts';
-import { Meter, OutOfUnits, RUN_UNITS_MAX, UNMETERED } from '../../src/script/meter.ts';
-import type { Tree } from '../../src/script/tree.ts';
+import { equal } from '../../../src/base/bytes.ts';
+import { same } from '../../../src/script/evaluation/equality.ts';
+import {
+  Meter,
+  OutOfUnits,
+  RUN_UNITS_MAX,
+  UNMETERED,
+} from '../../../src/script/evaluation/meter.ts';
+import type { Tree } from '../../../src/script/language/tree.ts';
 import {
   caseObject,
   isBytes,
@@ -11,9 +16,9 @@ import {
   isObject,
   UNIT,
   type Value,
-} from '../../src/script/values.ts';
-import { Rng } from '../generators/random.ts';
-import { block, call, name, ran, TRUE, worlds } from './world.ts';
+} from '../../../src/script/language/values.ts';
+import { Rng } from '../../generators/random.ts';
+import { block, call, name, ran, TRUE, worlds } from '../world.ts';
 
 /** By the definition, for values that share little. */
 function alike(a: Value, b: Value): boolean {

@@ -8,17 +8,23 @@
  * Invariants: a run ends with an outcome, never with an exception, except where the node itself
  * fails; it retains nothing.
  */
-import { unitsOf } from '../base/charge.ts';
+import { unitsOf } from '../../base/charge.ts';
+import { caseTypes } from '../language/case-types.ts';
+import { headerText, predefinedNames, type Tree, type Version } from '../language/tree.ts';
+import {
+  BUY,
+  type CaseObject,
+  EvaluationFailure,
+  SELL,
+  UNIT,
+  type Value,
+} from '../language/values.ts';
 import { anything, checkOf } from './argument-checks.ts';
-import { caseTypes } from './case-types.ts';
 import { elementUnits, NODE_UNITS, recordUnits, SCRIPT_CHARGE } from './charges.ts';
 import type { Environment } from './environment.ts';
 import { type Builtin, builtinOf, CONSTRUCTOR_CHARGE } from './functions.ts';
 import type { Meter } from './meter.ts';
 import { construct, fieldOf } from './operations.ts';
-import { predefinedNames } from './scope.ts';
-import { headerText, type Tree, type Version } from './tree.ts';
-import { BUY, type CaseObject, EvaluationFailure, SELL, UNIT, type Value } from './values.ts';
 
 /** A variable that the run has evaluated. */
 export interface Evaluated {

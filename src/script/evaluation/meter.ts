@@ -2,7 +2,7 @@
  * What a run of a script may consume (docs/protocol/scripts.md#metering). Units are integers that
  * follow from the script, the transaction and the state alone, so every node counts the same.
  */
-import { EvaluationFailure } from './values.ts';
+import { EvaluationFailure } from '../language/values.ts';
 
 /** Units that one run may consume, and all runs for one transaction; a tenth of a block. */
 export const RUN_UNITS_MAX = 1_250_000;

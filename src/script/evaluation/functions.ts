@@ -6,8 +6,20 @@
  * The number is the header of a native function. A user function has its name as the header; the
  * reference defined these by trees, which explains their costs.
  */
-import type { Charge } from '../base/charge.ts';
-import { caseTypes } from './case-types.ts';
+import type { Charge } from '../../base/charge.ts';
+import { caseTypes } from '../language/case-types.ts';
+import type { Header } from '../language/tree.ts';
+import {
+  BOOLEAN,
+  BYTES,
+  INT,
+  NOTHING,
+  STRING,
+  type Type,
+  UNIT_TYPE,
+  union,
+} from '../language/types.ts';
+import { type CaseObject, kindOf, UNIT, type Value } from '../language/values.ts';
 import {
   byArgument,
   byHash,
@@ -25,9 +37,6 @@ import type { Environment } from './environment.ts';
 import { same } from './equality.ts';
 import type { Meter } from './meter.ts';
 import * as op from './operations.ts';
-import type { Header } from './tree.ts';
-import { BOOLEAN, BYTES, INT, NOTHING, STRING, type Type, UNIT_TYPE, union } from './types.ts';
-import { type CaseObject, kindOf, UNIT, type Value } from './values.ts';
 
 /** `T` in a signature: any type, the same in all places. */
 export type TypeParameter =

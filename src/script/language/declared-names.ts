@@ -2,8 +2,7 @@
  * The rule on names for scripts of version 1 (scripts.md#types-13-and-15): a script declares each name
  * once, wherever it stands in the tree.
  */
-import { predefinedNames } from './scope.ts';
-import { nodesOf, type Tree } from './tree.ts';
+import { nodesOf, predefinedNames, type Tree } from './tree.ts';
 
 /** The names of `match`. */
 const EXEMPT = '$';

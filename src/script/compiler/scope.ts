@@ -1,10 +1,10 @@
 /** What is known at a place of a source: its variables and the types that it may name. */
-import { BUY_TYPE, type CaseTypes, caseTypes, SELL_TYPE } from './case-types.ts';
+import { BUY_TYPE, type CaseTypes, caseTypes, SELL_TYPE } from '../language/case-types.ts';
+import type { Steps } from '../language/steps.ts';
+import { type Context, predefinedNames, type Tree, type Version } from '../language/tree.ts';
+import { INT, type Type, UNIT_TYPE } from '../language/types.ts';
 import { typeError } from './scanner.ts';
 import { isFunction } from './signatures.ts';
-import type { Steps } from './steps.ts';
-import type { Context, Tree, Version } from './tree.ts';
-import { INT, type Type, UNIT_TYPE } from './types.ts';
 
 export interface Scope {
   readonly types: CaseTypes;
@@ -20,13 +20,6 @@ export interface Typed {
   readonly tree: Tree;
   readonly type: Type;
 }
-
-const ALWAYS = ['tx', 'height', 'unit'] as const;
-const SIDES = ['Buy', 'Sell'] as const;
-
-/** The names of the variables that every script of the version has. */
-export const predefinedNames = (version: Version): readonly string[] =>
-  version === 2 ? [...ALWAYS, ...SIDES] : ALWAYS;
 
 export function outerScope(version: Version, context: Context, steps: Steps): Scope {
   const types = caseTypes(context);

@@ -2,10 +2,10 @@
  * Whether arguments match the parameters of a function, and what it then returns
  * (docs/protocol/scripts.md#calls).
  */
-import type { CaseTypes } from './case-types.ts';
-import { type Builtin, overloadsOf, type Parameter, type Result } from './functions.ts';
-import { typeError } from './scanner.ts';
-import type { Header } from './tree.ts';
+
+import { type Builtin, overloadsOf, type Parameter, type Result } from '../evaluation/functions.ts';
+import type { CaseTypes } from '../language/case-types.ts';
+import type { Header } from '../language/tree.ts';
 import {
   common,
   covers,
@@ -19,7 +19,8 @@ import {
   UNIT_TYPE,
   union,
   unionOf,
-} from './types.ts';
+} from '../language/types.ts';
+import { typeError } from './scanner.ts';
 
 interface Candidate {
   readonly header: Header;

@@ -4,11 +4,11 @@
  * long chains of operators are read in a loop and would be deep all the same. What would take
  * twice the bytes of the longest script is not read to its end.
  */
-import { SCRIPT_BYTES_MAX } from './binary.ts';
+import { SCRIPT_BYTES_MAX } from '../language/binary.ts';
+import { Steps } from '../language/steps.ts';
+import { ScriptError } from '../language/tree.ts';
 import { Scanner, typeError } from './scanner.ts';
-import { Steps } from './steps.ts';
 import { type Case, leastBytes, type Syntax } from './syntax.ts';
-import { ScriptError } from './tree.ts';
 
 const NESTING_MAX = 500;
 /** No valid script is deeper, because each node has a cost. */

@@ -1,11 +1,11 @@
 /** What a refusal shows of the variables is bounded, whatever a script does. */
 import t from 'tap';
-import { UNMETERED } from '../../src/script/meter.ts';
-import type { Tree } from '../../src/script/tree.ts';
-import { valueText } from '../../src/script/tree-text.ts';
-import { caseObject, type Value } from '../../src/script/values.ts';
-import { type ShownVariable, shownVariables } from '../../src/script/variables-text.ts';
-import { block, call, name, ran, TRUE, text, worlds } from './world.ts';
+import { UNMETERED } from '../../../src/script/evaluation/meter.ts';
+import type { Tree } from '../../../src/script/language/tree.ts';
+import { caseObject, type Value } from '../../../src/script/language/values.ts';
+import { valueText } from '../../../src/script/text/tree-text.ts';
+import { type ShownVariable, shownVariables } from '../../../src/script/text/variables-text.ts';
+import { block, call, name, ran, TRUE, text, worlds } from '../world.ts';
 
 const lengthOf = (shown: readonly ShownVariable[]): number => JSON.stringify(shown).length;
 const LENGTH_MAX = 100_000;

@@ -5,10 +5,10 @@
  *
  * Invariant: a charge depends on values and sizes alone, never on what the node has cached.
  */
-import { type Charge, type CryptoCharges, unitsOf } from '../base/charge.ts';
+import { type Charge, type CryptoCharges, unitsOf } from '../../base/charge.ts';
+import { type CaseObject, isBytes, isList, type Value } from '../language/values.ts';
 import type { FoundTransaction } from './environment.ts';
 import { COMPARISON_CHARGE, PAIR_UNITS } from './equality.ts';
-import { type CaseObject, isBytes, isList, type Value } from './values.ts';
 
 /** Every evaluated node. */
 export const NODE_UNITS = 1;

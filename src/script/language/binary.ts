@@ -8,7 +8,7 @@
  * script is good depends on its bytes alone, and not on the caller. Nothing is allocated by a count
  * that the bytes announce.
  */
-import { concat, equal, utf8 } from '../base/bytes.ts';
+import { concat, equal, utf8 } from '../../base/bytes.ts';
 import { FALSE, type Header, partsOf, ScriptError, TRUE, type Tree, type Version } from './tree.ts';
 
 export const SCRIPT_BYTES_MAX = 8192;

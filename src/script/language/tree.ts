@@ -64,3 +64,10 @@ export class ScriptError extends Error {
 /** How messages and the text form name a function. */
 export const headerText = (header: Header): string =>
   typeof header === 'number' ? `Native(${header})` : `User(${header})`;
+
+const ALWAYS = ['tx', 'height', 'unit'] as const;
+const SIDES = ['Buy', 'Sell'] as const;
+
+/** The names of the variables that every script of the version has. */
+export const predefinedNames = (version: Version): readonly string[] =>
+  version === 2 ? [...ALWAYS, ...SIDES] : ALWAYS;

@@ -1,6 +1,6 @@
 /** The text form that answers show as `scriptText` (docs/protocol/scripts.md#text-form). */
-import { headerText, type Tree } from './tree.ts';
-import { isBytes, isList, type Value } from './values.ts';
+import { headerText, type Tree } from '../language/tree.ts';
+import { isBytes, isList, type Value } from '../language/values.ts';
 
 /** From this size on, a hash stands for the bytes. */
 const SHOWN_BYTES_MAX = 511;

@@ -3,10 +3,10 @@
  * that one word had stood for come one by one, and comments are lost; the compiled bytes are the
  * same.
  */
-import { base58 } from '../base/base58.ts';
-import { builtinOf } from './functions.ts';
-import { IS_INSTANCE } from './match-compiler.ts';
-import type { Header, Tree, Version } from './tree.ts';
+import { base58 } from '../../base/base58.ts';
+import { IS_INSTANCE } from '../compiler/match-compiler.ts';
+import { builtinOf } from '../evaluation/functions.ts';
+import type { Header, Tree, Version } from '../language/tree.ts';
 
 type Node<Op> = Extract<Tree, { op: Op }>;
 

@@ -1,9 +1,9 @@
 /**
  * Characters of a source: white space, words and literals (docs/protocol/scripts.md#lexical-rules).
  */
-import { I64_MAX, I64_MIN } from '../base/int.ts';
-import { bytesOfBase58, bytesOfBase64 } from './operations.ts';
-import { ScriptError } from './tree.ts';
+import { I64_MAX, I64_MIN } from '../../base/int.ts';
+import { bytesOfBase58, bytesOfBase64 } from '../evaluation/operations.ts';
+import { ScriptError } from '../language/tree.ts';
 
 const BYTES_LITERAL_LENGTH_MAX = 12_288;
 

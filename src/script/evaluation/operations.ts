@@ -2,14 +2,11 @@
  * What the built-in functions compute (docs/protocol/scripts.md#functions). Each one is exact,
  * bounded in the size of its result, and fails with EvaluationFailure only.
  */
-import { base58 as alphabet58 } from '../base/base58.ts';
-import { equal, utf8 } from '../base/bytes.ts';
-import { isI64 } from '../base/int.ts';
-import { ADDRESS_BYTES } from '../base/sizes.ts';
-import { caseTypes } from './case-types.ts';
-import { contentUnits, decodedUnits, elementUnits, partUnits, recordUnits } from './charges.ts';
-import type { Environment, FoundTransaction } from './environment.ts';
-import type { Meter } from './meter.ts';
+import { base58 as alphabet58 } from '../../base/base58.ts';
+import { equal, utf8 } from '../../base/bytes.ts';
+import { isI64 } from '../../base/int.ts';
+import { ADDRESS_BYTES } from '../../base/sizes.ts';
+import { caseTypes } from '../language/case-types.ts';
 import {
   type CaseObject,
   caseObject,
@@ -19,7 +16,10 @@ import {
   kindOf,
   UNIT,
   type Value,
-} from './values.ts';
+} from '../language/values.ts';
+import { contentUnits, decodedUnits, elementUnits, partUnits, recordUnits } from './charges.ts';
+import type { Environment, FoundTransaction } from './environment.ts';
+import type { Meter } from './meter.ts';
 
 const BYTES_MAX = 65_536;
 /** Characters of a value that a message shows. */

@@ -2,10 +2,8 @@
  * `match` becomes a variable with tests of its kind (docs/protocol/scripts.md#match). A value that
  * no case takes would end in `throw()`; the check of exhaustiveness makes that unreachable.
  */
-import { typeError } from './scanner.ts';
-import { enter, leave, requireFree, type Scope, type Typed } from './scope.ts';
-import type { Case, Syntax } from './syntax.ts';
-import { TRUE, type Tree } from './tree.ts';
+
+import { TRUE, type Tree } from '../language/tree.ts';
 import {
   breadth,
   common,
@@ -17,7 +15,10 @@ import {
   typesText,
   typeText,
   unionOf,
-} from './types.ts';
+} from '../language/types.ts';
+import { typeError } from './scanner.ts';
+import { enter, leave, requireFree, type Scope, type Typed } from './scope.ts';
+import type { Case, Syntax } from './syntax.ts';
 
 type Match = Extract<Syntax, { is: 'match' }>;
 type Compile = (syntax: Syntax, scope: Scope) => Typed;

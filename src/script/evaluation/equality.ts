@@ -6,10 +6,10 @@
  * each pair of objects once, so that it ends after as many steps as there are objects.
  */
 
-import { equal } from '../base/bytes.ts';
-import { type Charge, unitsOf } from '../base/charge.ts';
+import { equal } from '../../base/bytes.ts';
+import { type Charge, unitsOf } from '../../base/charge.ts';
+import { type CaseObject, isBytes, isList, isObject, type Value } from '../language/values.ts';
 import type { Meter } from './meter.ts';
-import { type CaseObject, isBytes, isList, isObject, type Value } from './values.ts';
 
 /** A pair of values. */
 export const PAIR_UNITS = 3;

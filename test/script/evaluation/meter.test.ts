@@ -1,12 +1,17 @@
 /** What runs charge (docs/protocol/scripts.md#metering), and that all nodes charge the same. */
 import t from 'tap';
-import { unitsOf } from '../../src/base/charge.ts';
-import type { Environment } from '../../src/script/environment.ts';
-import { Meter, OutOfUnits, RUN_UNITS_MAX, UNMETERED } from '../../src/script/meter.ts';
-import { programOf } from '../../src/script/program.ts';
-import type { Tree } from '../../src/script/tree.ts';
-import { EvaluationFailure } from '../../src/script/values.ts';
-import { scheme } from '../generators/network.ts';
+import { unitsOf } from '../../../src/base/charge.ts';
+import type { Environment } from '../../../src/script/evaluation/environment.ts';
+import {
+  Meter,
+  OutOfUnits,
+  RUN_UNITS_MAX,
+  UNMETERED,
+} from '../../../src/script/evaluation/meter.ts';
+import { programOf } from '../../../src/script/evaluation/program.ts';
+import type { Tree } from '../../../src/script/language/tree.ts';
+import { EvaluationFailure } from '../../../src/script/language/values.ts';
+import { scheme } from '../../generators/network.ts';
 import {
   alice,
   big,
@@ -25,7 +30,7 @@ import {
   wide,
   worlds,
   zeros,
-} from './world.ts';
+} from '../world.ts';
 
 const { charges } = scheme;
 const hash = (size: number): number => unitsOf(charges.hash, size);

@@ -1,6 +1,6 @@
 /** All that a script may ask about the world (docs/protocol/scripts.md#environment). */
-import type { CryptoCharges } from '../base/charge.ts';
-import type { CaseObject, Value } from './values.ts';
+import type { CryptoCharges } from '../../base/charge.ts';
+import type { CaseObject, Value } from '../language/values.ts';
 
 export interface Hashes {
   readonly keccak256: (message: Uint8Array) => Uint8Array;

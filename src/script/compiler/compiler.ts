@@ -2,13 +2,9 @@
  * From syntax to the typed tree (docs/protocol/scripts.md#compiler). The texts of the refusals are
  * those that clients know.
  */
-import { compileMatch } from './match-compiler.ts';
-import { typeError } from './scanner.ts';
-import { enter, leave, outerScope, requireFree, type Scope, type Typed } from './scope.ts';
-import { resolveCall } from './signatures.ts';
-import { Steps } from './steps.ts';
-import type { Syntax } from './syntax.ts';
-import { type Context, ScriptError, type Tree, type Version } from './tree.ts';
+
+import { Steps } from '../language/steps.ts';
+import { type Context, ScriptError, type Tree, type Version } from '../language/tree.ts';
 import {
   BOOLEAN,
   BYTES,
@@ -22,7 +18,12 @@ import {
   type Type,
   typesText,
   typeText,
-} from './types.ts';
+} from '../language/types.ts';
+import { compileMatch } from './match-compiler.ts';
+import { typeError } from './scanner.ts';
+import { enter, leave, outerScope, requireFree, type Scope, type Typed } from './scope.ts';
+import { resolveCall } from './signatures.ts';
+import type { Syntax } from './syntax.ts';
 
 /** Twice what a script takes whose 8,192 bytes do nothing but join types as wide as that of `tx`. */
 const STEPS_MAX = 50_000;

@@ -2,9 +2,9 @@
  * The variables of a refused run, as an answer shows them. A script decides how many they are and
  * what they hold, so text and work are bounded: what comes after the limit is counted only.
  */
-import type { Evaluated } from './program.ts';
+import type { Evaluated } from '../evaluation/program.ts';
+import { EvaluationFailure } from '../language/values.ts';
 import { VALUE_LENGTH_MAX, valueText } from './tree-text.ts';
-import { EvaluationFailure } from './values.ts';
 
 /** Characters of all values together, with one value more. */
 const TEXT_LENGTH_MAX = 65_536;
