@@ -17,6 +17,7 @@ const rooms = {
   network: ['messages', 'sessions', 'peers', 'sync', 'gossip'],
   contracts: ['reads', 'images', 'statuses', 'waiting', 'execution', 'groups'],
   script: ['language', 'evaluation', 'compiler', 'text'],
+  finality: ['votes', 'proofs'],
 };
 const services = layers[6].join('|');
 /** The families of cryptography: folders of src/crypto. */

@@ -42,7 +42,7 @@ export type BlockVersion = 1 | 3 | 4 | 100;
 /** Also the size of a block id, which is its signature. */
 export const GENERATION_SIGNATURE_BYTES = 32;
 export const FEATURE_VOTES_MAX = 64;
-/** That of 2,000 voters (finality/justification.ts). */
+/** That of 2,000 voters (finality/proofs/justification.ts). */
 export const JUSTIFICATION_BYTES_MAX = 128_288;
 
 const POS_TYPE = 1;

@@ -6,12 +6,12 @@ import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
-import { type Justification, justificationChecks } from './justification.ts';
-import { mayCarry } from './links.ts';
+import { type Justification, justificationChecks } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
-import type { Checkpoint, Vote } from './vote.ts';
-import { type Deciding, decidingOn, isQuorumOfEach } from './voter-set.ts';
+import { mayCarry } from './votes/links.ts';
+import type { Checkpoint, Vote } from './votes/vote.ts';
+import { type Deciding, decidingOn, isQuorumOfEach } from './votes/voter-set.ts';
 
 export interface CarriedPorts {
   readonly blocks: BlockIndex;

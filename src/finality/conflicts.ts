@@ -10,14 +10,14 @@ import { equal, latin1 } from '../base/bytes.ts';
 import { type Misconduct, misconduct } from '../base/misconduct.ts';
 import type { Log, SignatureCheck, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
-import type { FinalProof } from './final-proof.ts';
-import { justificationChecks } from './justification.ts';
+import type { FinalProof } from './proofs/final-proof.ts';
+import { justificationChecks } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import type { Tracker } from './tracker.ts';
-import type { Checkpoint, Vote } from './vote.ts';
-import { isQuorumOfEach, type VoterSet } from './voter-set.ts';
-import type { VoterSets } from './voter-sets.ts';
+import type { Checkpoint, Vote } from './votes/vote.ts';
+import { isQuorumOfEach, type VoterSet } from './votes/voter-set.ts';
+import type { VoterSets } from './votes/voter-sets.ts';
 
 export interface Conflict {
   /** The highest final block of the own chain. */

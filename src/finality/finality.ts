@@ -16,22 +16,22 @@ import type { Sign } from '../base/signer/signing.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
 import { type Conflict, Conflicts } from './conflicts.ts';
-import { areContradictory, type Contradiction } from './evidence.ts';
-import { decodeFinalProof, encodeFinalProof, votesOf } from './final-proof.ts';
-import type { Justification } from './justification.ts';
 import type { Note, NoteDisk } from './note-file.ts';
+import { decodeFinalProof, encodeFinalProof, votesOf } from './proofs/final-proof.ts';
+import type { Justification } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';
 import { JustifiedVotes } from './spread/justified-votes.ts';
 import { VoteOutbox } from './spread/vote-outbox.ts';
 import { VoteTellers } from './spread/vote-tellers.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import { type FinalBlock, Tracker } from './tracker.ts';
-import { type Checkpoint, checkpointKey, type SignedVote } from './vote.ts';
-import { VotePool } from './vote-pool.ts';
 import { Voter } from './voter.ts';
-import { isQuorumOfEach, type VoterSet } from './voter-set.ts';
-import type { VoterSets } from './voter-sets.ts';
-import { decodeVotes, encodeVotes, VOTES_OF_MESSAGE_MAX } from './votes-message.ts';
+import { areContradictory, type Contradiction } from './votes/evidence.ts';
+import { type Checkpoint, checkpointKey, type SignedVote } from './votes/vote.ts';
+import { VotePool } from './votes/vote-pool.ts';
+import { isQuorumOfEach, type VoterSet } from './votes/voter-set.ts';
+import type { VoterSets } from './votes/voter-sets.ts';
+import { decodeVotes, encodeVotes, VOTES_OF_MESSAGE_MAX } from './votes/votes-message.ts';
 
 export interface FinalityOptions {
   /** Hash of the header of the genesis block. */

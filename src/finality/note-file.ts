@@ -17,8 +17,8 @@ import { DIGEST_BYTES } from '../base/sizes.ts';
 import { StartError } from '../base/start-error.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
-import type { Link } from './links.ts';
-import { decodeVote, encodeVote, type SignedVote, signedVoteBytes } from './vote.ts';
+import type { Link } from './votes/links.ts';
+import { decodeVote, encodeVote, type SignedVote, signedVoteBytes } from './votes/vote.ts';
 
 export interface Note {
   readonly link: Link;

@@ -5,12 +5,12 @@
  * the block, and all nodes that have the block agree on it.
  */
 import { latin1 } from '../base/bytes.ts';
-import { type BlockOfVoters, voterSetsAfter } from './entitled-voters.ts';
-import type { Justification } from './justification.ts';
-import { makesSourceFinal } from './links.ts';
-import type { Checkpoint } from './vote.ts';
-import type { VoterSet } from './voter-set.ts';
-import type { VoterSets } from './voter-sets.ts';
+import type { Justification } from './proofs/justification.ts';
+import { type BlockOfVoters, voterSetsAfter } from './votes/entitled-voters.ts';
+import { makesSourceFinal } from './votes/links.ts';
+import type { Checkpoint } from './votes/vote.ts';
+import type { VoterSet } from './votes/voter-set.ts';
+import type { VoterSets } from './votes/voter-sets.ts';
 
 export interface TrackedBlock {
   /** `checkpoint.id` as a text of one character for each byte. */

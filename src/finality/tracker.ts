@@ -9,13 +9,13 @@
 import { compare, equal, latin1 } from '../base/bytes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { isVoteFor, justificationOf, voteFor } from './carried.ts';
-import type { FinalProof } from './final-proof.ts';
-import type { Justification } from './justification.ts';
+import type { FinalProof } from './proofs/final-proof.ts';
+import type { Justification } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, madeFinal, type TrackedBlock } from './tracked-block.ts';
-import type { Checkpoint, SignedVote } from './vote.ts';
-import { type Deciding, decidingOn, type VoterSet } from './voter-set.ts';
-import type { VoterSets } from './voter-sets.ts';
+import type { Checkpoint, SignedVote } from './votes/vote.ts';
+import { type Deciding, decidingOn, type VoterSet } from './votes/voter-set.ts';
+import type { VoterSets } from './votes/voter-sets.ts';
 
 export interface TrackerPorts {
   readonly blocks: BlockIndex;

@@ -11,13 +11,13 @@ import type { Clock, Log } from '../base/ports.ts';
 import { isUnsigned, type Sign, withSignature } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
-import { areContradictory } from './evidence.ts';
-import type { Link } from './links.ts';
 import { encodeNote, type Note, type NoteDisk, type NoteOwner } from './note-file.ts';
 import type { Rules } from './rules.ts';
 import type { TrackedBlock } from './tracked-block.ts';
-import { type SignedVote, type Vote, voteBytes } from './vote.ts';
-import type { Deciding } from './voter-set.ts';
+import { areContradictory } from './votes/evidence.ts';
+import type { Link } from './votes/links.ts';
+import { type SignedVote, type Vote, voteBytes } from './votes/vote.ts';
+import type { Deciding } from './votes/voter-set.ts';
 
 export interface VoterOptions extends NoteOwner {
   readonly maxRollback: number;

@@ -5,8 +5,8 @@ import { latin1 } from '../base/bytes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Finality } from '../finality/finality.ts';
 import type { TrackedBlock } from '../finality/tracked-block.ts';
-import type { VoterSet } from '../finality/voter-set.ts';
-import type { VoterSets } from '../finality/voter-sets.ts';
+import type { VoterSet } from '../finality/votes/voter-set.ts';
+import type { VoterSets } from '../finality/votes/voter-sets.ts';
 import type { FinalityReport } from '../rest/services.ts';
 import type { VoterOverride } from '../tx/rules/chain-rules.ts';
 

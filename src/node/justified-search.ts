@@ -9,7 +9,7 @@ import type { Clock } from '../base/ports.ts';
 import { mayBeQuorum, type VotesOfChain } from '../chain/finality/branch-lead.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { ancestorAt, type TrackedBlock } from '../finality/tracked-block.ts';
-import { checkpointKey } from '../finality/vote.ts';
+import { checkpointKey } from '../finality/votes/vote.ts';
 
 export const PAUSE_MS_MIN = 2_000;
 export const PAUSE_MS_MAX = 64_000;

@@ -9,7 +9,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { EventStreams } from '../events/event-streams.ts';
-import type { Contradiction } from '../finality/evidence.ts';
+import type { Contradiction } from '../finality/votes/evidence.ts';
 import type { Keystore } from '../keystore/keystore.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Pool } from '../mempool/pool.ts';

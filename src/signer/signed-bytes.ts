@@ -11,7 +11,7 @@ import { decodeBlock } from '../block/block.ts';
 import { BOUND_VERSION, decodeLink, type Header } from '../block/header.ts';
 import { readTurn, type Turn } from '../block/turn-claims.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
-import { readVote, type Vote } from '../finality/vote.ts';
+import { readVote, type Vote } from '../finality/votes/vote.ts';
 import { allTypes, decodeStoredTx } from '../tx/registry.ts';
 import { atomic } from '../tx/types/120-atomic.ts';
 

@@ -1,8 +1,8 @@
 // A block that becomes final while another branch is about to take its place.
 import t from 'tap';
 import { finalFloor, finalProofWrite } from '../../src/chain/finality/final-floor.ts';
-import { encodeFinalProof } from '../../src/finality/final-proof.ts';
-import { decodeJustification } from '../../src/finality/justification.ts';
+import { encodeFinalProof } from '../../src/finality/proofs/final-proof.ts';
+import { decodeJustification } from '../../src/finality/proofs/justification.ts';
 import { scheme } from './chain-harness.ts';
 import { chainWith, justificationOf, linkTo, mineCarrying } from './finality-harness.ts';
 

@@ -4,7 +4,6 @@ import { latin1 } from '../../src/base/bytes.ts';
 import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
 import { judgeCarried } from '../../src/finality/carried.ts';
 import { Finality } from '../../src/finality/finality.ts';
-import { KeptVotes } from '../../src/finality/kept-votes.ts';
 import {
   decodeNote,
   encodeNote,
@@ -12,13 +11,14 @@ import {
   type Note,
   readNote,
 } from '../../src/finality/note-file.ts';
-import { verifyOffline } from '../../src/finality/offline-proof.ts';
+import { verifyOffline } from '../../src/finality/proofs/offline-proof.ts';
 import { rules } from '../../src/finality/rules.ts';
 import { Tracker } from '../../src/finality/tracker.ts';
-import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
-import { VotePool } from '../../src/finality/vote-pool.ts';
-import { decidingOn } from '../../src/finality/voter-set.ts';
-import { encodeVotes } from '../../src/finality/votes-message.ts';
+import { KeptVotes } from '../../src/finality/votes/kept-votes.ts';
+import { type SignedVote, voteBytes } from '../../src/finality/votes/vote.ts';
+import { VotePool } from '../../src/finality/votes/vote-pool.ts';
+import { decidingOn } from '../../src/finality/votes/voter-set.ts';
+import { encodeVotes } from '../../src/finality/votes/votes-message.ts';
 import { family } from '../family.ts';
 import { Dice } from '../system/sim/random.ts';
 import { nodeClock, World } from '../system/sim/world.ts';

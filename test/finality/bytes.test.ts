@@ -9,7 +9,7 @@ import {
   decodeJustification,
   encodeJustification,
   justificationChecks,
-} from '../../src/finality/justification.ts';
+} from '../../src/finality/proofs/justification.ts';
 import {
   decodeVote,
   encodeVote,
@@ -19,7 +19,7 @@ import {
   VOTERS_MAX,
   voteBytes,
   voteCheck,
-} from '../../src/finality/vote.ts';
+} from '../../src/finality/votes/vote.ts';
 import { scheme, setsOf, vectors, voteOf } from './vectors.ts';
 
 const isGood = (check: ReturnType<typeof voteCheck>): boolean =>

@@ -1,9 +1,9 @@
 // Two final blocks that contradict each other (finality.md#contradictions): more than a third has lied.
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
-import { encodeFinalProof } from '../../src/finality/final-proof.ts';
-import type { SignedVote } from '../../src/finality/vote.ts';
-import type { VoterSet } from '../../src/finality/voter-set.ts';
+import { encodeFinalProof } from '../../src/finality/proofs/final-proof.ts';
+import type { SignedVote } from '../../src/finality/votes/vote.ts';
+import type { VoterSet } from '../../src/finality/votes/voter-set.ts';
 import { setOf, type ToyBlock } from './network/toy-chain.ts';
 import { ToyEngine, voteOf } from './toy-engine.ts';
 import { scheme } from './vectors.ts';

@@ -1,10 +1,10 @@
 // The engine as a whole (finality.md): what it shows, carries, refuses and waits for.
 import t from 'tap';
 import { equal, latin1 } from '../../src/base/bytes.ts';
-import { decodeFinalProof, encodeFinalProof } from '../../src/finality/final-proof.ts';
+import { decodeFinalProof, encodeFinalProof } from '../../src/finality/proofs/final-proof.ts';
 import { GATHER_MS } from '../../src/finality/spread/vote-outbox.ts';
-import { checkpointKey, type Vote } from '../../src/finality/vote.ts';
-import { encodeVotes } from '../../src/finality/votes-message.ts';
+import { checkpointKey, type Vote } from '../../src/finality/votes/vote.ts';
+import { encodeVotes } from '../../src/finality/votes/votes-message.ts';
 import { setOf } from './network/toy-chain.ts';
 import { ROUND_MS, ToyEngine, voteOf } from './toy-engine.ts';
 import { scheme } from './vectors.ts';

@@ -1,6 +1,7 @@
 // The rules of finality one by one (finality.md); test/models shows what they do together.
 import fc from 'fast-check';
 import t from 'tap';
+import { mayMakeBlock, noteAfterLoss } from '../../src/finality/rules.ts';
 import {
   contradict,
   type IdentifiedLink,
@@ -8,10 +9,13 @@ import {
   mayCarry,
   mayVote,
   sourceAfter,
-} from '../../src/finality/links.ts';
-import { noteAfterLoss } from '../../src/finality/notes.ts';
-import { decidingSets, quorum, setsAfter, type VoterSets } from '../../src/finality/voter-sets.ts';
-import { mayMakeBlock } from '../../src/finality/waiting.ts';
+} from '../../src/finality/votes/links.ts';
+import {
+  decidingSets,
+  quorum,
+  setsAfter,
+  type VoterSets,
+} from '../../src/finality/votes/voter-sets.ts';
 
 t.test('quorums', async (t) => {
   t.strictSame([1, 2, 3, 4, 5, 6, 7, 10].map(quorum), [1, 2, 3, 3, 4, 5, 5, 7]);

@@ -8,9 +8,9 @@ import { isVoteFor, justificationOf, voteFor } from '../../src/finality/carried.
 import { FIRST_NOTE, type Note } from '../../src/finality/note-file.ts';
 import { type Rules, rules } from '../../src/finality/rules.ts';
 import type { TrackedBlock } from '../../src/finality/tracked-block.ts';
-import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
 import { Voter } from '../../src/finality/voter.ts';
-import { decidingOn, type VoterSet } from '../../src/finality/voter-set.ts';
+import { type SignedVote, voteBytes } from '../../src/finality/votes/vote.ts';
+import { decidingOn, type VoterSet } from '../../src/finality/votes/voter-set.ts';
 import { family } from '../family.ts';
 import { Dice } from '../system/sim/random.ts';
 import { nodeClock, World } from '../system/sim/world.ts';

@@ -6,9 +6,9 @@ import { Finality, type Peer, type VoterKey } from '../../src/finality/finality.
 import { FIRST_NOTE } from '../../src/finality/note-file.ts';
 import { rules } from '../../src/finality/rules.ts';
 import type { TrackedBlock } from '../../src/finality/tracked-block.ts';
-import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
-import { decidingOn, type VoterSet } from '../../src/finality/voter-set.ts';
-import { decodeVotes, encodeVotes } from '../../src/finality/votes-message.ts';
+import { type SignedVote, voteBytes } from '../../src/finality/votes/vote.ts';
+import { decidingOn, type VoterSet } from '../../src/finality/votes/voter-set.ts';
+import { decodeVotes, encodeVotes } from '../../src/finality/votes/votes-message.ts';
 import { family } from '../family.ts';
 import { Dice } from '../system/sim/random.ts';
 import { nodeClock, World } from '../system/sim/world.ts';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { decodeHex } from '../../src/base/hex.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
-import type { Checkpoint, Vote } from '../../src/finality/vote.ts';
-import type { VoterSets } from '../../src/finality/voter-sets.ts';
+import type { Checkpoint, Vote } from '../../src/finality/votes/vote.ts';
+import type { VoterSets } from '../../src/finality/votes/voter-sets.ts';
 
 interface CheckpointJson {
   readonly height: number;

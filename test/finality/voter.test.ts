@@ -12,9 +12,9 @@ import {
 } from '../../src/finality/note-file.ts';
 import { rules } from '../../src/finality/rules.ts';
 import type { TrackedBlock } from '../../src/finality/tracked-block.ts';
-import { type SignedVote, voteBytes } from '../../src/finality/vote.ts';
 import { Voter } from '../../src/finality/voter.ts';
-import { decidingOn } from '../../src/finality/voter-set.ts';
+import { type SignedVote, voteBytes } from '../../src/finality/votes/vote.ts';
+import { decidingOn } from '../../src/finality/votes/voter-set.ts';
 import { family } from '../family.ts';
 import { Dice } from '../system/sim/random.ts';
 import { nodeClock, World } from '../system/sim/world.ts';

@@ -7,7 +7,7 @@
  * it. What a voter does at a height depends on its votes at lower heights, and a block on the votes
  * for blocks below it, so every course of events has the same end as one in this order.
  */
-import type { Link } from '../../src/finality/links.ts';
+import type { Link } from '../../src/finality/votes/links.ts';
 import {
   bit,
   bits,

@@ -1,5 +1,5 @@
 /** What a block knows of the chain that it ends: all that rules ask for, and nothing else. */
-import type { VoterSets } from '../../src/finality/voter-sets.ts';
+import type { VoterSets } from '../../src/finality/votes/voter-sets.ts';
 import type { Rules } from './rules.ts';
 
 /** Members, one bit each. */

@@ -1,14 +1,14 @@
 /** The rules that the models run: those of src/finality, so that a mutation can replace one. */
+
+import { mayMakeBlock, noteAfterLoss } from '../../src/finality/rules.ts';
 import {
   type Link,
   makesSourceFinal,
   mayCarry,
   mayVote,
   sourceAfter,
-} from '../../src/finality/links.ts';
-import { noteAfterLoss } from '../../src/finality/notes.ts';
-import { decidingSets, quorum, setsAfter } from '../../src/finality/voter-sets.ts';
-import { mayMakeBlock } from '../../src/finality/waiting.ts';
+} from '../../src/finality/votes/links.ts';
+import { decidingSets, quorum, setsAfter } from '../../src/finality/votes/voter-sets.ts';
 
 export const rules = {
   quorum,

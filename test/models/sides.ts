@@ -6,7 +6,7 @@
  * justified block, then the longer one. A block carries the highest justification that its chain
  * lacks. Only the last vote of each voter counts, which everybody sends again and again.
  */
-import type { Link } from '../../src/finality/links.ts';
+import type { Link } from '../../src/finality/votes/links.ts';
 import {
   bit,
   bits,

@@ -35,7 +35,7 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'fewer bytes than a hash are equal to none: it says so without making one',
   ],
   [
-    'src/finality/offline-proof.ts readLinks: throw cause;',
+    'src/finality/proofs/offline-proof.ts readLinks: throw cause;',
     'decoding throws its own error only; any other is a fault of the node',
   ],
   [

@@ -2,8 +2,8 @@
 import t from 'tap';
 import type { Files } from '../../src/base/ports.ts';
 import { FinalityIndex } from '../../src/chain/finality/finality-index.ts';
-import { voteBytes } from '../../src/finality/vote.ts';
-import { encodeVotes } from '../../src/finality/votes-message.ts';
+import { voteBytes } from '../../src/finality/votes/vote.ts';
+import { encodeVotes } from '../../src/finality/votes/votes-message.ts';
 import type { LedgerView } from '../../src/ledger/ledger.ts';
 import { VOTES } from '../../src/network/messages/vote-messages.ts';
 import type { Session, Sessions } from '../../src/network/sessions/session.ts';

@@ -14,7 +14,6 @@ const FULL: Readonly<Record<string, number>> = {
   'src/adapters/http': 32,
   'src/base': 40,
   'src/data-service/crawler': 30,
-  'src/finality': 28,
   'src/ledger': 29,
   'src/node': 28,
   'src/privacy': 25,

@@ -12,7 +12,7 @@ import { turnBytes } from '../../src/block/turn-claims.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { encodeNote, FIRST_NOTE, type NoteDisk, readNote } from '../../src/finality/note-file.ts';
-import { type Vote, voteBytes } from '../../src/finality/vote.ts';
+import { type Vote, voteBytes } from '../../src/finality/votes/vote.ts';
 import { noteDisk } from '../../src/node/voter-note.ts';
 import { blockNoteFrom, encodeBlockNote, readBlockNote } from '../../src/signer/block-note.ts';
 import { Signer } from '../../src/signer/signer.ts';

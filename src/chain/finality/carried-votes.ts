@@ -1,7 +1,7 @@
 /** Votes of a key that blocks of the own chain carry: such a key has voted, whatever its note says (finality.md#notes). */
 import { assert } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
-import { decidingOn } from '../../finality/voter-set.ts';
+import { decidingOn } from '../../finality/votes/voter-set.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { carriedTargets } from '../../ledger/tables.ts';

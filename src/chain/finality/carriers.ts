@@ -1,6 +1,6 @@
 /** Which blocks say at a start what is justified and final (finality.md#votes). */
 import { latin1 } from '../../base/bytes.ts';
-import { isProofBy } from '../../finality/final-proof.ts';
+import { isProofBy } from '../../finality/proofs/final-proof.ts';
 import { madeFinal, type TrackedBlock } from '../../finality/tracked-block.ts';
 import type { FinalBlock } from '../../finality/tracker.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';

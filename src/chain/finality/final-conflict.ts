@@ -8,13 +8,13 @@ import { StartError } from '../../base/start-error.ts';
 import { type ChainScheme, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import type { Conflict } from '../../finality/conflicts.ts';
-import { decodeFinalProof, encodeFinalProof } from '../../finality/final-proof.ts';
+import { decodeFinalProof, encodeFinalProof } from '../../finality/proofs/final-proof.ts';
 import {
   CHECKPOINT_BYTES,
   type Checkpoint,
   readCheckpoint,
   writeCheckpoint,
-} from '../../finality/vote.ts';
+} from '../../finality/votes/vote.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { meta } from '../../ledger/tables.ts';
 import type { VoterOverride } from '../../tx/rules/chain-rules.ts';

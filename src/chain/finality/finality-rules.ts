@@ -18,19 +18,19 @@ import {
 } from '../../block/header.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { checksInChain } from '../../finality/carried.ts';
+import { decodeJustification, type Justification } from '../../finality/proofs/justification.ts';
+import { rules as finalityRules } from '../../finality/rules.ts';
 import {
   type Electorate,
   entitledVoters,
   voterSetsAfter,
   voterSetsOfRoot,
-} from '../../finality/entitled-voters.ts';
-import { decodeJustification, type Justification } from '../../finality/justification.ts';
-import { makesSourceFinal } from '../../finality/links.ts';
-import { rules as finalityRules } from '../../finality/rules.ts';
-import type { Checkpoint } from '../../finality/vote.ts';
-import type { VoterSet } from '../../finality/voter-set.ts';
-import type { VoterSets } from '../../finality/voter-sets.ts';
-import { encodeVoterSets } from '../../finality/voter-sets-bytes.ts';
+} from '../../finality/votes/entitled-voters.ts';
+import { makesSourceFinal } from '../../finality/votes/links.ts';
+import type { Checkpoint } from '../../finality/votes/vote.ts';
+import type { VoterSet } from '../../finality/votes/voter-set.ts';
+import type { VoterSets } from '../../finality/votes/voter-sets.ts';
+import { encodeVoterSets } from '../../finality/votes/voter-sets-bytes.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import type { KeyedOverlay } from '../../ledger/overlay.ts';
 import { activeRole, hasRole } from '../../ledger/permissions.ts';

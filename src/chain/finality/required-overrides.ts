@@ -7,7 +7,7 @@ import { equal } from '../../base/bytes.ts';
 import { StartError } from '../../base/start-error.ts';
 import { headerHash } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { isProofBy } from '../../finality/final-proof.ts';
+import { isProofBy } from '../../finality/proofs/final-proof.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { voterOverrides } from '../../ledger/tables.ts';

@@ -5,9 +5,9 @@
 import { equal } from '../../base/bytes.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
-import { writeCheckpoint } from '../../finality/vote.ts';
-import { type VoterSet, voterSet } from '../../finality/voter-set.ts';
-import type { VoterSets } from '../../finality/voter-sets.ts';
+import { writeCheckpoint } from '../../finality/votes/vote.ts';
+import { type VoterSet, voterSet } from '../../finality/votes/voter-set.ts';
+import type { VoterSets } from '../../finality/votes/voter-sets.ts';
 import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 
 /** What the block leaves instead. A change that goes on ends without effect. */

@@ -4,11 +4,11 @@
  */
 import { latin1 } from '../../base/bytes.ts';
 import { voteFor } from '../carried.ts';
-import { votesOf } from '../final-proof.ts';
-import type { KeptVotes } from '../kept-votes.ts';
+import { votesOf } from '../proofs/final-proof.ts';
 import type { BlockIndex } from '../tracked-block.ts';
 import type { Tracker } from '../tracker.ts';
-import type { Checkpoint, SignedVote } from '../vote.ts';
+import type { KeptVotes } from '../votes/kept-votes.ts';
+import type { Checkpoint, SignedVote } from '../votes/vote.ts';
 
 export interface JustifiedVotesPorts {
   readonly tracker: Tracker;

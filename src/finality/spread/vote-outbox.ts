@@ -7,8 +7,8 @@
  */
 import type { Clock } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { encodeVote, type SignedVote } from '../vote.ts';
-import { joinVotes, VOTES_OF_MESSAGE_MAX } from '../votes-message.ts';
+import { encodeVote, type SignedVote } from '../votes/vote.ts';
+import { joinVotes, VOTES_OF_MESSAGE_MAX } from '../votes/votes-message.ts';
 
 export const GATHER_MS = 100;
 

@@ -5,7 +5,7 @@
  * Invariant: at most `TOLD_MAX` blocks are remembered, those told of first leave first.
  */
 import { latin1 } from '../../base/bytes.ts';
-import { checkpointKey, type SignedVote } from '../vote.ts';
+import { checkpointKey, type SignedVote } from '../votes/vote.ts';
 
 export const TOLD_MAX = 1_000;
 

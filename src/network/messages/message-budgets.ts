@@ -4,9 +4,9 @@
  */
 import { KIB, MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
 import { blockBytesMax } from '../../block/block.ts';
-import { FINAL_PROOF_BYTES_MAX } from '../../finality/final-proof.ts';
-import { DECIDING_MAX } from '../../finality/justification.ts';
-import { VOTES_OF_MESSAGE_MAX } from '../../finality/votes-message.ts';
+import { FINAL_PROOF_BYTES_MAX } from '../../finality/proofs/final-proof.ts';
+import { DECIDING_MAX } from '../../finality/proofs/justification.ts';
+import { VOTES_OF_MESSAGE_MAX } from '../../finality/votes/votes-message.ts';
 import { blockLimits, blockProtocols } from './block-messages.ts';
 import { PEERS, PEERS_BYTES_MAX, PEERS_MAX } from './peer-messages.ts';
 import { txLimits, txProtocols } from './transaction-messages.ts';

@@ -3,7 +3,7 @@ import { Base58Error, base58 } from '../../base/base58.ts';
 import { DIGEST_BYTES } from '../../base/sizes.ts';
 import { StartError } from '../../base/start-error.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { VOTERS_MAX } from '../../finality/vote.ts';
+import { VOTERS_MAX } from '../../finality/votes/vote.ts';
 import type { VoterOverride } from '../../tx/rules/chain-rules.ts';
 import type { Config } from './settings.ts';
 

@@ -3,7 +3,7 @@
  * share them. The verdict on a transaction depends on these, the ledger and the block, and on
  * nothing else.
  */
-import type { Checkpoint } from '../../finality/vote.ts';
+import type { Checkpoint } from '../../finality/votes/vote.ts';
 
 export interface FeeSettings {
   /** False: every minimum fee is 0. */

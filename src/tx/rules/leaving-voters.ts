@@ -1,8 +1,8 @@
 /** A voter stays reachable until it decides on no block any more (finality.md#voters). */
 import { equal } from '../../base/bytes.ts';
 import { refused } from '../../base/errors.ts';
-import { decidingSets } from '../../finality/voter-sets.ts';
-import { decodeVoterSets } from '../../finality/voter-sets-bytes.ts';
+import { decidingSets } from '../../finality/votes/voter-sets.ts';
+import { decodeVoterSets } from '../../finality/votes/voter-sets-bytes.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { voterSets } from '../../ledger/tables.ts';

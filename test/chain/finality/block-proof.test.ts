@@ -5,11 +5,14 @@ import { finalProofWrite } from '../../../src/chain/finality/final-floor.ts';
 import { leavesAt, rootHeight } from '../../../src/chain/finality/finality-state.ts';
 import { trustedGenesis } from '../../../src/chain/finality/genesis-voters.ts';
 import { base64 } from '../../../src/codec/text.ts';
-import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
-import { decodeJustification } from '../../../src/finality/justification.ts';
-import { type TrustedCheckpoint, verifyOffline } from '../../../src/finality/offline-proof.ts';
-import { proofFromJson, stepsToJson } from '../../../src/finality/offline-proof-json.ts';
-import { decidingOn } from '../../../src/finality/voter-set.ts';
+import { encodeFinalProof } from '../../../src/finality/proofs/final-proof.ts';
+import { decodeJustification } from '../../../src/finality/proofs/justification.ts';
+import {
+  type TrustedCheckpoint,
+  verifyOffline,
+} from '../../../src/finality/proofs/offline-proof.ts';
+import { proofFromJson, stepsToJson } from '../../../src/finality/proofs/offline-proof-json.ts';
+import { decidingOn } from '../../../src/finality/votes/voter-set.ts';
 import { feature } from '../../../src/tx/rules/features.ts';
 import { permit } from '../../../src/tx/types/102-permit.ts';
 import { genesis, miners, scheme, signed, type TestChain } from '../chain-harness.ts';

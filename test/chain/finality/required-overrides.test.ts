@@ -13,10 +13,10 @@ import { requireOverrides } from '../../../src/chain/finality/required-overrides
 import { importBlocks } from '../../../src/chain/import/import-blocks.ts';
 import { rebuild } from '../../../src/chain/store/rebuild.ts';
 import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
-import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
-import { decodeJustification } from '../../../src/finality/justification.ts';
-import { verifyOffline } from '../../../src/finality/offline-proof.ts';
-import { decidingOn } from '../../../src/finality/voter-set.ts';
+import { encodeFinalProof } from '../../../src/finality/proofs/final-proof.ts';
+import { decodeJustification } from '../../../src/finality/proofs/justification.ts';
+import { verifyOffline } from '../../../src/finality/proofs/offline-proof.ts';
+import { decidingOn } from '../../../src/finality/votes/voter-set.ts';
 import { voterOverrides } from '../../../src/ledger/tables.ts';
 import type { VoterOverride } from '../../../src/tx/rules/chain-rules.ts';
 import {

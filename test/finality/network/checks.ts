@@ -5,11 +5,15 @@
 import { latin1 } from '../../../src/base/bytes.ts';
 import { encodeHex } from '../../../src/base/hex.ts';
 import { isVoteFor } from '../../../src/finality/carried.ts';
-import { areContradictory } from '../../../src/finality/evidence.ts';
 import type { Rules } from '../../../src/finality/rules.ts';
 import { madeFinal, type TrackedBlock } from '../../../src/finality/tracked-block.ts';
-import type { SignedVote } from '../../../src/finality/vote.ts';
-import { type Deciding, decidingOn, isQuorumOfEach } from '../../../src/finality/voter-set.ts';
+import { areContradictory } from '../../../src/finality/votes/evidence.ts';
+import type { SignedVote } from '../../../src/finality/votes/vote.ts';
+import {
+  type Deciding,
+  decidingOn,
+  isQuorumOfEach,
+} from '../../../src/finality/votes/voter-set.ts';
 import { scheme } from '../vectors.ts';
 import type { ToyBlock } from './toy-chain.ts';
 

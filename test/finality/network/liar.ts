@@ -4,9 +4,9 @@
  */
 import { concat, latin1 } from '../../../src/base/bytes.ts';
 import { voteFor } from '../../../src/finality/carried.ts';
-import { type SignedVote, type Vote, voteBytes } from '../../../src/finality/vote.ts';
-import { decidingOn } from '../../../src/finality/voter-set.ts';
-import { encodeVotes } from '../../../src/finality/votes-message.ts';
+import { type SignedVote, type Vote, voteBytes } from '../../../src/finality/votes/vote.ts';
+import { decidingOn } from '../../../src/finality/votes/voter-set.ts';
+import { encodeVotes } from '../../../src/finality/votes/votes-message.ts';
 import { family } from '../../family.ts';
 import type { Dice } from '../../system/sim/random.ts';
 import type { NodeClock } from '../../system/sim/world.ts';

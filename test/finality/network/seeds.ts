@@ -1,11 +1,11 @@
 /** One seed: a network, some rounds in which anything happens, then rounds in which everything works. */
 import { latin1 } from '../../../src/base/bytes.ts';
-import { areContradictory } from '../../../src/finality/evidence.ts';
-import { verifyOffline } from '../../../src/finality/offline-proof.ts';
-import { stepsTo } from '../../../src/finality/proof-steps.ts';
+import { verifyOffline } from '../../../src/finality/proofs/offline-proof.ts';
 import { type Rules, rules } from '../../../src/finality/rules.ts';
-import { decidingOn, type VoterSet } from '../../../src/finality/voter-set.ts';
+import { areContradictory } from '../../../src/finality/votes/evidence.ts';
+import { decidingOn, type VoterSet } from '../../../src/finality/votes/voter-set.ts';
 import { Dice } from '../../system/sim/random.ts';
+import { stepsTo } from '../proof-steps.ts';
 import { scheme } from '../vectors.ts';
 import type { Kind, Problem } from './checks.ts';
 import { type Member, Network } from './network.ts';

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
 import { GATHER_MS, VoteOutbox } from '../../../src/finality/spread/vote-outbox.ts';
-import type { SignedVote } from '../../../src/finality/vote.ts';
-import { decodeVotes, VOTES_OF_MESSAGE_MAX } from '../../../src/finality/votes-message.ts';
+import type { SignedVote } from '../../../src/finality/votes/vote.ts';
+import { decodeVotes, VOTES_OF_MESSAGE_MAX } from '../../../src/finality/votes/votes-message.ts';
 import { votesBudget } from '../../../src/network/messages/message-budgets.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 import { setOf } from '../network/toy-chain.ts';

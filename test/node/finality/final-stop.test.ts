@@ -6,8 +6,8 @@ import {
   proofAheadWrite,
   storedAhead,
 } from '../../../src/chain/finality/final-floor.ts';
-import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
-import { decodeJustification } from '../../../src/finality/justification.ts';
+import { encodeFinalProof } from '../../../src/finality/proofs/final-proof.ts';
+import { decodeJustification } from '../../../src/finality/proofs/justification.ts';
 import { FINALITY_PROOFS } from '../../../src/network/messages/vote-messages.ts';
 import type { NoticeHandler, Session, Sessions } from '../../../src/network/sessions/session.ts';
 import { saveFinalProof } from '../../../src/node/finality/save-final-proof.ts';

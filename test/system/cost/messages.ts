@@ -11,9 +11,12 @@ import {
   STATUS_NOTICES,
 } from '../../../src/contracts/statuses/status-messages.ts';
 import { MESSAGE_CHARS_MAX, signedPart } from '../../../src/contracts/statuses/status-record.ts';
-import { encodeFinalProof } from '../../../src/finality/final-proof.ts';
-import { DECIDING_MAX } from '../../../src/finality/justification.ts';
-import { VOTES_OF_MESSAGE_MAX, votesMessageBytesMax } from '../../../src/finality/votes-message.ts';
+import { encodeFinalProof } from '../../../src/finality/proofs/final-proof.ts';
+import { DECIDING_MAX } from '../../../src/finality/proofs/justification.ts';
+import {
+  VOTES_OF_MESSAGE_MAX,
+  votesMessageBytesMax,
+} from '../../../src/finality/votes/votes-message.ts';
 import {
   blockLimits,
   blockProtocols,

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
-import { areContradictory } from '../../../src/finality/evidence.ts';
 import { decodeNote, type Note } from '../../../src/finality/note-file.ts';
+import { areContradictory } from '../../../src/finality/votes/evidence.ts';
 import { family } from '../../family.ts';
 import { type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
 

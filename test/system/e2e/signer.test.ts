@@ -11,7 +11,7 @@ import { headerHash } from '../../../src/block/header.ts';
 import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
 import { loadConfig } from '../../../src/cli/config-file.ts';
 import { genesisBlock } from '../../../src/cli/genesis-block.ts';
-import { type Vote, voteBytes } from '../../../src/finality/vote.ts';
+import { type Vote, voteBytes } from '../../../src/finality/votes/vote.ts';
 import { RemoteKeys } from '../../../src/signer/remote-keys.ts';
 import { feature, presetFeatures } from '../../../src/tx/rules/features.ts';
 import { certificates } from '../../adapters/signer/certificates.ts';

@@ -2,8 +2,8 @@
  * Evidence of lies: two votes of one key that contradict each other (finality.md#contradictions). It has no
  * effect by itself.
  */
-import { equal, latin1 } from '../base/bytes.ts';
-import type { ChainScheme } from '../codec/codec.ts';
+import { equal, latin1 } from '../../base/bytes.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { contradict, type IdentifiedLink } from './links.ts';
 import { type SignedVote, type Vote, voteCheck } from './vote.ts';
 

@@ -2,19 +2,19 @@
  * Collects what an offline proof needs from a chain (offline-proof.ts). It walks the chain from its head
  * down to the trusted block.
  */
-import { latin1 } from '../base/bytes.ts';
-import type { ChainScheme } from '../codec/codec.ts';
-import { voteFor } from './carried.ts';
-import type { ProofStep, TrustedCheckpoint } from './offline-proof.ts';
+import { latin1 } from '../../src/base/bytes.ts';
+import type { ChainScheme } from '../../src/codec/codec.ts';
+import { voteFor } from '../../src/finality/carried.ts';
+import type { ProofStep, TrustedCheckpoint } from '../../src/finality/proofs/offline-proof.ts';
 import {
   ancestorAt,
   type BlockIndex,
   madeFinal,
   parentOf,
   type TrackedBlock,
-} from './tracked-block.ts';
-import type { FinalBlock } from './tracker.ts';
-import { decidingOn } from './voter-set.ts';
+} from '../../src/finality/tracked-block.ts';
+import type { FinalBlock } from '../../src/finality/tracker.ts';
+import { decidingOn } from '../../src/finality/votes/voter-set.ts';
 
 export interface ProvenChain {
   readonly blocks: BlockIndex;

@@ -1,7 +1,7 @@
 /** Pairs of votes that contradict each other as JSON (finality.md#contradictions): bytes are Base64. */
-import { isObject } from '../base/json.ts';
-import { type ChainScheme, CodecError } from '../codec/codec.ts';
-import { base64 } from '../codec/text.ts';
+import { isObject } from '../../base/json.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
+import { base64 } from '../../codec/text.ts';
 import type { Contradiction } from './evidence.ts';
 import { decodeVote, encodeVote, type SignedVote } from './vote.ts';
 

@@ -6,15 +6,15 @@
  * has signed, the set of the change is known too; and a direct link that both sets decided on proves a
  * final block at or above the beginning of the change, which completes it.
  */
-import { equal, latin1 } from '../base/bytes.ts';
-import { decodeLink, type Header } from '../block/header.ts';
-import { type ChainScheme, CodecError } from '../codec/codec.ts';
+import { equal, latin1 } from '../../base/bytes.ts';
+import { decodeLink, type Header } from '../../block/header.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
+import { makesSourceFinal } from '../votes/links.ts';
+import type { Checkpoint } from '../votes/vote.ts';
+import { decidingOn, isQuorumOfEach, type VoterSet, voterSet } from '../votes/voter-set.ts';
+import { quorum, type VoterSets } from '../votes/voter-sets.ts';
 import type { FinalProof } from './final-proof.ts';
 import { justificationChecks } from './justification.ts';
-import { makesSourceFinal } from './links.ts';
-import type { Checkpoint } from './vote.ts';
-import { decidingOn, isQuorumOfEach, type VoterSet, voterSet } from './voter-set.ts';
-import { quorum, type VoterSets } from './voter-sets.ts';
 
 /** What the verifier believes: a block, and the sets that it leaves, by their hash. */
 export interface TrustedCheckpoint {

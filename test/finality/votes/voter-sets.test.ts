@@ -1,18 +1,18 @@
 // Who votes, as state of the chain (finality.md#voters).
 import t from 'tap';
-import { latin1 } from '../../src/base/bytes.ts';
-import { CodecError } from '../../src/codec/codec.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
 import {
   type Electorate,
   entitledVoters,
   voterSetsAfter,
   voterSetsOfRoot,
-} from '../../src/finality/entitled-voters.ts';
-import { decidingOn, isQuorumOfEach, voterSet } from '../../src/finality/voter-set.ts';
-import { quorum } from '../../src/finality/voter-sets.ts';
-import { decodeVoterSets, encodeVoterSets } from '../../src/finality/voter-sets-bytes.ts';
-import { accounts, setOf } from './network/toy-chain.ts';
-import { scheme } from './vectors.ts';
+} from '../../../src/finality/votes/entitled-voters.ts';
+import { decidingOn, isQuorumOfEach, voterSet } from '../../../src/finality/votes/voter-set.ts';
+import { quorum } from '../../../src/finality/votes/voter-sets.ts';
+import { decodeVoterSets, encodeVoterSets } from '../../../src/finality/votes/voter-sets-bytes.ts';
+import { accounts, setOf } from '../network/toy-chain.ts';
+import { scheme } from '../vectors.ts';
 
 const four = setOf(1, 2, 3, 4);
 const seven = setOf(1, 2, 3, 4, 5, 6, 7);

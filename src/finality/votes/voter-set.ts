@@ -4,8 +4,8 @@
  * Invariants: the voters of a set ascend by address, each once; an address stands for one key, since it
  * is a hash of it. A voter is looked up by its key as a text of one character for each byte.
  */
-import { compare, latin1 } from '../base/bytes.ts';
-import type { ChainScheme } from '../codec/codec.ts';
+import { compare, latin1 } from '../../base/bytes.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { ruleHash, VOTERS_MAX } from './vote.ts';
 import { decidingSets, type VoterSets } from './voter-sets.ts';
 

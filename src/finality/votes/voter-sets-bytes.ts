@@ -9,9 +9,9 @@
  *
  * Keys are in the order of their addresses, so sets have one encoding.
  */
-import { compare } from '../base/bytes.ts';
-import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
-import { scratch } from '../codec/scratch.ts';
+import { compare } from '../../base/bytes.ts';
+import { type ChainScheme, CodecError, Reader, type Writer } from '../../codec/codec.ts';
+import { scratch } from '../../codec/scratch.ts';
 import { VOTERS_MAX } from './vote.ts';
 import { type VoterSet, voterSet } from './voter-set.ts';
 import type { VoterSets } from './voter-sets.ts';

@@ -2,7 +2,7 @@
  * Who is entitled to vote by the state after a block, and what that does to the sets
  * (finality.md#voters). The state of the ledger is behind `Electorate`.
  */
-import type { ChainScheme } from '../codec/codec.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { isSameSet, type VoterSet, voterSet } from './voter-set.ts';
 import { setsAfter, type VoterSets } from './voter-sets.ts';
 

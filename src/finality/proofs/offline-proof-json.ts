@@ -1,9 +1,9 @@
 /** Offline proofs as JSON (finality.md#proofs): bytes are Base64. */
-import { type ChainScheme, CodecError } from '../codec/codec.ts';
-import { base64 } from '../codec/text.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
+import { base64 } from '../../codec/text.ts';
+import { decodeVoterSets, encodeVoterSets } from '../votes/voter-sets-bytes.ts';
 import { decodeFinalProof, encodeFinalProof } from './final-proof.ts';
 import type { OfflineProof, ProofStep } from './offline-proof.ts';
-import { decodeVoterSets, encodeVoterSets } from './voter-sets-bytes.ts';
 
 /** Of a part; the longest has the votes of two sets. */
 const BYTES_MAX = 256 * 1024;

@@ -1,18 +1,18 @@
 // The bytes of the proof of a final block (finality.md#proofs): a round trip, and all that the decoder refuses.
 import fc from 'fast-check';
 import t from 'tap';
-import { CodecError } from '../../src/codec/codec.ts';
-import { voteFor } from '../../src/finality/carried.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
+import { voteFor } from '../../../src/finality/carried.ts';
 import {
   decodeFinalProof,
   encodeFinalProof,
   type FinalProof,
-} from '../../src/finality/final-proof.ts';
-import { VOTE_BYTES } from '../../src/finality/vote.ts';
-import { decidingOn } from '../../src/finality/voter-set.ts';
-import { setOf } from './network/toy-chain.ts';
-import { ToyEngine, voteOf } from './toy-engine.ts';
-import { scheme } from './vectors.ts';
+} from '../../../src/finality/proofs/final-proof.ts';
+import { VOTE_BYTES } from '../../../src/finality/votes/vote.ts';
+import { decidingOn } from '../../../src/finality/votes/voter-set.ts';
+import { setOf } from '../network/toy-chain.ts';
+import { ToyEngine, voteOf } from '../toy-engine.ts';
+import { scheme } from '../vectors.ts';
 
 const toy = new ToyEngine(setOf(1, 2, 3, 4));
 const block = toy.tracked(toy.block(toy.root));

@@ -1,8 +1,8 @@
 // Evidence comes from a file that anybody may have written.
 import t from 'tap';
-import { CodecError } from '../../src/codec/codec.ts';
-import { evidenceFromJson } from '../../src/finality/evidence-json.ts';
-import { scheme } from '../generators/network.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
+import { evidenceFromJson } from '../../../src/finality/votes/evidence-json.ts';
+import { scheme } from '../../generators/network.ts';
 
 const cases: readonly (readonly [name: string, json: unknown, why: RegExp])[] = [
   ['no object', 5, /no object/],

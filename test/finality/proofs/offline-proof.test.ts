@@ -1,22 +1,22 @@
 // Proofs for who has no chain (finality.md#proofs): through changes of the voters, and every reason to refuse one.
 import t, { type Test } from 'tap';
-import { decodeLink, encodeLink } from '../../src/block/header.ts';
-import { voteFor } from '../../src/finality/carried.ts';
+import { decodeLink, encodeLink } from '../../../src/block/header.ts';
+import { voteFor } from '../../../src/finality/carried.ts';
 import {
   type OfflineProof,
   type ProofStep,
   type TrustedCheckpoint,
   verifyOffline,
-} from '../../src/finality/offline-proof.ts';
-import { stepsTo } from '../../src/finality/proof-steps.ts';
-import { type Vote, voteBytes } from '../../src/finality/vote.ts';
-import { decidingOn, type VoterSet, voterSet } from '../../src/finality/voter-set.ts';
-import type { VoterSets } from '../../src/finality/voter-sets.ts';
-import { family } from '../family.ts';
-import { Dice } from '../system/sim/random.ts';
-import { accounts, setOf, type ToyBlock } from './network/toy-chain.ts';
-import { ToyEngine } from './toy-engine.ts';
-import { scheme } from './vectors.ts';
+} from '../../../src/finality/proofs/offline-proof.ts';
+import { type Vote, voteBytes } from '../../../src/finality/votes/vote.ts';
+import { decidingOn, type VoterSet, voterSet } from '../../../src/finality/votes/voter-set.ts';
+import type { VoterSets } from '../../../src/finality/votes/voter-sets.ts';
+import { family } from '../../family.ts';
+import { Dice } from '../../system/sim/random.ts';
+import { accounts, setOf, type ToyBlock } from '../network/toy-chain.ts';
+import { stepsTo } from '../proof-steps.ts';
+import { ToyEngine } from '../toy-engine.ts';
+import { scheme } from '../vectors.ts';
 
 const four = setOf(1, 2, 3, 4);
 const others = setOf(1, 5, 6, 7);

@@ -5,7 +5,7 @@
  * target; above the window of heights one vote of each voter; no more than `votesMax` in all, of which the
  * lowest go first. No step depends on how many heights have votes, but for a few that look at one voter.
  */
-import { equal, latin1 } from '../base/bytes.ts';
+import { equal, latin1 } from '../../base/bytes.ts';
 import { areContradictory, type Contradiction } from './evidence.ts';
 import { SortedHeights } from './sorted-heights.ts';
 import type { SignedVote } from './vote.ts';

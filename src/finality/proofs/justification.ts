@@ -10,11 +10,11 @@
  * All else that was signed follows from the chain of the target: the source, the sets, the keys. So
  * a justification has one encoding for each choice of voters.
  */
-import { assert } from '../base/assert.ts';
-import type { SignatureCheck } from '../base/ports.ts';
-import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
-import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
-import { scratch } from '../codec/scratch.ts';
+import { assert } from '../../base/assert.ts';
+import type { SignatureCheck } from '../../base/ports.ts';
+import { DIGEST_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
+import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
+import { scratch } from '../../codec/scratch.ts';
 import {
   type Checkpoint,
   readCheckpoint,
@@ -22,7 +22,7 @@ import {
   type Vote,
   voteBytes,
   writeCheckpoint,
-} from './vote.ts';
+} from '../votes/vote.ts';
 
 /** Voters of two sets that have none in common. */
 export const DECIDING_MAX = 2 * VOTERS_MAX;

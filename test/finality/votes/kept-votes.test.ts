@@ -1,10 +1,10 @@
 // Contradictions among many votes, found by a look at few of them.
 import t from 'tap';
-import { areContradictory } from '../../src/finality/evidence.ts';
-import { KeptVotes } from '../../src/finality/kept-votes.ts';
-import { SortedHeights } from '../../src/finality/sorted-heights.ts';
-import type { SignedVote } from '../../src/finality/vote.ts';
-import { Dice } from '../system/sim/random.ts';
+import { areContradictory } from '../../../src/finality/votes/evidence.ts';
+import { KeptVotes } from '../../../src/finality/votes/kept-votes.ts';
+import { SortedHeights } from '../../../src/finality/votes/sorted-heights.ts';
+import type { SignedVote } from '../../../src/finality/votes/vote.ts';
+import { Dice } from '../../system/sim/random.ts';
 
 const HASH = new Uint8Array(32);
 const SIGNATURE = new Uint8Array(64);

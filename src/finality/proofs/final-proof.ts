@@ -6,18 +6,18 @@
  *   141 bytes    of the vote that was signed
  *       bytes    of the justification
  */
-import { equal } from '../base/bytes.ts';
-import { type ChainScheme, CodecError } from '../codec/codec.ts';
+import { equal } from '../../base/bytes.ts';
+import { type ChainScheme, CodecError } from '../../codec/codec.ts';
+import { makesSourceFinal } from '../votes/links.ts';
+import { readVote, type SignedVote, VOTE_BYTES, type Vote, voteBytes } from '../votes/vote.ts';
+import { decidingOn, type VoterSet } from '../votes/voter-set.ts';
+import type { VoterSets } from '../votes/voter-sets.ts';
 import {
   decodeJustification,
   encodeJustification,
   JUSTIFICATION_BYTES_MAX,
   type Justification,
 } from './justification.ts';
-import { makesSourceFinal } from './links.ts';
-import { readVote, type SignedVote, VOTE_BYTES, type Vote, voteBytes } from './vote.ts';
-import { decidingOn, type VoterSet } from './voter-set.ts';
-import type { VoterSets } from './voter-sets.ts';
 
 export const FINAL_PROOF_BYTES_MAX = VOTE_BYTES + JUSTIFICATION_BYTES_MAX;
 

@@ -2,8 +2,8 @@
  * The message of votes (finality.md#spread): u1 count, then the votes, each with its key and signature.
  * All of them have one size, so a wrong length is known before anything is read.
  */
-import { concat } from '../base/bytes.ts';
-import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
+import { concat } from '../../base/bytes.ts';
+import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { decodeVote, encodeVote, type SignedVote, signedVoteBytes } from './vote.ts';
 
 export const VOTES_OF_MESSAGE_MAX = 200;

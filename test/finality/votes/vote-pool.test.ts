@@ -1,18 +1,18 @@
 // Bounds of the votes that are kept, and the order of the checks (finality.md#spread).
 import t from 'tap';
-import { Evidence, isEvidence } from '../../src/finality/evidence.ts';
-import { KeptVotes } from '../../src/finality/kept-votes.ts';
-import { checkpointKey, type SignedVote } from '../../src/finality/vote.ts';
-import { AHEAD_MAX, UNKNOWN_MAX } from '../../src/finality/vote-pool.ts';
+import { Evidence, isEvidence } from '../../../src/finality/votes/evidence.ts';
+import { KeptVotes } from '../../../src/finality/votes/kept-votes.ts';
+import { checkpointKey, type SignedVote } from '../../../src/finality/votes/vote.ts';
+import { AHEAD_MAX, UNKNOWN_MAX } from '../../../src/finality/votes/vote-pool.ts';
 import {
   decodeVotes,
   encodeVotes,
   VOTES_OF_MESSAGE_MAX,
   votesMessageBytesMax,
-} from '../../src/finality/votes-message.ts';
-import { accounts, setOf } from './network/toy-chain.ts';
-import { ToyEngine, voteOf } from './toy-engine.ts';
-import { scheme } from './vectors.ts';
+} from '../../../src/finality/votes/votes-message.ts';
+import { accounts, setOf } from '../network/toy-chain.ts';
+import { ToyEngine, voteOf } from '../toy-engine.ts';
+import { scheme } from '../vectors.ts';
 
 const four = setOf(1, 2, 3, 4);
 

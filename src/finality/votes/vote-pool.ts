@@ -6,10 +6,10 @@
  * taken then, since the chain may have moved meanwhile; what waits for its check is bounded. Only a
  * wrong signature is an offence: whatever else is wrong depends on the view of a node.
  */
-import { equal, latin1 } from '../base/bytes.ts';
-import { type Misconduct, misconduct } from '../base/misconduct.ts';
-import type { Verifier } from '../base/ports.ts';
-import type { ChainScheme } from '../codec/codec.ts';
+import { equal, latin1 } from '../../base/bytes.ts';
+import { type Misconduct, misconduct } from '../../base/misconduct.ts';
+import type { Verifier } from '../../base/ports.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
 import { type Contradiction, Evidence } from './evidence.ts';
 import { KeptVotes } from './kept-votes.ts';
 import { checkpointKey, decodeVote, encodeVote, type SignedVote, voteCheck } from './vote.ts';
