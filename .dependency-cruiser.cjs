@@ -18,6 +18,7 @@ const rooms = {
   contracts: ['reads', 'images', 'statuses', 'waiting', 'execution', 'groups'],
   script: ['language', 'evaluation', 'compiler', 'text'],
   finality: ['votes', 'proofs'],
+  privacy: ['protocol', 'sending', 'storage', 'fetching', 'serving'],
 };
 const services = layers[6].join('|');
 /** The families of cryptography: folders of src/crypto. */

@@ -12,11 +12,11 @@ import type { Store, StoreWrite } from '../src/base/ports.ts';
 import { Writer } from '../src/codec/codec.ts';
 import { createChainScheme } from '../src/crypto/chain-scheme.ts';
 import { createFamily } from '../src/crypto/families.ts';
-import { createCommitter } from '../src/ledger/commit.ts';
+import { createCommitter } from '../src/ledger/commit/commit.ts';
+import type { BlockChanges } from '../src/ledger/commit/step-encoder.ts';
 import { createCommittedView, viewOf } from '../src/ledger/committed-view.ts';
 import { prefix, prefixEnd } from '../src/ledger/key-codecs.ts';
 import { createOverlay } from '../src/ledger/overlay.ts';
-import type { BlockChanges } from '../src/ledger/step-encoder.ts';
 import {
   accountHistory,
   accounts,

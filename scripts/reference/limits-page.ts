@@ -8,7 +8,7 @@ import { DEPTH_MAX } from '../../src/base/json.ts';
 import { contractBudgets } from '../../src/contracts/statuses/status-messages.ts';
 import { networkBudgets } from '../../src/network/messages/message-budgets.ts';
 import { settings } from '../../src/node/config/settings.ts';
-import { privacyBudgets } from '../../src/privacy/privacy-budgets.ts';
+import { privacyBudgets } from '../../src/privacy/serving/privacy-budgets.ts';
 import { internalRoutes } from '../../src/rest/internal-contracts.ts';
 import { limits } from '../../src/rest/limits.ts';
 import { routes } from '../../src/rest/routes/index.ts';
@@ -69,7 +69,7 @@ export function limitsPage(): string {
 
 This page is generated from the declarations in \`src/rest/routes\`,
 \`src/network/messages/message-budgets.ts\`, \`src/contracts/statuses/status-messages.ts\` and
-\`src/privacy/privacy-budgets.ts\`; do not edit it. The node refuses what is over a budget before it
+\`src/privacy/serving/privacy-budgets.ts\`; do not edit it. The node refuses what is over a budget before it
 works on it. \`npm run test:cost\` sends to each route and each protocol the costliest input that its
 budget allows, and input that is one step costlier.
 

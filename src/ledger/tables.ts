@@ -494,7 +494,7 @@ export const privatePending = table(
   'local',
   privateItem,
   present,
-  'Private data that this node is to fetch (privacy/fetch-queue.ts).',
+  'Private data that this node is to fetch (privacy/fetching/fetch-queue.ts).',
 );
 
 export const privateLost = table(
@@ -521,7 +521,7 @@ export const privateStored = table(
   'local',
   privateItem,
   struct({ bytes: u32, creator: raw(26), sender: raw(26) }),
-  'Private data that count for quotas: of whose policy, bound by whom (privacy/stored-bytes.ts).',
+  'Private data that count for quotas: of whose policy, bound by whom (privacy/storage/stored-bytes.ts).',
 );
 
 export const privateArrivals = table(
@@ -530,7 +530,7 @@ export const privateArrivals = table(
   'local',
   u64Key,
   raw(64),
-  'Number → policy and hash of private data, in the order of their coming (privacy/arrivals.ts).',
+  'Number → policy and hash of private data, in the order of their coming (privacy/storage/arrivals.ts).',
 );
 
 /** Every table; the store opens one sub-database for each. */

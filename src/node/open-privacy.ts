@@ -13,7 +13,7 @@ import type { Keystore } from '../keystore/keystore.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import { createPrivacy, type Privacy } from '../privacy/privacy-service.ts';
-import type { QuotaLimit } from '../privacy/quota.ts';
+import type { QuotaLimit } from '../privacy/storage/quota.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Config } from './config/settings.ts';
 

@@ -12,9 +12,9 @@ import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/committed-view.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
-import type { FetchQueue } from './fetch-queue.ts';
+import type { FetchQueue } from './fetching/fetch-queue.ts';
 import type { ChainFollower } from './follow-chain.ts';
-import type { ItemId } from './item-id.ts';
+import type { ItemId } from './protocol/item-id.ts';
 
 export interface AccessPorts {
   readonly scheme: ChainScheme;

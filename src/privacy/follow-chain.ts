@@ -20,9 +20,9 @@ import { decodeStoredTx, defOfBytes } from '../tx/registry.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { updatePolicy } from '../tx/types/113-update-policy.ts';
 import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
-import type { Backlog } from './fetch-backlog.ts';
-import type { ItemId } from './item-id.ts';
+import type { Backlog } from './fetching/fetch-backlog.ts';
 import { PolicyWalk, type Visit, type VisitPolicy } from './policy-walk.ts';
+import type { ItemId } from './protocol/item-id.ts';
 
 /** Others are not decoded: reading their scripts would take seconds for a block. */
 function isFollowed(bytes: Uint8Array): boolean {

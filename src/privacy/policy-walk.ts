@@ -6,7 +6,7 @@ import type { Clock } from '../base/ports.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { KeyedView } from '../ledger/committed-view.ts';
 import { allPolicies, hashesOf } from '../ledger/policies.ts';
-import type { ItemId } from './item-id.ts';
+import type { ItemId } from './protocol/item-id.ts';
 
 export type Visit = (item: ItemId) => Promise<void>;
 export type VisitPolicy = (policyId: Uint8Array) => Promise<void> | void;

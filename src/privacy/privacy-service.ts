@@ -11,21 +11,21 @@ import type { Log, Store } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { findTransaction } from '../chain/store/stored-blocks.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
-import { createSendData, type SendData, type SendPorts } from './accept-item.ts';
-import type { Arrivals } from './arrivals.ts';
 import { type Access, answering, createAccess } from './client-access.ts';
-import { Backlog } from './fetch-backlog.ts';
-import { createFetch } from './fetch-item.ts';
-import { FetchQueue, type QueueSizes } from './fetch-queue.ts';
+import { Backlog } from './fetching/fetch-backlog.ts';
+import { createFetch } from './fetching/fetch-item.ts';
+import { FetchQueue, type QueueSizes } from './fetching/fetch-queue.ts';
+import { createSources, type Sources } from './fetching/item-sources.ts';
 import { ChainFollower } from './follow-chain.ts';
-import { type ItemId, namesOf } from './item-id.ts';
-import { createSources, type Sources } from './item-sources.ts';
-import type { Peers } from './peer-ports.ts';
-import { itemsBudget } from './privacy-budgets.ts';
-import { decodeItems, encodeItems, ITEMS } from './privacy-messages.ts';
-import { createSearch, Quota, type QuotaLimit, type QuotaOptions } from './quota.ts';
-import { ItemServer } from './serve-items.ts';
-import type { TransferPorts } from './session-key.ts';
+import { type ItemId, namesOf } from './protocol/item-id.ts';
+import type { Peers } from './protocol/peer-ports.ts';
+import { decodeItems, encodeItems, ITEMS } from './protocol/privacy-messages.ts';
+import type { TransferPorts } from './protocol/session-key.ts';
+import { createSendData, type SendData, type SendPorts } from './sending/accept-item.ts';
+import { itemsBudget } from './serving/privacy-budgets.ts';
+import { ItemServer } from './serving/serve-items.ts';
+import type { Arrivals } from './storage/arrivals.ts';
+import { createSearch, Quota, type QuotaLimit, type QuotaOptions } from './storage/quota.ts';
 
 export interface PrivacyOptions {
   /** The most transfers served at a time. */

@@ -14,7 +14,7 @@ const sample: Readonly<Record<string, readonly string[]>> = {
     'src/tx/types/104-call-contract.ts apply: guardNotExecuted(ledger, transactionId);',
   ],
   'test/privacy/waiting-requests.test.ts': [
-    'src/privacy/serve-items.ts ItemServer.answer: if (!this.mayReceive(request, peer.owner)) return await nothing(stream);',
+    'src/privacy/serving/serve-items.ts ItemServer.answer: if (!this.mayReceive(request, peer.owner)) return await nothing(stream);',
   ],
   'test/tx/rules/order-rules.test.ts': [
     "src/tx/rules/order-rules.ts guardTrade: if (problem !== undefined) throw apiError('Invalid', problem);",

@@ -51,7 +51,7 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'an assertion: it acts only where the node is wrong, and the node stops',
   ],
   [
-    'src/privacy/serve-items.ts ItemServer.serve: if (message === undefined) return stream.abort();',
+    'src/privacy/serving/serve-items.ts ItemServer.serve: if (message === undefined) return stream.abort();',
     'without it, decoding nothing throws, and the stream is aborted all the same',
   ],
   [

@@ -23,7 +23,7 @@ import { Handshake, type OwnHello } from '../../src/network/sessions/handshake.t
 import { Penalties } from '../../src/network/sessions/penalties.ts';
 import type { RequestHandler, Session } from '../../src/network/sessions/session.ts';
 import { SessionRegistry } from '../../src/network/sessions/session-registry.ts';
-import { DATA } from '../../src/privacy/privacy-messages.ts';
+import { DATA } from '../../src/privacy/protocol/privacy-messages.ts';
 import { family, quiet, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Scope } from '../system/e2e/process.ts';

@@ -13,7 +13,7 @@ import type { Clock } from '../../src/base/ports.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { pack } from '../../src/mempool/packer.ts';
 import { SlotMiner } from '../../src/miner/miner.ts';
-import { FetchQueue } from '../../src/privacy/fetch-queue.ts';
+import { FetchQueue } from '../../src/privacy/fetching/fetch-queue.ts';
 import { createApi } from '../../src/rest/api.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { mine, newChain, payment, quiet, scheme, users, verifier } from '../chain/chain-harness.ts';

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
-import { DATA } from '../../src/privacy/privacy-messages.ts';
+import { DATA } from '../../src/privacy/protocol/privacy-messages.ts';
 import { dataOf, held, members, sha256 } from './members.ts';
 
 const HOUR_SECONDS = 3600;

@@ -8,8 +8,8 @@ import t from 'tap';
 import type { PeerStream } from '../../src/base/network.ts';
 import { chunkSealer } from '../../src/crypto/stream-cipher.ts';
 import type { ConnectedSession } from '../../src/network/sessions/connected-session.ts';
-import type { ItemId } from '../../src/privacy/item-id.ts';
-import { itemBytes } from '../../src/privacy/item-id.ts';
+import type { ItemId } from '../../src/privacy/protocol/item-id.ts';
+import { itemBytes } from '../../src/privacy/protocol/item-id.ts';
 import {
   DATA,
   decodeRequest,
@@ -20,8 +20,8 @@ import {
   ITEMS,
   signedByAsker,
   signedByReplier,
-} from '../../src/privacy/privacy-messages.ts';
-import { transferKey } from '../../src/privacy/session-key.ts';
+} from '../../src/privacy/protocol/privacy-messages.ts';
+import { transferKey } from '../../src/privacy/protocol/session-key.ts';
 import { family, scheme } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { Member } from '../network/cluster.ts';

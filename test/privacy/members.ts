@@ -9,7 +9,7 @@ import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
-import type { DataToSend } from '../../src/privacy/data-to-send.ts';
+import type { DataToSend } from '../../src/privacy/sending/data-to-send.ts';
 import { signedBytes } from '../../src/tx/assemble.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { type ApiError, apiError } from '../../src/base/errors.ts';
-import type { DataToSend } from '../../src/privacy/data-to-send.ts';
+import type { DataToSend } from '../../src/privacy/sending/data-to-send.ts';
 import { account } from '../chain/chain-harness.ts';
 import { dataOf, held, type Keeper, type Members, members, sha256 } from './members.ts';
 

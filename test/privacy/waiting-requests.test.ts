@@ -5,9 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import type { ItemId } from '../../src/privacy/item-id.ts';
-import { DATA, encodeRequest, NO_DATA, signedByAsker } from '../../src/privacy/privacy-messages.ts';
-import { BUSY_MS_MAX } from '../../src/privacy/serve-items.ts';
+import type { ItemId } from '../../src/privacy/protocol/item-id.ts';
+import {
+  DATA,
+  encodeRequest,
+  NO_DATA,
+  signedByAsker,
+} from '../../src/privacy/protocol/privacy-messages.ts';
+import { BUSY_MS_MAX } from '../../src/privacy/serving/serve-items.ts';
 import { family } from '../chain/chain-harness.ts';
 import { seededRandom } from '../crypto/random.ts';
 import type { ClusterNode } from '../network/cluster.ts';

@@ -14,9 +14,7 @@ const FULL: Readonly<Record<string, number>> = {
   'src/adapters/http': 32,
   'src/base': 40,
   'src/data-service/crawler': 30,
-  'src/ledger': 29,
   'src/node': 28,
-  'src/privacy': 25,
 };
 
 t.test(`folders have at most ${MAX_FILES} files`, async (t) => {

@@ -16,7 +16,7 @@ import {
   type Policy,
   RECIPIENT,
 } from '../../ledger/policies.ts';
-import { hashOf, policyIdOf } from '../../privacy/data-to-send.ts';
+import { hashOf, policyIdOf } from '../../privacy/sending/data-to-send.ts';
 import { Answer, JSON_TYPE, print } from '../../rest-framework/answer.ts';
 import { Int32, Int64, jsonAround, optionalJson } from '../../rest-framework/body.ts';
 import { joined, listOf, mapped, objectOf, streamed } from '../../rest-framework/json-chunks.ts';

@@ -33,7 +33,7 @@ import {
   txProtocols,
 } from '../../../src/network/messages/transaction-messages.ts';
 import { FINALITY_PROOFS, VOTES } from '../../../src/network/messages/vote-messages.ts';
-import type { ItemId } from '../../../src/privacy/item-id.ts';
+import type { ItemId } from '../../../src/privacy/protocol/item-id.ts';
 import {
   DATA,
   encodeItems,
@@ -41,7 +41,7 @@ import {
   ITEMS,
   ITEMS_MAX,
   signedByAsker,
-} from '../../../src/privacy/privacy-messages.ts';
+} from '../../../src/privacy/protocol/privacy-messages.ts';
 import { family } from '../e2e/network-folder.ts';
 import { scheme } from '../e2e/process-network.ts';
 import { type Kind, numbered } from './flood.ts';

@@ -16,7 +16,7 @@ import { Handshake } from '../../../src/network/sessions/handshake.ts';
 import { Penalties } from '../../../src/network/sessions/penalties.ts';
 import { SessionRegistry, wireNameOn } from '../../../src/network/sessions/session-registry.ts';
 import { networkSettings } from '../../../src/node/config/genesis-section.ts';
-import { DATA, ITEMS } from '../../../src/privacy/privacy-messages.ts';
+import { DATA, ITEMS } from '../../../src/privacy/protocol/privacy-messages.ts';
 import { quiet } from '../../chain/chain-harness.ts';
 import { family, type Person } from '../e2e/network-folder.ts';
 import { scheme } from '../e2e/process-network.ts';

@@ -5,7 +5,7 @@
 import { contractBudgets } from '../../../src/contracts/statuses/status-messages.ts';
 import { networkBudgets } from '../../../src/network/messages/message-budgets.ts';
 import { REQUEST_HEAD_BYTES } from '../../../src/network/sessions/requests.ts';
-import { privacyBudgets } from '../../../src/privacy/privacy-budgets.ts';
+import { privacyBudgets } from '../../../src/privacy/serving/privacy-budgets.ts';
 import { eventually } from '../e2e/process.ts';
 import { type Attack, judged } from './attack.ts';
 import { type Flood, flood } from './flood.ts';

@@ -13,8 +13,8 @@ import {
   encodeTxs,
   txProtocols,
 } from '../../../src/network/messages/transaction-messages.ts';
-import { inChunks } from '../../../src/privacy/chunks.ts';
-import { itemBytes } from '../../../src/privacy/item-id.ts';
+import { inChunks } from '../../../src/privacy/protocol/chunks.ts';
+import { itemBytes } from '../../../src/privacy/protocol/item-id.ts';
 import {
   DATA,
   decodeRequest,
@@ -23,8 +23,8 @@ import {
   encodeOffer,
   ITEMS,
   signedByReplier,
-} from '../../../src/privacy/privacy-messages.ts';
-import { transferKey } from '../../../src/privacy/session-key.ts';
+} from '../../../src/privacy/protocol/privacy-messages.ts';
+import { transferKey } from '../../../src/privacy/protocol/session-key.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { make } from '../../privacy/members.ts';
 import { family } from '../e2e/network-folder.ts';

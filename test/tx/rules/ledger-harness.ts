@@ -8,7 +8,7 @@ import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { accountOf } from '../../../src/ledger/accounts.ts';
 import { assetBalance } from '../../../src/ledger/assets.ts';
 import { recordHistory } from '../../../src/ledger/balance-history.ts';
-import { type Committer, createCommitter } from '../../../src/ledger/commit.ts';
+import { type Committer, createCommitter } from '../../../src/ledger/commit/commit.ts';
 import { type CommittedView, createCommittedView } from '../../../src/ledger/committed-view.ts';
 import { brokenInvariants } from '../../../src/ledger/invariants.ts';
 import { createOverlay, type KeyedOverlay } from '../../../src/ledger/overlay.ts';

@@ -1,0 +1,248 @@
+/**
+ * The items that this node has to fetch, and when it tries (privacy.md#fetching,
+ * privacy.md#exchange-between-nodes).
+ *
+ *   new        just bound by a block: tried at once, or as soon as a peer announces it
+ *   pending    tried before: again after a while, each time a third longer
+ *   lost       tried too often: again every ten minutes, in any order, and when a client asks for it
+ *
+ * Invariants: an item is fetched once at a time; the rest of a long list waits on disk; a dropped
+ * item or a stopped queue leaves no timer.
+ */
+import { isOurs } from '../../base/assert.ts';
+import type { Clock, Log, Random } from '../../base/ports.ts';
+import { type ItemId, itemKey, itemOfKey } from '../protocol/item-id.ts';
+import { afterAttempt, type Outcome, type RetryOptions } from './after-attempt.ts';
+import { type Backlog, FIRST_ROW } from './fetch-backlog.ts';
+import { type Kind, TransferLines } from './transfer-lines.ts';
+
+export interface FetchQueueOptions extends RetryOptions {
+  /**
+   * Transfers at a time; those of pending items take at most half of them, those of lost ones a
+   * quarter.
+   */
+  readonly parallelism: number;
+  readonly lostEveryMs: number;
+}
+
+export interface FetchQueueDeps {
+  readonly backlog: Pick<Backlog, 'set' | 'list' | 'flush'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly fetch: (item: ItemId) => Promise<Outcome>;
+  /** Called when an item has been tried so often that it counts as lost. */
+  readonly onLost: (item: ItemId) => void;
+}
+
+/** Items in memory by kind; the rest of a long list waits on disk. */
+export interface QueueSizes extends Readonly<Record<Kind, number>> {
+  readonly transfers: number;
+}
+
+interface Job {
+  readonly item: ItemId;
+  readonly key: string;
+  kind: Kind;
+  failures: number;
+  /** Undefined while the item is being fetched or queued. */
+  cancelWait: (() => void) | undefined;
+  running: boolean;
+  dropped: boolean;
+}
+
+/** Jobs in memory; about half a kilobyte each. */
+const JOBS_MAX = 5_000;
+const ROW_BYTES = 64;
+
+export class FetchQueue {
+  private readonly options: FetchQueueOptions;
+  private readonly deps: FetchQueueDeps;
+  private readonly jobs = new Map<string, Job>();
+  private readonly lines: TransferLines<Job>;
+  private readonly fetching = new Set<Promise<void>>();
+  /** There are rows on disk without a job. */
+  private more = false;
+  private loading = false;
+  private stopped = false;
+  private cancelLost: (() => void) | undefined;
+
+  constructor(options: FetchQueueOptions, deps: FetchQueueDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.lines = new TransferLines<Job>(options.parallelism);
+  }
+
+  /** Tries the items left from the last stop. */
+  async start(): Promise<void> {
+    if (this.stopped) return;
+    this.waitForLost();
+    await this.load();
+  }
+
+  sizes(): QueueSizes {
+    const counts = { new: 0, pending: 0, lost: 0 };
+    for (const { kind } of this.jobs.values()) counts[kind]++;
+    return { ...counts, transfers: this.lines.transfers };
+  }
+
+  /** A new item, to be tried after `delayMs`. */
+  add(item: ItemId, delayMs: number): void {
+    this.deps.backlog.set(item, 'pending');
+    this.enlist(item, 'new', delayMs);
+  }
+
+  /** A client asks for the item: it is tried at once, even if it is lost. */
+  want(item: ItemId): void {
+    this.deps.backlog.set(item, 'pending');
+    const job = this.enlist(item, 'new', 0);
+    if (job === undefined) return;
+    if (job.failures >= this.options.attemptsMax - 1) job.failures = 0;
+    if (job.cancelWait !== undefined) this.lineUp(job);
+  }
+
+  /** Tries an item at once that waits for its next attempt. */
+  retryNow(item: ItemId): void {
+    const job = this.jobs.get(itemKey(item));
+    if (job?.cancelWait !== undefined) this.lineUp(job);
+  }
+
+  retryAllNow(isNearer: (item: ItemId) => boolean): void {
+    for (const job of this.jobs.values()) {
+      if (job.cancelWait !== undefined && isNearer(job.item)) this.lineUp(job);
+    }
+  }
+
+  drop(item: ItemId): void {
+    const key = itemKey(item);
+    this.deps.backlog.set(itemOfKey(key), undefined);
+    const job = this.jobs.get(key);
+    if (job === undefined) return;
+    job.dropped = true;
+    job.cancelWait?.();
+    this.lines.remove(job);
+    this.jobs.delete(key);
+  }
+
+  /** Resolves when nothing is being fetched. */
+  async idle(): Promise<void> {
+    while (this.fetching.size > 0) await Promise.all(this.fetching);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.cancelLost?.();
+    for (const { cancelWait } of this.jobs.values()) cancelWait?.();
+    await Promise.all(this.fetching);
+  }
+
+  private enlist(item: ItemId, kind: Kind, delayMs: number): Job | undefined {
+    const key = itemKey(item);
+    const known = this.jobs.get(key);
+    if (known !== undefined || this.stopped) return known;
+    if (this.jobs.size >= JOBS_MAX) {
+      this.more ||= kind !== 'lost';
+      return undefined;
+    }
+    const job = newJob(key, kind, kind === 'lost' ? this.options.attemptsMax - 1 : 0);
+    this.jobs.set(key, job);
+    this.wait(job, delayMs);
+    return job;
+  }
+
+  private wait(job: Job, delayMs: number): void {
+    if (delayMs <= 0) this.lineUp(job);
+    else job.cancelWait = this.deps.clock.after(delayMs, () => this.lineUp(job));
+  }
+
+  private lineUp(job: Job): void {
+    if (job.running || job.dropped || this.stopped) return;
+    job.cancelWait?.();
+    job.cancelWait = undefined;
+    this.lines.add(job);
+    this.pump();
+  }
+
+  private pump(): void {
+    while (!this.stopped) {
+      const job = this.lines.begin();
+      if (job === undefined) return;
+      const done = this.run(job).finally(() => this.fetching.delete(done));
+      this.fetching.add(done);
+    }
+  }
+
+  private async run(job: Job): Promise<void> {
+    const { kind } = job;
+    job.running = true;
+    const outcome = await this.deps.fetch(job.item).catch((cause) => this.failed(cause));
+    this.lines.finish(kind);
+    job.running = false;
+    if (!job.dropped && !this.stopped) this.settle(job, outcome, kind);
+    this.pump();
+  }
+
+  private failed(cause: unknown): Outcome {
+    if (isOurs(cause)) throw cause;
+    this.deps.log.error('privacy.fetch-failed', { why: String(cause) });
+    return 'missing';
+  }
+
+  private settle(job: Job, outcome: Outcome, kind: Kind): void {
+    const step = afterAttempt(outcome, { kind, failures: job.failures }, this.options);
+    if (step.kind === 'again') {
+      job.kind = 'pending';
+      job.failures += 1;
+      this.wait(job, step.delayMs);
+      return;
+    }
+    if (step.kind === 'lost' && step.isFirst) this.deps.onLost(job.item);
+    this.forget(job, step.kind === 'lost' ? 'lost' : undefined);
+  }
+
+  private forget(job: Job, state: 'lost' | undefined): void {
+    this.jobs.delete(job.key);
+    this.deps.backlog.set(job.item, state);
+    if (this.more && this.jobs.size < JOBS_MAX / 2) void this.load();
+  }
+
+  /** Makes jobs of the rows that have none. */
+  private async load(): Promise<void> {
+    if (this.loading || this.stopped) return;
+    this.loading = true;
+    await this.deps.backlog.flush();
+    if (this.stopped) return;
+    const rows = this.deps.backlog.list('pending', FIRST_ROW, 2 * JOBS_MAX);
+    this.more = rows.length === 2 * JOBS_MAX;
+    for (const item of rows) this.enlist(item, 'pending', 0);
+    this.loading = false;
+  }
+
+  private waitForLost(): void {
+    this.cancelLost = this.deps.clock.after(this.options.lostEveryMs, () => this.tryLost());
+  }
+
+  private async tryLost(): Promise<void> {
+    const { backlog, random } = this.deps;
+    this.waitForLost();
+    await backlog.flush();
+    if (this.stopped) return;
+    const start = random.bytes(ROW_BYTES);
+    const after = backlog.list('lost', start, JOBS_MAX);
+    const before = backlog.list('lost', FIRST_ROW, JOBS_MAX - after.length);
+    for (const item of [...after, ...before]) this.enlist(item, 'lost', 0);
+  }
+}
+
+function newJob(key: string, kind: Kind, failures: number): Job {
+  return {
+    // Copies, because callers pass views of whole transactions.
+    item: itemOfKey(key),
+    key,
+    kind,
+    failures,
+    cancelWait: undefined,
+    running: false,
+    dropped: false,
+  };
+}

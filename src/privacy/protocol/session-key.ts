@@ -1,0 +1,45 @@
+/**
+ * The key of one transfer. Only the two nodes know it, and both forget it with the transfer
+ * (privacy-messages.ts).
+ */
+
+import { concat } from '../../base/bytes.ts';
+import type { Clock, Random, Verifier } from '../../base/ports.ts';
+import type { PrivateStore } from '../../base/private-store.ts';
+import type { Sign } from '../../base/signer/signing.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import type { CryptoFamily } from '../../crypto/family.ts';
+import { streamKey } from '../../crypto/stream-cipher.ts';
+import type { KeyedView } from '../../ledger/committed-view.ts';
+import { PURPOSE } from './privacy-messages.ts';
+
+/** What both sides of a transfer need. */
+export interface TransferPorts {
+  readonly view: KeyedView;
+  readonly store: PrivateStore;
+  readonly scheme: ChainScheme;
+  readonly family: Pick<CryptoFamily, 'generateKeyPair' | 'agree' | 'sealPiece' | 'openPiece'>;
+  readonly verifier: Pick<Verifier, 'verifyOne'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The owner of this node, under the key that the network knows. */
+  readonly owner: {
+    readonly address: Uint8Array;
+    readonly sign: Sign;
+  };
+}
+
+/** Throws CryptoError for an ephemeral key with which no secret can be shared. */
+export function transferKey(
+  family: Pick<CryptoFamily, 'agree'>,
+  ownPrivateKey: Uint8Array,
+  otherKey: Uint8Array,
+  /** The asking node's key, then the answering node's. */
+  ephemeralKeys: readonly [Uint8Array, Uint8Array],
+): Uint8Array {
+  const secret = family.agree(ownPrivateKey, otherKey);
+  const key = streamKey(secret, concat(...ephemeralKeys), PURPOSE);
+  secret.fill(0);
+  ownPrivateKey.fill(0);
+  return key;
+}
