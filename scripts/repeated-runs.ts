@@ -55,7 +55,7 @@ const threaded: Files = {
 
 /** On Node's own listener, although the addon of the native one may load. */
 const onNode: Files = {
-  'test/adapters/http/offload-http.test.ts': {},
+  'test/adapters/http/offload/offload-http.test.ts': {},
   'test/adapters/http/cors.test.ts': {},
   'test/adapters/http/host-door.test.ts': {},
   'test/adapters/http/send-stream.test.ts': {},

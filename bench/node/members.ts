@@ -1,7 +1,7 @@
 /** Several nodes of one network on this machine, each in its own process and folder. */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { noteOfNewKey, notePath } from '../../src/node/voter-note.ts';
+import { noteOfNewKey, notePath } from '../../src/node/finality/voter-note.ts';
 import { freePort } from '../measure/free-port.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { until } from './funded.ts';

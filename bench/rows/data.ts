@@ -13,7 +13,6 @@ import type { Database } from '../../src/base/database.ts';
 import type { Log } from '../../src/base/ports.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import { readBlock } from '../../src/data-service/crawler/chain-block.ts';
-import { COLUMNS } from '../../src/data-service/crawler/columns.ts';
 import type { CrawlerOptions } from '../../src/data-service/crawler/crawler.ts';
 import {
   type Batch,
@@ -21,6 +20,7 @@ import {
   prepareBatch,
   readCursor,
 } from '../../src/data-service/crawler/prepare-batch.ts';
+import { COLUMNS } from '../../src/data-service/crawler/rows/columns.ts';
 import { DataService } from '../../src/data-service/data-service.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import type { MadeChain } from '../../test/data-service/made-chain.ts';

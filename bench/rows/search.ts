@@ -5,8 +5,8 @@
 import { postgresDatabase } from '../../src/adapters/database/postgres.ts';
 import type { Database } from '../../src/base/database.ts';
 import { readBlock } from '../../src/data-service/crawler/chain-block.ts';
-import { COLUMNS } from '../../src/data-service/crawler/columns.ts';
 import { nothingKnown, prepareBatch } from '../../src/data-service/crawler/prepare-batch.ts';
+import { COLUMNS } from '../../src/data-service/crawler/rows/columns.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import { listRequests, pagesOf } from '../../test/data-service/list-requests.ts';
 import { madeChain } from '../../test/data-service/made-chain.ts';

@@ -2,7 +2,7 @@
 
 import type { MetricTable } from '../../src/base/metric-table.ts';
 import { MINER_STATES } from '../../src/miner/miner.ts';
-import { events, metricTable } from '../../src/node/observability.ts';
+import { events, metricTable } from '../../src/node/metrics/observability.ts';
 
 /** What another program of this release logs and measures. */
 export interface Observed {
@@ -24,7 +24,7 @@ const metricRows = (of: MetricTable): string[] =>
 export function observabilityPage(dataService: Observed): string {
   return `# Events and metrics
 
-Generated from \`src/node/observability.ts\`; do not edit. How to read and use them is told in
+Generated from \`src/node/metrics/observability.ts\`; do not edit. How to read and use them is told in
 [Operations](../guide/operations.md).
 
 ## Events of the log

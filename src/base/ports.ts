@@ -97,7 +97,7 @@ export interface Histogram {
   start(labels?: Labels): () => void;
 }
 
-/** Metrics sink; names are listed in node/observability.ts. */
+/** Metrics sink; names are listed in node/metrics/observability.ts. */
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   gauge(name: string, help: string, labels?: readonly string[]): Gauge;

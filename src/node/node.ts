@@ -42,11 +42,11 @@ import {
   watchNetwork,
   watchPrivacy,
   watchThreads,
-} from './measure.ts';
-import { watchFinality } from './measure-finality.ts';
-import { measuredNetwork } from './measure-network.ts';
+} from './metrics/measure.ts';
+import { watchFinality } from './metrics/measure-finality.ts';
+import { measuredNetwork } from './metrics/measure-network.ts';
+import { type NodeMetrics, nodeMetrics } from './metrics/observability.ts';
 import type { NodePorts } from './node-ports.ts';
-import { type NodeMetrics, nodeMetrics } from './observability.ts';
 import { openBlockchain } from './open-blockchain.ts';
 import { openContracts } from './open-contracts.ts';
 import { type NodeEvents, openEvents } from './open-events.ts';

@@ -12,7 +12,7 @@ import type { Keystore } from '../keystore/keystore.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { Signer } from '../tx/types/120-atomic.ts';
 import type { Config } from './config/settings.ts';
-import type { NodeMetrics } from './observability.ts';
+import type { NodeMetrics } from './metrics/observability.ts';
 
 export interface ContractsPortsOfNode {
   /** Absent: this node executes no contracts. */

@@ -11,7 +11,7 @@ import { headerJson } from '../rest/block-json.ts';
 import { print } from '../rest-framework/answer.ts';
 import { apiSettings } from './api-settings.ts';
 import type { Config } from './config/settings.ts';
-import type { NodeMetrics } from './observability.ts';
+import type { NodeMetrics } from './metrics/observability.ts';
 import type { NodeFinality } from './open-finality.ts';
 
 export interface EventParts {

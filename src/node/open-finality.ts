@@ -41,10 +41,10 @@ import { activationHeight, feature } from '../tx/rules/features.ts';
 import { type FinalityOptionsOfNode, finalityOptions } from './config/finality-options.ts';
 import type { Config } from './config/settings.ts';
 import { FinalStop } from './finality/final-stop.ts';
+import { reportOf } from './finality/finality-report.ts';
+import { JustifiedSearch, type Sought, soughtBy } from './finality/justified-search.ts';
 import { saveFinalProof } from './finality/save-final-proof.ts';
-import { reportOf } from './finality-report.ts';
-import { JustifiedSearch, type Sought, soughtBy } from './justified-search.ts';
-import { openNote, requireNote } from './voter-note.ts';
+import { openNote, requireNote } from './finality/voter-note.ts';
 
 export interface FinalityPortsOfNode {
   readonly scheme: ChainScheme;

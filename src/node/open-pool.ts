@@ -11,8 +11,8 @@ import { waitingOf } from '../mempool/reorg/readmission.ts';
 import { calculateFee, type Fee } from '../tx/rules/fees.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Config } from './config/settings.ts';
-import { measuredPool } from './measure.ts';
-import type { NodeMetrics } from './observability.ts';
+import { measuredPool } from './metrics/measure.ts';
+import type { NodeMetrics } from './metrics/observability.ts';
 import type { OpenedChain } from './open-blockchain.ts';
 import { watchJournal } from './watched-journal.ts';
 

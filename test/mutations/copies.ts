@@ -13,7 +13,7 @@ const FOLDERS = [
   ...['src/tx', 'src/mempool', 'src/chain', 'src/finality', 'src/contracts', 'src/privacy'],
 ];
 /** What connects them, where it decides something itself. */
-const FILES = ['src/node/open-finality.ts', 'src/node/voter-note.ts'];
+const FILES = ['src/node/open-finality.ts', 'src/node/finality/voter-note.ts'];
 /** The JSON of transactions is a door of the REST interface, and no block passes it. */
 const LEFT_OUT = /^src\/tx\/json\//;
 

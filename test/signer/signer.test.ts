@@ -13,7 +13,7 @@ import { CodecError } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { encodeNote, FIRST_NOTE, type NoteDisk, readNote } from '../../src/finality/note-file.ts';
 import { type Vote, voteBytes } from '../../src/finality/votes/vote.ts';
-import { noteDisk } from '../../src/node/voter-note.ts';
+import { noteDisk } from '../../src/node/finality/voter-note.ts';
 import { blockNoteFrom, encodeBlockNote, readBlockNote } from '../../src/signer/block-note.ts';
 import { Signer } from '../../src/signer/signer.ts';
 import type { Answer } from '../../src/signer/signer-messages.ts';

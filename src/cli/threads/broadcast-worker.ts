@@ -1,6 +1,6 @@
 /** A thread that reads and checks broadcasts for a thread of the REST interface (http-worker.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
-import { serveOffload } from '../../adapters/http/offload-thread.ts';
+import { serveOffload } from '../../adapters/http/offload/offload-thread.ts';
 import { createChainScheme } from '../../crypto/chain-scheme.ts';
 import { createFamily } from '../../crypto/families.ts';
 import type { ForThreads } from '../../node/listen-rest.ts';

@@ -2,7 +2,7 @@
  * What a count of transactions reads (data-service.md#counts): where one index has all that is asked
  * for, its entries; else the rows of the filter that has the fewest of them.
  */
-import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
 import { type CountPart, isInOrder, sizesStatement, withoutFilters } from './count-statement.ts';
 import {
   amountIs,

@@ -2,7 +2,7 @@
  * The filters of a list or a count of transactions: as rows of an index for each filter that has one,
  * and as conditions, for which the rows of another index are looked at one by one.
  */
-import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
 import { lastMs } from './query-params.ts';
 import { partyIs, type Source } from './search-sources.ts';
 import type { SqlValues } from './sql-values.ts';

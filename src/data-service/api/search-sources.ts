@@ -5,7 +5,7 @@
  */
 import { isBase58 } from '../../base/base58.ts';
 import { I64_MAX } from '../../base/int.ts';
-import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
 import type { Scope } from './query-params.ts';
 import { areFew, rows } from './reading.ts';
 import type { DataServices } from './services.ts';

@@ -7,7 +7,7 @@
 import { integer, isObject, parse } from '../../base/json.ts';
 import { Int32, Int64 } from '../../rest-framework/body.ts';
 import { Type } from '../../rest-framework/type.ts';
-import { AS_COLUMN } from '../crawler/rows.ts';
+import { AS_COLUMN } from '../crawler/rows/rows.ts';
 import { FINAL_HEIGHT_SQL } from '../schema/tables.ts';
 
 const summary = {

@@ -1,5 +1,5 @@
 /** What a list of transactions reads: its sources, and the ordinals between which its rows are. */
-import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
 import { driversOf, ofTxs, roleSources, typeSources } from './filter-sources.ts';
 import { lastMs } from './query-params.ts';
 import { type heavyRows, rows } from './reading.ts';

@@ -4,7 +4,7 @@
  * Every source is a sub-select with its own limit, and a union joins them. One condition with OR
  * over all of them could use no index.
  */
-import { AUTHOR, PARTICIPANT } from '../crawler/rows.ts';
+import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
 import { conditions, lookedUp, type RangeQuery } from './filter-sources.ts';
 import { cutPage } from './page-cut.ts';
 import type { Finding, Source } from './search-sources.ts';

@@ -10,7 +10,6 @@ import { type Database, DatabaseError, type WriterLock } from '../../base/databa
 import type { Clock, Log, Random } from '../../base/ports.ts';
 import { migrate, SchemaTooNew } from '../schema/migrate.ts';
 import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
-import type { BesideCrawl } from './beside-crawl.ts';
 import { crawlRange } from './crawl-range.ts';
 import type { CrawlState } from './crawl-state.ts';
 import { DeepReorganisation } from './find-ancestor.ts';
@@ -19,9 +18,10 @@ import { findJunction } from './junction.ts';
 import type { CrawlMeter } from './meter.ts';
 import { OtherNetwork, rememberNetwork } from './network.ts';
 import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
-import { balanceRefresher } from './refresh-balances.ts';
-import { finalRefresher } from './refresh-final.ts';
-import { turnRefresher } from './refresh-turns.ts';
+import type { BesideCrawl } from './refresh/beside-crawl.ts';
+import { balanceRefresher } from './refresh/refresh-balances.ts';
+import { finalRefresher } from './refresh/refresh-final.ts';
+import { turnRefresher } from './refresh/refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
 import { NotContinuous, readTip, type Tip } from './store-end.ts';
 

@@ -8,8 +8,8 @@ import type { Queries } from '../../base/database.ts';
 import { inSlices } from '../../concurrency/steps.ts';
 import { endlessSlice } from '../../concurrency/time-slice.ts';
 import type { ChainBlock } from './chain-block.ts';
-import { COLUMNS, type Table } from './columns.ts';
-import { type Aliases, addRow, aliasesNamed, leasesEnded, type Rows, rowsOf } from './rows.ts';
+import { COLUMNS, type Table } from './rows/columns.ts';
+import { type Aliases, addRow, aliasesNamed, leasesEnded, type Rows, rowsOf } from './rows/rows.ts';
 
 /** Where the rows of the next block begin. */
 export interface Cursor {

@@ -2,8 +2,8 @@
 import type { Database, Queries } from '../../base/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
 import type { ChainBlock } from './chain-block.ts';
-import { forgetFinal } from './refresh-final.ts';
-import { forgetTurns } from './refresh-turns.ts';
+import { forgetFinal } from './refresh/refresh-final.ts';
+import { forgetTurns } from './refresh/refresh-turns.ts';
 import { assertEnd, lockedEnd, NotContinuous, type Tip } from './store-end.ts';
 
 /** Tables with a row, or several, for a transaction. */

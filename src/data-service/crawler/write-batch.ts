@@ -7,10 +7,10 @@ import type { Database, Queries } from '../../base/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
 import { transactionsOf } from './block-parts.ts';
 import type { ChainBlock } from './chain-block.ts';
-import { COLUMNS } from './columns.ts';
 import { type Batch, type Cursor, nothingKnown, prepareBatch } from './prepare-batch.ts';
 import { removeAbove } from './remove-blocks.ts';
-import type { Rows } from './rows.ts';
+import { COLUMNS } from './rows/columns.ts';
+import type { Rows } from './rows/rows.ts';
 import {
   assertEnd,
   lockedEnd,

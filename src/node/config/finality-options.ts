@@ -1,5 +1,5 @@
 /** What the configuration says of the finality of a node. */
-import { notePath } from '../voter-note.ts';
+import { notePath } from '../finality/voter-note.ts';
 import type { Config } from './settings.ts';
 
 export interface FinalityOptionsOfNode {

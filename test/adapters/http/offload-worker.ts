@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { serveOffload } from '../../../src/adapters/http/offload-thread.ts';
+import { serveOffload } from '../../../src/adapters/http/offload/offload-thread.ts';
 import type { HttpReply } from '../../../src/base/http.ts';
 import { busyUntil } from './busy-until.ts';
 

@@ -6,7 +6,7 @@ import {
   assetOf,
   messageOf,
   partiesOf,
-} from '../../../src/data-service/crawler/described.ts';
+} from '../../../src/data-service/crawler/rows/described.ts';
 import { seededRandom } from '../../crypto/random.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';

@@ -4,8 +4,11 @@ import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
 import type { Database } from '../../../src/base/database.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
-import { balanceRefresher } from '../../../src/data-service/crawler/refresh-balances.ts';
-import { sampleOf, verifyBalances } from '../../../src/data-service/crawler/verify-balances.ts';
+import { balanceRefresher } from '../../../src/data-service/crawler/refresh/refresh-balances.ts';
+import {
+  sampleOf,
+  verifyBalances,
+} from '../../../src/data-service/crawler/verify/verify-balances.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { memoryLog } from '../../node/memory-ports.ts';
 import { crawl } from '../crawling.ts';

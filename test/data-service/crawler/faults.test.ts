@@ -8,7 +8,7 @@ import { AlreadyCrawled } from '../../../src/data-service/crawler/crawler.ts';
 import { DeepReorganisation } from '../../../src/data-service/crawler/find-ancestor.ts';
 import { OtherNetwork } from '../../../src/data-service/crawler/network.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
-import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
+import { verifyBlocks } from '../../../src/data-service/crawler/verify/verify-blocks.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';

@@ -8,7 +8,7 @@ import {
   readBlock,
 } from '../../../src/data-service/crawler/chain-block.ts';
 import { withMemberRows } from '../../../src/data-service/crawler/member-rows.ts';
-import { rowsOf } from '../../../src/data-service/crawler/rows.ts';
+import { rowsOf } from '../../../src/data-service/crawler/rows/rows.ts';
 
 const transfer = (id: string, sender: string, recipient: string) => ({
   ...{ type: 4, version: 3, id, sender, recipient, amount: 5, fee: 1, timestamp: 7, proofs: ['p'] },

@@ -9,7 +9,7 @@ import { transactionsOf } from '../../../src/data-service/crawler/block-parts.ts
 import type { ChainBlock } from '../../../src/data-service/crawler/chain-block.ts';
 import { fetchRange } from '../../../src/data-service/crawler/fetch-blocks.ts';
 import { NodeReader, TooMuch } from '../../../src/data-service/crawler/node-reader.ts';
-import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
+import { verifyBlocks } from '../../../src/data-service/crawler/verify/verify-blocks.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { json, madeNode } from '../made-node.ts';

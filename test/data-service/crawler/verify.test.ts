@@ -6,8 +6,11 @@ import { systemClock } from '../../../src/adapters/system.ts';
 import type { Database } from '../../../src/base/database.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { rollBack } from '../../../src/data-service/crawler/remove-blocks.ts';
-import { sampleOf, verifyBalances } from '../../../src/data-service/crawler/verify-balances.ts';
-import { verifyBlocks } from '../../../src/data-service/crawler/verify-blocks.ts';
+import {
+  sampleOf,
+  verifyBalances,
+} from '../../../src/data-service/crawler/verify/verify-balances.ts';
+import { verifyBlocks } from '../../../src/data-service/crawler/verify/verify-blocks.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';

@@ -8,7 +8,7 @@ import {
 import type { Session, Sessions } from '../../../src/network/sessions/session.ts';
 import { PeerTips } from '../../../src/network/sync/peer-tips.ts';
 import { Sync } from '../../../src/network/sync/sync.ts';
-import { JustifiedSearch } from '../../../src/node/justified-search.ts';
+import { JustifiedSearch } from '../../../src/node/finality/justified-search.ts';
 import { mine, newChain, quiet, scheme } from '../../chain/chain-harness.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';

@@ -128,7 +128,7 @@ async function exportChain(path: string, file: string, flags: Flags & { from: nu
 /** A note from elsewhere would make the voter contradict itself. Throws CliError. */
 export async function requireNoNote(config: Config): Promise<void> {
   const { files } = await import('../../../adapters/files.ts');
-  const { noteDisk, notePath } = await import('../../../node/voter-note.ts');
+  const { noteDisk, notePath } = await import('../../../node/finality/voter-note.ts');
   const path = notePath(config);
   if (noteDisk(files, path).read() === undefined) return;
   throw new CliError(

@@ -201,8 +201,8 @@ interface VerifyFlags extends Flags {
 
 async function verify(path: string | undefined, flags: VerifyFlags) {
   await withStore(path, flags, async (db, config) => {
-    const { verifyBlocks } = await import('../../../data-service/crawler/verify-blocks.ts');
-    const balances = await import('../../../data-service/crawler/verify-balances.ts');
+    const { verifyBlocks } = await import('../../../data-service/crawler/verify/verify-blocks.ts');
+    const balances = await import('../../../data-service/crawler/verify/verify-balances.ts');
     const { NodeReader } = await import('../../../data-service/crawler/node-reader.ts');
     const { undiciClient } = await import('../../../adapters/http/undici.ts');
     const { systemClock } = await import('../../../adapters/system.ts');

@@ -15,7 +15,7 @@ import type { ChainScheme } from '../../../codec/codec.ts';
 import { createChainScheme } from '../../../crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../../../crypto/family.ts';
 import { roleNumber } from '../../../ledger/roles.ts';
-import { noteOfNewKey, notePath } from '../../../node/voter-note.ts';
+import { noteOfNewKey, notePath } from '../../../node/finality/voter-note.ts';
 import { type DevConfig, devConfigText } from './dev-config.ts';
 
 export const DEV_CHAIN_ID = 'T';

@@ -14,7 +14,7 @@ import { fromUtf8, utf8 } from '../../../base/bytes.ts';
 import type { KeyPair } from '../../../crypto/family.ts';
 import type { Keystore } from '../../../keystore/keystore.ts';
 import { mapText, type TextEntry } from '../../../node/config/text-map.ts';
-import { noteOfNewKey, notePath } from '../../../node/voter-note.ts';
+import { noteOfNewKey, notePath } from '../../../node/finality/voter-note.ts';
 import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { printJson, say } from '../../terminal/output.ts';
 import {

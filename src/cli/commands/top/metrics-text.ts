@@ -1,5 +1,5 @@
 /** The metrics of a node as Prometheus reads them. */
-import { metricTable } from '../../../node/observability.ts';
+import { metricTable } from '../../../node/metrics/observability.ts';
 
 interface Named {
   readonly name: string;

@@ -7,7 +7,7 @@ import { isoDate } from '../../../rest-framework/iso-date.ts';
 import type { ParamValues } from '../../../rest-framework/params.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
-import { aliasChain, aliasName } from '../../crawler/described.ts';
+import { aliasChain, aliasName } from '../../crawler/rows/described.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, cutPage, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';

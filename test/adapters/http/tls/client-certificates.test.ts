@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { native, nodeHttp } from '../../../../src/adapters/http/listener.ts';
 import { httpOn } from '../../../../src/adapters/http/server.ts';
-import { threadedHttp } from '../../../../src/adapters/http/threaded.ts';
+import { threadedHttp } from '../../../../src/adapters/http/threads/threaded.ts';
 import { ClientCertificates } from '../../../../src/adapters/http/tls/client-certificates.ts';
 import {
   type Http,
