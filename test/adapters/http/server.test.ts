@@ -92,7 +92,7 @@ const http: Http =
     ? onOneThread
     : threadedHttp({
         threads: httpThreads,
-        workerUrl: new URL('threaded-worker.ts', import.meta.url),
+        workerUrl: new URL('threads/threaded-worker.ts', import.meta.url),
         onDeath: (cause) => t.fail(String(cause)),
       });
 

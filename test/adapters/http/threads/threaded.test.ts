@@ -321,7 +321,7 @@ t.test('a port that is taken, and a thread that does not start', { skip }, async
   });
 });
 
-const file = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url));
+const file = (name: string) => fileURLToPath(new URL(`../tls/${name}`, import.meta.url));
 const tls = { cert: file('test-only-cert.pem'), key: file('test-only-key.pem') };
 
 t.test('a thread that cannot be created', { skip }, async (t) => {

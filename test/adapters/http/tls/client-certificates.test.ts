@@ -26,7 +26,7 @@ const certificates = new URL('.', import.meta.url).pathname;
 const threads = (): Http =>
   threadedHttp({
     threads: 2,
-    workerUrl: new URL('../threaded-worker.ts', import.meta.url),
+    workerUrl: new URL('../threads/threaded-worker.ts', import.meta.url),
     onDeath: (cause) => t.fail(String(cause)),
   });
 const listeners: Readonly<Record<string, () => Http>> = {

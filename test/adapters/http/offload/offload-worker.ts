@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { serveOffload } from '../../../src/adapters/http/offload/offload-thread.ts';
-import type { HttpReply } from '../../../src/base/http.ts';
-import { busyUntil } from './busy-until.ts';
+import { serveOffload } from '../../../../src/adapters/http/offload/offload-thread.ts';
+import type { HttpReply } from '../../../../src/base/http.ts';
+import { busyUntil } from '../busy-until.ts';
 
 const text = (status: number, body: string): HttpReply => ({ status, type: 'text/plain', body });
 const BUSY_UNTIL = 'be busy until ';

@@ -1,11 +1,11 @@
 // A thread of the tests of the server: its rules of access, and threads for one part of a route.
 import { parentPort, workerData } from 'node:worker_threads';
-import { OffloadThreads } from '../../../src/adapters/http/offload/offload-threads.ts';
-import { ConnectionThread } from '../../../src/adapters/http/threads/connection-thread.ts';
-import { rules } from './rules.ts';
+import { OffloadThreads } from '../../../../src/adapters/http/offload/offload-threads.ts';
+import { ConnectionThread } from '../../../../src/adapters/http/threads/connection-thread.ts';
+import { rules } from '../rules.ts';
 
 const offload = new OffloadThreads({
-  workerUrl: new URL('offload-worker.ts', import.meta.url),
+  workerUrl: new URL('../offload/offload-worker.ts', import.meta.url),
   workerData: undefined,
   threadsMax: 1,
   onDeath(cause) {
