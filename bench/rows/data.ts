@@ -9,7 +9,7 @@ import { postgresDatabase } from '../../src/adapters/database/postgres.ts';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
-import type { Database } from '../../src/base/database.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import type { Log } from '../../src/base/ports.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import { readBlock } from '../../src/data-service/crawler/chain-block.ts';

@@ -3,7 +3,7 @@
  * turn with a lookup by id on the same server, so that a busy machine slows both down.
  */
 import { postgresDatabase } from '../../src/adapters/database/postgres.ts';
-import type { Database } from '../../src/base/database.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import { readBlock } from '../../src/data-service/crawler/chain-block.ts';
 import { nothingKnown, prepareBatch } from '../../src/data-service/crawler/prepare-batch.ts';
 import { COLUMNS } from '../../src/data-service/crawler/rows/columns.ts';

@@ -1,5 +1,5 @@
 /** The transfers of the benchmark, and what funds their senders and names their miners. */
-import { stringify } from '../../src/base/json.ts';
+import { stringify } from '../../src/base/json/json.ts';
 import { post } from '../../src/cli/load/signed-transfers.ts';
 import * as load from '../../src/cli/load/transfers.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';

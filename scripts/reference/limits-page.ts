@@ -2,9 +2,9 @@
  * docs/limits.md: the budgets of requests, printed from the declarations that the server enforces.
  */
 
-import { KIB, MIB, type PeerBudget } from '../../src/base/budget.ts';
 import { apiError } from '../../src/base/errors.ts';
-import { DEPTH_MAX } from '../../src/base/json.ts';
+import { DEPTH_MAX } from '../../src/base/json/json.ts';
+import { KIB, MIB, type PeerBudget } from '../../src/base/limits/budget.ts';
 import { contractBudgets } from '../../src/contracts/statuses/status-messages.ts';
 import { networkBudgets } from '../../src/network/messages/message-budgets.ts';
 import { settings } from '../../src/node/config/settings.ts';

@@ -10,7 +10,7 @@
 import { closeSync, fstatSync, ftruncateSync, rmSync, write, writeSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { JournalTooLongError } from '../base/journal-full.ts';
+import { JournalTooLongError } from '../base/faults/journal-full.ts';
 import { keepDamaged } from './damaged-copies.ts';
 import { Frames, piecesOf } from './journal-frames.ts';
 import { headerOf } from './journal-header.ts';

@@ -10,7 +10,7 @@
  * of a failed write are cut off, and the next write may succeed, because a full disk may get space
  * again. After any other failure every call is refused, because the content on disk is unknown.
  */
-import { JournalFullError } from '../base/journal-full.ts';
+import { JournalFullError } from '../base/faults/journal-full.ts';
 import type { Journal } from '../base/ports.ts';
 import { DiskUnknown, JournalFile } from './journal-file.ts';
 import { FRAME_BYTES, Frames } from './journal-frames.ts';

@@ -6,7 +6,7 @@
  * name marks a secret is never printed.
  */
 import pino from 'pino';
-import { integer } from '../base/json.ts';
+import { integer } from '../base/json/json.ts';
 import type { Log, LogFields, LogLevel } from '../base/ports.ts';
 
 const STDERR = 2;

@@ -9,7 +9,7 @@
  */
 
 import { latin1Part } from './bytes.ts';
-import { ExpectedError } from './expected-error.ts';
+import { ExpectedError } from './faults/expected-error.ts';
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ZERO = '1';

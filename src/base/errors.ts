@@ -4,7 +4,7 @@
  * Rules, services and routes throw `apiError('Name', …)`. The server turns it into an answer.
  * Client libraries rely on the codes and statuses, so these never change.
  */
-import { ExpectedError } from './expected-error.ts';
+import { ExpectedError } from './faults/expected-error.ts';
 
 interface CatalogueEntry {
   readonly code: number;

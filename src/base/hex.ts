@@ -1,6 +1,6 @@
 /** Hexadecimal text: written in lower case, read in either case. */
 
-import { ExpectedError } from './expected-error.ts';
+import { ExpectedError } from './faults/expected-error.ts';
 
 const HEX = /^(?:[0-9a-fA-F]{2})*$/;
 

@@ -6,7 +6,7 @@ import { systemRandom } from '../adapters/system.ts';
 import { base58 } from '../base/base58.ts';
 import { fromUtf8, utf8 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
-import { isObject, type JsonObject } from '../base/json.ts';
+import { isObject, type JsonObject } from '../base/json/json.ts';
 import {
   decryptText,
   ENCRYPTED_TEXT_LENGTH_MAX,

@@ -1,8 +1,8 @@
 /** The journals in a data directory, for the node and for the tools. */
 import { join } from 'node:path';
 import { type DiskJournal, openJournal } from '../adapters/journal.ts';
+import { StartError } from '../base/faults/start-error.ts';
 import type { Journal, Log } from '../base/ports.ts';
-import { StartError } from '../base/start-error.ts';
 import type { Config } from '../node/config/settings.ts';
 
 /** Of unconfirmed transactions. The caller holds the lock of the data directory. Throws StartError. */

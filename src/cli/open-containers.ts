@@ -1,8 +1,8 @@
 /** Opens the container engine that a configuration names (contracts.md#the-engine). */
 import { resolve } from 'node:path';
-import type { Containers } from '../base/containers.ts';
+import { StartError } from '../base/faults/start-error.ts';
+import type { Containers } from '../base/ports/containers.ts';
 import type { Clock, Log, Random } from '../base/ports.ts';
-import { StartError } from '../base/start-error.ts';
 import type { Config } from '../node/config/settings.ts';
 
 type EngineSettings = Config['dockerEngine'];

@@ -1,7 +1,8 @@
 /** The service of events over gRPC, as the configuration says. */
-import type { ListenEvents } from '../base/event-service.ts';
+
+import { StartError } from '../base/faults/start-error.ts';
+import type { ListenEvents } from '../base/ports/event-service.ts';
 import type { Clock } from '../base/ports.ts';
-import { StartError } from '../base/start-error.ts';
 import type { Config } from '../node/config/settings.ts';
 
 /** Undefined where it is switched off. What it returns rejects with StartError. */

@@ -4,7 +4,7 @@
  * long, for each call in a pipeline.
  */
 import { undiciClient } from '../adapters/http/undici.ts';
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json/json.ts';
 import { type Client, client, RefusedError } from '../rest-framework/client.ts';
 import type { NodeFlags } from './node-options.ts';
 import { CliError } from './terminal/exit.ts';

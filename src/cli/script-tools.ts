@@ -1,5 +1,5 @@
 /** What `platform-node script` does; none of it needs a node. */
-import { parse } from '../base/json.ts';
+import { parse } from '../base/json/json.ts';
 import { createChainScheme } from '../crypto/chain-scheme.ts';
 import { configuredFamily } from '../crypto/families.ts';
 import type { CryptoFamily } from '../crypto/family.ts';

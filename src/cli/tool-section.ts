@@ -1,5 +1,5 @@
 /** Reads the sections of tools in a configuration file (node.md#tools). */
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json/json.ts';
 import { type ToolKey, type ToolName, unknownToolKeys } from '../node/config/tool-sections.ts';
 import { CliError } from './terminal/exit.ts';
 import { warn } from './terminal/output.ts';

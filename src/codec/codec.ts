@@ -8,7 +8,7 @@
 import { assert } from '../base/assert.ts';
 import type { CryptoCharges } from '../base/charge.ts';
 import type { Refusal } from '../base/errors.ts';
-import { ExpectedError } from '../base/expected-error.ts';
+import { ExpectedError } from '../base/faults/expected-error.ts';
 
 /** A JSON Schema (draft 2020-12), as embedded in OpenAPI 3.1. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

@@ -3,7 +3,7 @@
  * this machine is of these types.
  */
 import type { Refusal } from '../base/errors.ts';
-import type { Misconduct } from '../base/misconduct.ts';
+import type { Misconduct } from '../base/faults/misconduct.ts';
 import type { CodecError } from './codec.ts';
 
 export type Evidence = Refusal | CodecError | Misconduct;

@@ -2,7 +2,7 @@
 
 import { apiError, type Refusal } from '../base/errors.ts';
 import { I64_MAX, I64_MIN } from '../base/int.ts';
-import { integer } from '../base/json.ts';
+import { integer } from '../base/json/json.ts';
 import {
   type ChainScheme,
   type Codec,

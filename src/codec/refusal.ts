@@ -3,7 +3,7 @@
  * wrong kind is code 1 with its path. A value that breaks its own rule keeps the code of that rule.
  */
 import { type ApiError, apiError, Refusal } from '../base/errors.ts';
-import { isOwnFault } from '../base/own-fault.ts';
+import { isOwnFault } from '../base/faults/own-fault.ts';
 import { CodecError } from './codec.ts';
 
 /** Code 1 with every path: a request of a wrong shape gets all its wrong members at once. */
@@ -28,7 +28,7 @@ export function refusalOfAll(errors: readonly [CodecError, ...CodecError[]]): Re
 
 /**
  * The refusal of an input whose handling threw `cause`. What is the fault of this machine
- * (base/own-fault.ts) says nothing about the input and is thrown on. Any other error ends the
+ * (base/faults/own-fault.ts) says nothing about the input and is thrown on. Any other error ends the
  * handling of this input and nothing else.
  */
 export function refusalFrom(cause: unknown): ApiError {

@@ -1,7 +1,7 @@
 /** Codecs made of codecs: structures, options, lists. */
 
 import { apiError, type Refusal } from '../base/errors.ts';
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json/json.ts';
 import { type Codec, CodecError, type JsonSchema, type ValueOf } from './codec.ts';
 import { mismatch } from './primitives.ts';
 

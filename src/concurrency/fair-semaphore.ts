@@ -4,7 +4,7 @@
  * any time, the last places stay free for those that have none, so that slow work of one owner never
  * shuts out another.
  */
-import { roundLimits } from '../base/round-limits.ts';
+import { roundLimits } from '../base/limits/round-limits.ts';
 
 /** The part of the places that stays free for newcomers. */
 const RESERVE_SHARE = roundLimits.reserve.value;

@@ -4,7 +4,7 @@
  *
  * hash = fast(canonical JSON): keys sorted by code unit, no spaces, integers in plain digits.
  */
-import { type JsonObject, stringify } from '../base/json.ts';
+import { type JsonObject, stringify } from '../base/json/json.ts';
 
 /** Values are JSON values, bigints, or maps with number or text keys. */
 export interface NetworkSettings {

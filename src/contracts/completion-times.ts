@@ -3,7 +3,7 @@
  * the chain: on a busy machine the part ends late, and signing and writing take their time too. The
  * part of the next block ends earlier by what they took more than usual (phase-length.ts).
  */
-import { roundLimits as limits } from '../base/round-limits.ts';
+import { roundLimits as limits } from '../base/limits/round-limits.ts';
 
 export interface CompletionTimes {
   add(ms: number): void;

@@ -9,8 +9,8 @@
  * miner.
  */
 import { fromLatin1, latin1 } from '../base/bytes.ts';
-import type { Containers } from '../base/containers.ts';
-import { roundLimits } from '../base/round-limits.ts';
+import { roundLimits } from '../base/limits/round-limits.ts';
+import type { Containers } from '../base/ports/containers.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';

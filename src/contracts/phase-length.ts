@@ -4,7 +4,7 @@
  * The block must be signed, on disk and on its way when the turn of its miner ends, whatever the
  * contracts do.
  */
-import { roundLimits as limits } from '../base/round-limits.ts';
+import { roundLimits as limits } from '../base/limits/round-limits.ts';
 
 /** Time to complete a block in its round: a fifth of it, within these limits. */
 const COMPLETION_SHARE = limits.completion.value;

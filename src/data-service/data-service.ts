@@ -5,17 +5,17 @@
  */
 
 import { assert } from '../base/assert.ts';
-import { type Database, DatabaseError } from '../base/database.ts';
 import { Disposal } from '../base/disposal.ts';
+import { StartError } from '../base/faults/start-error.ts';
+import { type Database, DatabaseError } from '../base/ports/database.ts';
 import {
   type Http,
   type HttpClient,
   type HttpServer,
   type HttpServerOptions,
   TlsFileError,
-} from '../base/http.ts';
+} from '../base/ports/http.ts';
 import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
-import { StartError } from '../base/start-error.ts';
 
 import { routes as nodeRoutes } from '../rest/routes/index.ts';
 import { measuredRoutes } from '../rest-framework/measured-routes.ts';

@@ -1,6 +1,6 @@
 /** Fills the metrics of the data service. */
-import type { Database } from '../base/database.ts';
-import type { HttpRoute } from '../base/http.ts';
+import type { Database } from '../base/ports/database.ts';
+import type { HttpRoute } from '../base/ports/http.ts';
 import type { Clock } from '../base/ports.ts';
 import type { RouteMeter } from '../rest-framework/measured-routes.ts';
 import type { QueryMeter } from './api/services.ts';

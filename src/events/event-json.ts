@@ -1,6 +1,6 @@
 /** Events as JSON texts. */
 import { base58 } from '../base/base58.ts';
-import { stringify } from '../base/json.ts';
+import { stringify } from '../base/json/json.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { hex } from '../codec/text.ts';
 import { txToJson } from '../tx/json/described.ts';

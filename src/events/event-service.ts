@@ -6,14 +6,14 @@
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
-import { eventLimits } from '../base/event-limits.ts';
+import { eventLimits } from '../base/limits/event-limits.ts';
 import type {
   EventService,
   PlainMessage,
   SubscribeOn,
   Subscriber,
   TransactionFilter,
-} from '../base/event-service.ts';
+} from '../base/ports/event-service.ts';
 import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES } from '../base/sizes.ts';
 import { heightOf } from '../chain/store/stored-blocks.ts';

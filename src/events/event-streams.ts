@@ -4,7 +4,7 @@
  */
 
 import { latin1 } from '../base/bytes.ts';
-import type { HttpStream } from '../base/http.ts';
+import type { HttpStream } from '../base/ports/http.ts';
 import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';

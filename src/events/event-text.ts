@@ -2,7 +2,7 @@
  * The events of a chain as server-sent events (text/event-stream of HTML). The stream of a node and
  * that of the data service have the same definitions (rest.md#events).
  */
-import { stringify } from '../base/json.ts';
+import { stringify } from '../base/json/json.ts';
 
 /** What happened, by the names that clients listen for. */
 export const eventKinds = {

@@ -7,8 +7,8 @@
  * limited.
  */
 import { apiError } from '../base/errors.ts';
-import { eventLimits as limits } from '../base/event-limits.ts';
-import type { HttpStream, HttpStreamClient } from '../base/http.ts';
+import { eventLimits as limits } from '../base/limits/event-limits.ts';
+import type { HttpStream, HttpStreamClient } from '../base/ports/http.ts';
 import type { Clock } from '../base/ports.ts';
 import { Alarm } from '../concurrency/alarm.ts';
 import { LazyAbort } from '../concurrency/lazy-abort.ts';

@@ -2,7 +2,7 @@
  * Transactions as messages of the service of events: the fields of their declarations, under the
  * names and in the parts that the protocol has. It has none for types 2 and 7.
  */
-import type { PlainMessage } from '../base/event-service.ts';
+import type { PlainMessage } from '../base/ports/event-service.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { roleNumber } from '../ledger/roles.ts';
 import type { Entry } from '../tx/fields/entries.ts';

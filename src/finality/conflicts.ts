@@ -7,7 +7,7 @@
  * left for a moment.
  */
 import { equal, latin1 } from '../base/bytes.ts';
-import { type Misconduct, misconduct } from '../base/misconduct.ts';
+import { type Misconduct, misconduct } from '../base/faults/misconduct.ts';
 import type { Log, SignatureCheck, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { FinalProof } from './proofs/final-proof.ts';

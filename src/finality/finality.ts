@@ -10,7 +10,7 @@
 
 import { unlessOurs } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
-import type { Misconduct } from '../base/misconduct.ts';
+import type { Misconduct } from '../base/faults/misconduct.ts';
 import type { Clock, Log, Verifier } from '../base/ports.ts';
 import type { Sign } from '../base/signer/signing.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';

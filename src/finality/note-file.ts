@@ -13,8 +13,8 @@
  * than the final block from which it would go on, so the node does not start until somebody decides.
  */
 import { equal } from '../base/bytes.ts';
+import { StartError } from '../base/faults/start-error.ts';
 import { DIGEST_BYTES } from '../base/sizes.ts';
-import { StartError } from '../base/start-error.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';
 import type { Link } from './votes/links.ts';

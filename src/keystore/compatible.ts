@@ -4,7 +4,7 @@
  * password of its own is iv ‖ AES-128-GCM ‖ tag, 64 bytes. An empty file has no accounts.
  */
 import { base58 } from '../base/base58.ts';
-import { isObject, parse } from '../base/json.ts';
+import { isObject, parse } from '../base/json/json.ts';
 import type { Random } from '../base/ports.ts';
 import {
   compatibleFileKey,

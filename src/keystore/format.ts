@@ -17,7 +17,7 @@
  * password. The mac also reveals a wrong wallet password at once, even in a file without accounts.
  */
 import { base58 } from '../base/base58.ts';
-import { isObject, parse } from '../base/json.ts';
+import { isObject, parse } from '../base/json/json.ts';
 import { mac, type ScryptCost, sameBytes, subkey } from '../crypto/keystore-cipher.ts';
 import { KeystoreError } from './keystore-errors.ts';
 

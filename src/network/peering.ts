@@ -3,7 +3,7 @@
  * addresses, penalties. Services register their protocols with `sessions` before `start`.
  */
 
-import type { Network } from '../base/network.ts';
+import type { Network } from '../base/ports/network.ts';
 import type { Clock, Files, Log, Random } from '../base/ports.ts';
 import type { Sign } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';

@@ -1,9 +1,9 @@
 /** The listener on which running contracts read the state (docker-engine.rest-listen). */
 
-import type { Containers } from '../base/containers.ts';
-import { contractLimits } from '../base/contract-limits.ts';
-import type { Http, HttpServer } from '../base/http.ts';
-import { StartError } from '../base/start-error.ts';
+import { StartError } from '../base/faults/start-error.ts';
+import { contractLimits } from '../base/limits/contract-limits.ts';
+import type { Containers } from '../base/ports/containers.ts';
+import type { Http, HttpServer } from '../base/ports/http.ts';
 import type { Executions } from '../contracts/execution/executions.ts';
 import { createInternalApi } from '../rest/internal-contracts.ts';
 import type { Services } from '../rest/services.ts';

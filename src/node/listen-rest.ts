@@ -1,7 +1,12 @@
 /** The REST interface on the address of the configuration. */
 
-import { type HttpRoute, type HttpServer, TlsFileError, type TlsFiles } from '../base/http.ts';
-import { StartError } from '../base/start-error.ts';
+import { StartError } from '../base/faults/start-error.ts';
+import {
+  type HttpRoute,
+  type HttpServer,
+  TlsFileError,
+  type TlsFiles,
+} from '../base/ports/http.ts';
 import type { FamilyName } from '../crypto/family.ts';
 import type { KeySettings } from '../rest/access-keys.ts';
 import type { ApiSettings } from '../rest/services.ts';

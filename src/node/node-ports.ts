@@ -2,12 +2,13 @@
  * What a node receives in addition to its configuration: its ports, and values from its operator.
  */
 
-import type { Containers } from '../base/containers.ts';
 import type { Disposal } from '../base/disposal.ts';
-import type { ListenEvents } from '../base/event-service.ts';
-import type { Http } from '../base/http.ts';
-import type { Network } from '../base/network.ts';
 import type { Patterns } from '../base/patterns.ts';
+import type { Containers } from '../base/ports/containers.ts';
+import type { ListenEvents } from '../base/ports/event-service.ts';
+import type { Http } from '../base/ports/http.ts';
+import type { Network } from '../base/ports/network.ts';
+import type { PrivateStore } from '../base/ports/private-store.ts';
 import type {
   AuditLog,
   Clock,
@@ -21,7 +22,6 @@ import type {
   Store,
   Verifier,
 } from '../base/ports.ts';
-import type { PrivateStore } from '../base/private-store.ts';
 import type { KeyHolder } from '../base/signer/signing.ts';
 import type { Audit } from '../chain/store/audit.ts';
 import type { ChainScheme } from '../codec/codec.ts';

@@ -9,7 +9,7 @@
 
 import { AssertionError } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
-import type { HttpRoute, HttpServer } from '../base/http.ts';
+import type { HttpRoute, HttpServer } from '../base/ports/http.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { watchFeatures } from '../chain/features/feature-watch.ts';

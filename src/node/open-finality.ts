@@ -7,9 +7,9 @@
  */
 
 import { unlessOurs } from '../base/assert.ts';
-import { limitsOf } from '../base/budget.ts';
 import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
+import { limitsOf } from '../base/limits/budget.ts';
 import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
 import type { SigningAccount } from '../base/signer/signing.ts';
 import type { Header } from '../block/header.ts';

@@ -2,7 +2,7 @@
  * Connects a configured node to its peers: connections (peering.ts) and the services that use them.
  */
 
-import { StartError } from '../base/start-error.ts';
+import { StartError } from '../base/faults/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { lacksFeatures } from '../chain/features/feature-activation.ts';
 import { createEquivocations } from '../chain/fork/equivocation.ts';

@@ -2,7 +2,7 @@
 
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
-import type { Network } from '../base/network.ts';
+import type { Network } from '../base/ports/network.ts';
 import type { Clock, Files, Log, Random, Verifier } from '../base/ports.ts';
 import type { Sign, SigningAccount } from '../base/signer/signing.ts';
 import { type Block, blockId } from '../block/block.ts';

@@ -3,8 +3,8 @@
  * nodes.
  */
 
+import type { PrivateStore } from '../base/ports/private-store.ts';
 import type { Clock, Log, Random, Store, Verifier } from '../base/ports.ts';
-import type { PrivateStore } from '../base/private-store.ts';
 import type { Sign } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { ChainScheme } from '../codec/codec.ts';

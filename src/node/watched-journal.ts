@@ -1,5 +1,5 @@
 /** Remembers whether the journal of the pool works, for /health and the metrics. */
-import { JournalFullError } from '../base/journal-full.ts';
+import { JournalFullError } from '../base/faults/journal-full.ts';
 import type { Journal } from '../base/ports.ts';
 
 export interface WatchedJournal {

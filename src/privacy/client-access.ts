@@ -7,7 +7,7 @@ import {
   type PrivateItem,
   type PrivateStore,
   PrivateStoreError,
-} from '../base/private-store.ts';
+} from '../base/ports/private-store.ts';
 import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/committed-view.ts';

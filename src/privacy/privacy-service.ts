@@ -6,7 +6,7 @@
  * `sources` from which peer; `receiveItem` fetches it. `ItemServer` serves other nodes. Only the
  * store keeps data.
  */
-import { limitsOf } from '../base/budget.ts';
+import { limitsOf } from '../base/limits/budget.ts';
 import type { Log, Store } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { findTransaction } from '../chain/store/stored-blocks.ts';

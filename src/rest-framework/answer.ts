@@ -4,11 +4,11 @@
  */
 import { isOurs } from '../base/assert.ts';
 import { ApiError, apiError } from '../base/errors.ts';
-import type { HttpReply, HttpStream } from '../base/http.ts';
-import { stringify } from '../base/json.ts';
-import { isOwnFault } from '../base/own-fault.ts';
+import { isOwnFault } from '../base/faults/own-fault.ts';
+import { StoreCorruptError } from '../base/faults/store-damage.ts';
+import { stringify } from '../base/json/json.ts';
+import type { HttpReply, HttpStream } from '../base/ports/http.ts';
 import type { Log } from '../base/ports.ts';
-import { StoreCorruptError } from '../base/store-damage.ts';
 import { CodecError } from '../codec/codec.ts';
 import { refusalOf } from '../codec/refusal.ts';
 

@@ -2,8 +2,9 @@
  * Routes that need a key, with a record of each request: whose key, from where, what, and how it
  * ended. Bodies, queries and secrets are not recorded.
  */
-import type { HttpReply, HttpRequest, HttpRoute, ThreadRefusal } from '../base/http.ts';
-import { parse } from '../base/json.ts';
+
+import { parse } from '../base/json/json.ts';
+import type { HttpReply, HttpRequest, HttpRoute, ThreadRefusal } from '../base/ports/http.ts';
 import type { AuditEntry, AuditLog, Clock } from '../base/ports.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TokenBucket } from '../concurrency/token-bucket.ts';

@@ -4,7 +4,7 @@
  */
 import { utf8 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';
-import type { HttpRequest } from '../base/http.ts';
+import type { HttpRequest } from '../base/ports/http.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 
 export type Hashes = Pick<CryptoFamily, 'secureHash'>;

@@ -8,10 +8,10 @@
  */
 
 import { type ApiError, apiError } from '../base/errors.ts';
-import { BODY_VIEW_BYTES } from '../base/http.ts';
-import { isObject, type JsonObject, parse, TooManyValues } from '../base/json.ts';
-import { type Cut, cutText, RestTooLong, TooManyEscapes } from '../base/json-cut.ts';
-import { unescapeText } from '../base/json-unescape.ts';
+import { isObject, type JsonObject, parse, TooManyValues } from '../base/json/json.ts';
+import { type Cut, cutText, RestTooLong, TooManyEscapes } from '../base/json/json-cut.ts';
+import { unescapeText } from '../base/json/json-unescape.ts';
+import { BODY_VIEW_BYTES } from '../base/ports/http.ts';
 import { CodecError, type JsonSchema } from '../codec/codec.ts';
 import { integerFromJson } from '../codec/primitives.ts';
 import { malformed } from '../codec/refusal.ts';

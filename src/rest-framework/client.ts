@@ -3,8 +3,8 @@
  * the route reads, the reply that it declares. Integers above 2^53 arrive as bigint.
  */
 
-import { AnswerTooLong, type HttpAnswer, type HttpClient } from '../base/http.ts';
-import { isObject, parse, stringify, TooManyValues } from '../base/json.ts';
+import { isObject, parse, stringify, TooManyValues } from '../base/json/json.ts';
+import { AnswerTooLong, type HttpAnswer, type HttpClient } from '../base/ports/http.ts';
 import type { Params } from './params.ts';
 import type { Route } from './route.ts';
 import type { Static, TSchema } from './type.ts';

@@ -1,5 +1,5 @@
 /** What a route may cost that declares nothing else, and how long a JSON body may be. */
-import { MIB } from '../base/budget.ts';
+import { MIB } from '../base/limits/budget.ts';
 
 export const limits = {
   body: {

@@ -5,7 +5,7 @@
  * its server may have been changed to mean this machine. But a browser then names the origin of the
  * page, and the host that it believes to call.
  */
-import type { HttpRequest } from '../base/http.ts';
+import type { HttpRequest } from '../base/ports/http.ts';
 
 export type Caller = Pick<HttpRequest, 'hasHeader' | 'headers' | 'remoteAddress'>;
 

@@ -1,5 +1,5 @@
 /** Counts and times the requests of routes, those included that are refused or answered elsewhere. */
-import type { HttpReply, HttpRoute } from '../base/http.ts';
+import type { HttpReply, HttpRoute } from '../base/ports/http.ts';
 
 /** What a program measures of one route. */
 export interface RouteMeter {

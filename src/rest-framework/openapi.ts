@@ -3,7 +3,7 @@
  * (rest.md#interface-description; decision 26: OpenAPI 3.1). Their schemas are JSON Schema already,
  * so nothing is converted.
  */
-import type { Budget } from '../base/budget.ts';
+import type { Budget } from '../base/limits/budget.ts';
 import type { JsonSchema } from '../codec/codec.ts';
 import { limits } from './limits.ts';
 import type { Params } from './params.ts';

@@ -3,7 +3,7 @@
  * unchanged from a folder `page`. The command that starts a node reads these files and passes them
  * in.
  */
-import type { HttpReply, HttpRoute } from '../base/http.ts';
+import type { HttpReply, HttpRoute } from '../base/ports/http.ts';
 import { Answer } from './answer.ts';
 
 /** Name → bytes of every file of a page. */

@@ -7,7 +7,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
-import { ExpectedError } from '../base/expected-error.ts';
+import { ExpectedError } from '../base/faults/expected-error.ts';
 import { I32_MAX, I64_MAX } from '../base/int.ts';
 import type { ChainScheme, JsonSchema } from '../codec/codec.ts';
 

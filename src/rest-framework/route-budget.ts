@@ -1,7 +1,7 @@
 /**
  * The budget of a route, calculated from its declaration: the schema of its body and its own costs.
  */
-import type { Budget } from '../base/budget.ts';
+import type { Budget } from '../base/limits/budget.ts';
 import type { JsonSchema } from '../codec/codec.ts';
 import { limits } from './limits.ts';
 import type { AnyRoute } from './route.ts';

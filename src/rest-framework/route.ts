@@ -7,8 +7,8 @@
  */
 
 import { assert } from '../base/assert.ts';
-import type { Budget } from '../base/budget.ts';
-import type { HttpRequest } from '../base/http.ts';
+import type { Budget } from '../base/limits/budget.ts';
+import type { HttpRequest } from '../base/ports/http.ts';
 import type { JsonSchema } from '../codec/codec.ts';
 import type { Answer } from './answer.ts';
 import type { StreamedAnswer } from './json-chunks.ts';
@@ -73,7 +73,7 @@ export interface RouteDef<
     request: RouteRequest<ParamValues<P>, ParamValues<Q>, B>,
     services: S,
   ): Value<R, S> | Promise<Value<R, S>>;
-  /** The rest of `handle` where a thread of the server has done a part (`Offload` in base/http.ts). */
+  /** The rest of `handle` where a thread of the server has done a part (`Offload` in base/ports/http.ts). */
   readonly offload?: RouteOffload<S>;
 }
 

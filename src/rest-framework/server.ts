@@ -6,7 +6,7 @@
  * once. No error of a handler leaves this file.
  */
 import { type ApiError, apiError } from '../base/errors.ts';
-import type { HttpReply, HttpRequest, HttpRoute } from '../base/http.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../base/ports/http.ts';
 import type { Log } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';

@@ -6,10 +6,11 @@
  * rows or bytes than its budget allows; the bytes of all unfinished answers together are limited,
  * and those of a finished answer are freed when it has been sent.
  */
-import type { Budget } from '../base/budget.ts';
-import { MIB } from '../base/budget.ts';
+
 import { apiError } from '../base/errors.ts';
-import type { HttpReply } from '../base/http.ts';
+import type { Budget } from '../base/limits/budget.ts';
+import { MIB } from '../base/limits/budget.ts';
+import type { HttpReply } from '../base/ports/http.ts';
 import type { Clock } from '../base/ports.ts';
 import { type Release, Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';

@@ -6,7 +6,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
-import type { HttpRequest } from '../base/http.ts';
+import type { HttpRequest } from '../base/ports/http.ts';
 import { type Hashes, hashOf, sameSecret, secretOf } from '../rest-framework/auth.ts';
 
 /** What the holder of a key may do; `sign` may be bound to one account: `sign:<address>`. */

@@ -1,5 +1,5 @@
 /** The whole REST API of a node as routes for the HTTP port. */
-import type { HttpRoute } from '../base/http.ts';
+import type { HttpRoute } from '../base/ports/http.ts';
 import type { Guard } from '../rest-framework/auth.ts';
 import { descriptionRoutes } from '../rest-framework/docs/docs-routes.ts';
 import { createLongBodies } from '../rest-framework/long-bodies.ts';

@@ -1,7 +1,7 @@
 /** Blocks and headers as JSON (decision 31: coreconsensus and height). */
 
 import { base58 } from '../base/base58.ts';
-import { integer } from '../base/json.ts';
+import { integer } from '../base/json/json.ts';
 import type { Header as HeaderFields } from '../block/header.ts';
 import { decodeHeaderRow, type HeaderRow } from '../block/header-row.ts';
 import type { TurnClaims } from '../block/turn-claims.ts';

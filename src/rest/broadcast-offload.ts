@@ -6,8 +6,8 @@
  * bytes of the transaction.
  */
 import { equal, latin1Part } from '../base/bytes.ts';
-import type { OffloadWork } from '../base/http.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json/json.ts';
+import type { OffloadWork } from '../base/ports/http.ts';
 import type { SignatureCheck } from '../base/ports.ts';
 import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';

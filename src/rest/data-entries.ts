@@ -1,7 +1,7 @@
 /** Data entries of accounts and contracts: their JSON, and the selection that a client requests. */
 
 import { apiError } from '../base/errors.ts';
-import { integer } from '../base/json.ts';
+import { integer } from '../base/json/json.ts';
 import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
 import { base64 } from '../codec/text.ts';
 import type { DataValue } from '../ledger/data-value.ts';

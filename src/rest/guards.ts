@@ -4,7 +4,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
-import type { HttpRequest } from '../base/http.ts';
+import type { HttpRequest } from '../base/ports/http.ts';
 import { type Guard, secretOf } from '../rest-framework/auth.ts';
 import { isLocalProgram } from '../rest-framework/local-caller.ts';
 import type { AccessKey, AccessKeys } from './access-keys.ts';

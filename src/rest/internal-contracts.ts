@@ -7,7 +7,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import { ApiError, apiError } from '../base/errors.ts';
-import type { HttpRequest, HttpRoute } from '../base/http.ts';
+import type { HttpRequest, HttpRoute } from '../base/ports/http.ts';
 import type { Executions, RunningExecution } from '../contracts/execution/executions.ts';
 import { StreamedAnswer, streamed } from '../rest-framework/json-chunks.ts';
 import type { AnyRoute, RouteRequest } from '../rest-framework/route.ts';

@@ -9,8 +9,8 @@
  * (adapters/threads/pattern-thread.ts), and is ended where it takes too long.
  */
 import type { RE2JS as Engine } from 're2js';
-import { contractLimits } from '../base/contract-limits.ts';
 import { apiError } from '../base/errors.ts';
+import { contractLimits } from '../base/limits/contract-limits.ts';
 import type { Patterns } from '../base/patterns.ts';
 
 const PATTERN_CHARS_MAX = contractLimits.pattern.value;

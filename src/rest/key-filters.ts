@@ -2,8 +2,9 @@
  * Filters of keys by patterns, and the work that each request and each client may cause. Threads do
  * the work; this counts it.
  */
-import { contractLimits } from '../base/contract-limits.ts';
+
 import { apiError } from '../base/errors.ts';
+import { contractLimits } from '../base/limits/contract-limits.ts';
 import type { KeyFilters, Patterns } from '../base/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';

@@ -1,5 +1,5 @@
 /** Every limit of the REST API in one place (rest.md#limits-of-requests). */
-import { KIB, MIB } from '../base/budget.ts';
+import { KIB, MIB } from '../base/limits/budget.ts';
 import { limits as ordinary } from '../rest-framework/limits.ts';
 
 export const limits = {

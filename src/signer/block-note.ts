@@ -12,8 +12,8 @@
  * A damaged note is no lost note: the signer does not start.
  */
 import { equal } from '../base/bytes.ts';
+import { StartError } from '../base/faults/start-error.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
-import { StartError } from '../base/start-error.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { text16 } from '../codec/primitives.ts';
 import { scratch } from '../codec/scratch.ts';

@@ -17,7 +17,7 @@ import t from 'tap';
 import { openJournal } from '../../src/adapters/journal.ts';
 import { FRAME_BYTES } from '../../src/adapters/journal-frames.ts';
 import { HEADER_BYTES } from '../../src/adapters/journal-header.ts';
-import { JournalFullError, JournalTooLongError } from '../../src/base/journal-full.ts';
+import { JournalFullError, JournalTooLongError } from '../../src/base/faults/journal-full.ts';
 import { childEnvironment } from '../child-environment.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));

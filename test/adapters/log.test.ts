@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type LineOptions, lineLog } from '../../src/adapters/log.ts';
-import { parse } from '../../src/base/json.ts';
+import { parse } from '../../src/base/json/json.ts';
 
 function recorder(options: Partial<LineOptions> = {}) {
   const lines: string[] = [];

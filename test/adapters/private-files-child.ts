@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { PrivateStoreError } from '../../src/base/private-store.ts';
+import { PrivateStoreError } from '../../src/base/ports/private-store.ts';
 import { inPieces, itemOf } from '../compliance/private-store.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 

@@ -18,7 +18,7 @@ import t from 'tap';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
-import type { PrivateItem } from '../../src/base/private-store.ts';
+import type { PrivateItem } from '../../src/base/ports/private-store.ts';
 import { childEnvironment } from '../child-environment.ts';
 import {
   contentOf,

@@ -12,7 +12,7 @@ import { recordHead } from '../../src/adapters/private-store/record.ts';
 import { s3Shelf } from '../../src/adapters/private-store/s3.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
-import type { PrivateItem } from '../../src/base/private-store.ts';
+import type { PrivateItem } from '../../src/base/ports/private-store.ts';
 import {
   contentOf,
   inPieces,

@@ -1,7 +1,7 @@
 // The stack of started services.
 import t from 'tap';
 import { Disposal, DisposalError, DisposedError } from '../../src/base/disposal.ts';
-import { StartError } from '../../src/base/start-error.ts';
+import { StartError } from '../../src/base/faults/start-error.ts';
 
 t.test('ends run in reverse order, one after the other, once', async (t) => {
   const stack = new Disposal();

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { decodeBase64, decodedLength, encodeBase64 } from '../../src/base/base64.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { cutText, RestTooLong, TooManyEscapes } from '../../src/base/json-cut.ts';
-import { unescapeText } from '../../src/base/json-unescape.ts';
+import { cutText, RestTooLong, TooManyEscapes } from '../../src/base/json/json-cut.ts';
+import { unescapeText } from '../../src/base/json/json-unescape.ts';
 import { inOneGo } from '../../src/concurrency/steps.ts';
 
 const RUNS = { numRuns: 200 };

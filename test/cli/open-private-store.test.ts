@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { StartError } from '../../src/base/start-error.ts';
+import { StartError } from '../../src/base/faults/start-error.ts';
 import { openPrivateStore } from '../../src/cli/open-private-store.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { memoryLog } from '../node/memory-ports.ts';

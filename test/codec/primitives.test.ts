@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { AssertionError } from '../../src/base/assert.ts';
 import { I64_MAX, I64_MIN } from '../../src/base/int.ts';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import { type Codec, CodecError, Reader, Writer } from '../../src/codec/codec.ts';
 import {
   bool,

@@ -1,11 +1,11 @@
-/** Requirements for every Network (src/base/network.ts), run against each implementation. */
+/** Requirements for every Network (src/base/ports/network.ts), run against each implementation. */
 import type { Test } from 'tap';
 import {
   MalformedStream,
   type Network,
   type PeerConnection,
   type PeerStream,
-} from '../../src/base/network.ts';
+} from '../../src/base/ports/network.ts';
 
 export interface HostUnderTest {
   readonly network: Network;

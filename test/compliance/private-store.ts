@@ -1,4 +1,4 @@
-/** Requirements for every PrivateStore (src/base/private-store.ts), run against each vendor. */
+/** Requirements for every PrivateStore (src/base/ports/private-store.ts), run against each vendor. */
 import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
@@ -8,7 +8,7 @@ import {
   type PrivateItem,
   type PrivateStore,
   PrivateStoreError,
-} from '../../src/base/private-store.ts';
+} from '../../src/base/ports/private-store.ts';
 import { seededRandom } from '../crypto/random.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
 

@@ -1,6 +1,6 @@
 /** Atomic transactions with contracts, for a node of contract-node.ts. */
 import { base58 } from '../../src/base/base58.ts';
-import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
+import { type JsonObject, parse, stringify } from '../../src/base/json/json.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import type { Account } from '../node/in-process.ts';

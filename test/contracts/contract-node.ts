@@ -1,6 +1,7 @@
 /** A whole node in the process of the test whose contracts are functions. */
-import type { Containers, ContractExecution, DataEntry } from '../../src/base/containers.ts';
+
 import { ApiError } from '../../src/base/errors.ts';
+import type { Containers, ContractExecution, DataEntry } from '../../src/base/ports/containers.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { contractEntries, contractOf } from '../../src/ledger/contracts.ts';
 import type { DataValue } from '../../src/ledger/data-value.ts';

@@ -1,7 +1,7 @@
 // What atomic transactions with contracts that get into no block cost a miner and others.
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
-import type { ContractExecution, ContractFailure } from '../../src/base/containers.ts';
+import type { ContractExecution, ContractFailure } from '../../src/base/ports/containers.ts';
 import { FAILURES_MAX } from '../../src/contracts/execution/circuit-breakers.ts';
 import { membersOf } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

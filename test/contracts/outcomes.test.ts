@@ -1,11 +1,11 @@
 import t from 'tap';
+import { apiError } from '../../src/base/errors.ts';
 import type {
   Containers,
   ContractImage,
   ContractOutcome,
   DataEntry,
-} from '../../src/base/containers.ts';
-import { apiError } from '../../src/base/errors.ts';
+} from '../../src/base/ports/containers.ts';
 import type { Clock } from '../../src/base/ports.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { ContractPacker } from '../../src/contracts/contract-packer.ts';

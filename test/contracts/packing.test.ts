@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

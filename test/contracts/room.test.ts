@@ -1,7 +1,7 @@
 /** Results of contracts in a block that has room for some of them, or for none. */
 
 import t from 'tap';
-import { MIB } from '../../src/base/budget.ts';
+import { MIB } from '../../src/base/limits/budget.ts';
 import { blockAt } from '../../src/chain/store/stored-blocks.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { createBlockInWork } from '../../src/contracts/execution/block-in-work.ts';

@@ -1,7 +1,7 @@
 /** A crawler in the process of the test. */
 import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
-import type { Database } from '../../src/base/database.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import { type CrawlState, newCrawlState } from '../../src/data-service/crawler/crawl-state.ts';
 import {
   type Crawler,

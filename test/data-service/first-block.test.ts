@@ -1,6 +1,6 @@
 /** A store inside the process leaves the processor to its node until that has made a block. */
 import t from 'tap';
-import type { Database } from '../../src/base/database.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import { madeChain } from './made-chain.ts';
 import { madeNode } from './made-node.ts';
 import { served } from './served.ts';

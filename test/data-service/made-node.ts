@@ -1,7 +1,7 @@
 /** The REST interface of a node that has a made chain: the calls that the crawler makes. */
 import { httpListener } from '../../src/adapters/http/listener.ts';
-import type { HttpReply, HttpRequest, HttpRoute } from '../../src/base/http.ts';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../../src/base/ports/http.ts';
 import type { Scope } from '../system/e2e/process.ts';
 import type { MadeChain } from './made-chain.ts';
 

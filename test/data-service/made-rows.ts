@@ -3,7 +3,7 @@
  * frequent, rare, absent, and frequent only in the oldest part. A list that stays fast on all of
  * them depends on no luck with statistics.
  */
-import type { Database } from '../../src/base/database.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import { INDEXES, TEXT_INDEXES } from '../../src/data-service/schema/tables.ts';
 
 export const TXS_PER_BLOCK = 20;

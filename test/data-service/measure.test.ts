@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { servePrometheus } from '../../src/adapters/prometheus.ts';
-import type { TlsFiles } from '../../src/base/http.ts';
+import type { TlsFiles } from '../../src/base/ports/http.ts';
 import { dataMetricTable } from '../../src/data-service/observability.ts';
 import { OPTIONS } from './crawling.ts';
 import { type MadeChain, madeChain } from './made-chain.ts';

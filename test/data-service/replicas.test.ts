@@ -13,7 +13,7 @@ import {
 } from '../../bench/denominators/postgres-server.ts';
 import { NotInstalledError } from '../../bench/measure/contender.ts';
 import { postgresDatabase } from '../../src/adapters/database/postgres.ts';
-import type { Database } from '../../src/base/database.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import { leftOut } from '../left-out.ts';
 import { crawl } from './crawling.ts';

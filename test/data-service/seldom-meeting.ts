@@ -2,7 +2,7 @@
  * Transactions of two kinds, as many of each, that meet in the oldest ones alone: filters for both
  * kinds are frequent one by one and rare together.
  */
-import type { Database } from '../../src/base/database.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import { INDEXES, TEXT_INDEXES } from '../../src/data-service/schema/tables.ts';
 
 export const PER_BLOCK = 100;

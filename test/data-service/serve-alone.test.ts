@@ -1,6 +1,6 @@
 /** A server without a crawler, on the store inside its process that is the default (`data serve`). */
 import t from 'tap';
-import { DatabaseError } from '../../src/base/database.ts';
+import { DatabaseError } from '../../src/base/ports/database.ts';
 import { connectionsOf, openDataStore } from '../../src/cli/commands/data/run-data-service.ts';
 import { madeChain } from './made-chain.ts';
 import { madeNode } from './made-node.ts';

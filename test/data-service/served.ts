@@ -2,8 +2,8 @@
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
-import type { Database } from '../../src/base/database.ts';
-import { parse } from '../../src/base/json.ts';
+import { parse } from '../../src/base/json/json.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import type { Metrics } from '../../src/base/ports.ts';
 import { readDataPages } from '../../src/cli/page-files.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';

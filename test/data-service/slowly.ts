@@ -1,5 +1,5 @@
 /** Stores on which some statements take very long: those with the text `slowly` among their values. */
-import { type Database, DatabaseError } from '../../src/base/database.ts';
+import { type Database, DatabaseError } from '../../src/base/ports/database.ts';
 
 /** Seconds of work, and yet with an end, so that a test in which nothing ends it fails. */
 const LONG = 'SELECT count(*) FROM generate_series(1, 30000000)';

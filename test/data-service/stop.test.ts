@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
-import { type Database, DatabaseError } from '../../src/base/database.ts';
+import { type Database, DatabaseError } from '../../src/base/ports/database.ts';
 import { AlreadyCrawled } from '../../src/data-service/crawler/crawler.ts';
 import { madeChain } from './made-chain.ts';
 import { madeNode } from './made-node.ts';

@@ -9,7 +9,7 @@ import {
 import { NotInstalledError } from '../../bench/measure/contender.ts';
 import { pgliteDatabase } from '../../src/adapters/database/pglite.ts';
 import { type PostgresOptions, postgresDatabase } from '../../src/adapters/database/postgres.ts';
-import type { Database } from '../../src/base/database.ts';
+import type { Database } from '../../src/base/ports/database.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import { leftOut } from '../left-out.ts';
 import type { Scope } from '../system/e2e/process.ts';

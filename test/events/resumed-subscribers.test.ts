@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import type { PlainMessage } from '../../src/base/event-service.ts';
+import type { PlainMessage } from '../../src/base/ports/event-service.ts';
 import { createChainFeed } from '../../src/events/chain-feed.ts';
 import { type CountedService, createEventService } from '../../src/events/event-service.ts';
 import { newChain } from '../chain/chain-harness.ts';

@@ -1,7 +1,7 @@
 // Subscriptions over gRPC: few read the past at a time, clients take turns, and their number is known.
 import t from 'tap';
-import { eventLimits } from '../../src/base/event-limits.ts';
-import type { Subscriber } from '../../src/base/event-service.ts';
+import { eventLimits } from '../../src/base/limits/event-limits.ts';
+import type { Subscriber } from '../../src/base/ports/event-service.ts';
 import type { ChainFeed } from '../../src/events/chain-feed.ts';
 import { createChainFeed } from '../../src/events/chain-feed.ts';
 import { createEventService } from '../../src/events/event-service.ts';

@@ -1,8 +1,8 @@
 // The note of a voter, on disk and in use (finality.md#notes).
 import t from 'tap';
 import { apiError } from '../../src/base/errors.ts';
+import { StartError } from '../../src/base/faults/start-error.ts';
 import type { Sign } from '../../src/base/signer/signing.ts';
-import { StartError } from '../../src/base/start-error.ts';
 import {
   decodeNote,
   encodeNote,

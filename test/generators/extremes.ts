@@ -3,7 +3,7 @@
  * file contains no transaction types: it finds the limits by testing what the declarations accept,
  * starting from a valid transaction.
  */
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import { base58, base64, hex } from '../../src/codec/text.ts';
 import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

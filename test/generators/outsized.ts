@@ -1,7 +1,7 @@
 /** Valid transactions in which one member is as large or as small as its declaration allows. */
 import { equal } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { isSigned, signedBytes } from '../../src/tx/assemble.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';

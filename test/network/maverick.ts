@@ -2,7 +2,7 @@
  * A registered node that follows no protocol: its handshake and sessions are real, and above them
  * it does what the test determines. By default it answers no request.
  */
-import type { Network } from '../../src/base/network.ts';
+import type { Network } from '../../src/base/ports/network.ts';
 import { type Block, blockId, sealBlock } from '../../src/block/block.ts';
 import type { UnsignedHeader } from '../../src/block/header.ts';
 import { STATUS_NOTICES } from '../../src/contracts/statuses/status-messages.ts';

@@ -3,7 +3,7 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { apiError } from '../../src/base/errors.ts';
-import { type JsonObject, parse, stringify } from '../../src/base/json.ts';
+import { type JsonObject, parse, stringify } from '../../src/base/json/json.ts';
 import { pack } from '../../src/mempool/packer.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

@@ -9,7 +9,7 @@ import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import type { Http } from '../../src/base/http.ts';
+import type { Http } from '../../src/base/ports/http.ts';
 import type { Block } from '../../src/block/block.ts';
 import { signGenesis } from '../../src/block/genesis.ts';
 import { findTransaction, transactionsAt } from '../../src/chain/store/stored-blocks.ts';

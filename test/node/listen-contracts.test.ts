@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
-import { contractLimits } from '../../src/base/contract-limits.ts';
+import { contractLimits } from '../../src/base/limits/contract-limits.ts';
 import type { Config } from '../../src/node/config/settings.ts';
 import { listenContracts } from '../../src/node/listen-contracts.ts';
 import { wholeNode } from './in-process.ts';

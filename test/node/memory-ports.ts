@@ -1,5 +1,5 @@
 /** Ports of a node in memory: log, journal, signature checks, HTTP. */
-import type { Http } from '../../src/base/http.ts';
+import type { Http } from '../../src/base/ports/http.ts';
 import type { Journal, Log, LogFields, Verifier } from '../../src/base/ports.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
 

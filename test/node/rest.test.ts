@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { isObject, type JsonObject } from '../../src/base/json.ts';
+import { isObject, type JsonObject } from '../../src/base/json/json.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Scope } from '../system/e2e/process.ts';

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { create, MAINNET_CONFIG } from '@wavesenterprise/js-sdk';
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
-import type { JsonObject } from '../../src/base/json.ts';
+import type { JsonObject } from '../../src/base/json/json.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import { runsContract } from '../../src/tx/members.ts';
 import { types } from '../../src/tx/registry.ts';

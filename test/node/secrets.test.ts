@@ -10,7 +10,7 @@ import { httpListener } from '../../src/adapters/http/listener.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { encodeHex } from '../../src/base/hex.ts';
-import { stringify } from '../../src/base/json.ts';
+import { stringify } from '../../src/base/json/json.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';
 import { openKeystore } from '../../src/keystore/keystore.ts';

@@ -1,6 +1,6 @@
 // Whether the journal of the pool works, as health and metrics see it.
 import t from 'tap';
-import { JournalFullError } from '../../src/base/journal-full.ts';
+import { JournalFullError } from '../../src/base/faults/journal-full.ts';
 import type { Journal } from '../../src/base/ports.ts';
 import { watchJournal } from '../../src/node/watched-journal.ts';
 

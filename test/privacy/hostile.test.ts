@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import t from 'tap';
-import type { PeerStream } from '../../src/base/network.ts';
+import type { PeerStream } from '../../src/base/ports/network.ts';
 import { chunkSealer } from '../../src/crypto/stream-cipher.ts';
 import type { ConnectedSession } from '../../src/network/sessions/connected-session.ts';
 import type { ItemId } from '../../src/privacy/protocol/item-id.ts';

@@ -9,17 +9,10 @@ const MAX_FILES = 24;
 /** Types of transactions, routes of a group, rows of the benchmark. */
 const KINDS = ['src/tx/types', 'src/rest/routes', 'bench/rows'];
 
-/** Folder → the files that it may have until it is divided. The list may only shrink. */
-const FULL: Readonly<Record<string, number>> = {
-  'src/base': 40,
-};
-
 t.test(`folders have at most ${MAX_FILES} files`, async (t) => {
   const counts = countsOf(['src', 'bin', 'scripts', 'bench'].flatMap(files));
-  const over = [...counts].filter(([folder, count]) => count > (FULL[folder] ?? MAX_FILES));
+  const over = [...counts].filter(([, count]) => count > MAX_FILES);
   t.strictSame(over, [], 'divide it by concept');
-  const few = Object.keys(FULL).filter((folder) => (counts.get(folder) ?? 0) <= MAX_FILES);
-  t.strictSame(few, [], 'few by now: take it out of the list');
 });
 
 t.test('the count is of the files of a folder without its folders, and of no kind', async (t) => {

@@ -32,7 +32,7 @@ const foreignTexts = [
   'src/adapters/database/postgres.ts',
   'src/adapters/libp2p/transport.ts',
   'src/adapters/lmdb/environment.ts',
-  'src/base/own-fault.ts',
+  'src/base/faults/own-fault.ts',
 ];
 
 const sources = files('src');

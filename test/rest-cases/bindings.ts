@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { isObject } from '../../src/base/json.ts';
+import { isObject } from '../../src/base/json/json.ts';
 
 export type Bindings = Readonly<Record<string, unknown>>;
 

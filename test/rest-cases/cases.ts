@@ -3,7 +3,7 @@
  * which they wait.
  */
 import { readFileSync } from 'node:fs';
-import { parse } from '../../src/base/json.ts';
+import { parse } from '../../src/base/json/json.ts';
 
 export interface RestCase {
   readonly name: string;

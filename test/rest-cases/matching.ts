@@ -1,5 +1,5 @@
 /** Expectations: subsets with matchers, and shapes (rest.md#conformance-cases). */
-import { isObject, stringify } from '../../src/base/json.ts';
+import { isObject, stringify } from '../../src/base/json/json.ts';
 import { type Bindings, evaluate } from './bindings.ts';
 
 type Matcher = (actual: unknown, argument: unknown, bindings: Bindings) => boolean;

@@ -8,7 +8,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { base58 } from '../../src/base/base58.ts';
 import { concat } from '../../src/base/bytes.ts';
-import { isObject, type JsonObject, parse, stringify } from '../../src/base/json.ts';
+import { isObject, type JsonObject, parse, stringify } from '../../src/base/json/json.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { txFromJson } from '../../src/tx/json/encode.ts';
 import { family } from '../family.ts';

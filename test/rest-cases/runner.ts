@@ -5,7 +5,7 @@
  * values of its placeholders. Cases run one after the other, those marked `run-last` at the end.
  */
 import { request } from 'node:http';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import { type Bindings, fill, fillText, Unbound } from './bindings.ts';
 import { type RestCase, skipReason } from './cases.ts';
 import { mismatches, misshapen } from './matching.ts';

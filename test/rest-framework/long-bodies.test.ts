@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { KIB, MIB } from '../../src/base/budget.ts';
+import { KIB, MIB } from '../../src/base/limits/budget.ts';
 import { inOneGo } from '../../src/concurrency/steps.ts';
 import { privacy } from '../../src/rest/routes/privacy.ts';
 import { createLongBodies, LongBody } from '../../src/rest-framework/long-bodies.ts';

@@ -1,6 +1,6 @@
 // Every answer of a route is counted once, wherever it was made.
 import t from 'tap';
-import type { HttpRequest, HttpRoute } from '../../src/base/http.ts';
+import type { HttpRequest, HttpRoute } from '../../src/base/ports/http.ts';
 import { answer } from '../../src/rest-framework/answer.ts';
 import { measuredRoutes } from '../../src/rest-framework/measured-routes.ts';
 

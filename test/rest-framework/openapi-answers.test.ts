@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
-import { stringify } from '../../src/base/json.ts';
+import { stringify } from '../../src/base/json/json.ts';
 import { routes } from '../../src/rest/routes/index.ts';
 import { type Populated, populated } from '../node/populated.ts';
 import { type Calls, everyRoute, OF_STAKE } from '../rest/fixtures/every-route.ts';

@@ -2,7 +2,7 @@
 // hosts.
 import { Script } from 'node:vm';
 import t from 'tap';
-import { isObject, type JsonObject, parse } from '../../src/base/json.ts';
+import { isObject, type JsonObject, parse } from '../../src/base/json/json.ts';
 import { createApi } from '../../src/rest/api.ts';
 import { routes } from '../../src/rest/routes/index.ts';
 import { pathNames } from '../../src/rest-framework/route.ts';

@@ -1,8 +1,8 @@
 // Streamed answers: within their budgets, from one state, a few at a time.
 import t from 'tap';
-import { budget, KIB, MIB } from '../../src/base/budget.ts';
 import { ApiError, apiError } from '../../src/base/errors.ts';
-import type { HttpReply } from '../../src/base/http.ts';
+import { budget, KIB, MIB } from '../../src/base/limits/budget.ts';
+import type { HttpReply } from '../../src/base/ports/http.ts';
 import { frozen } from '../../src/rest/api.ts';
 import {
   endingWith,

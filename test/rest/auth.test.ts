@@ -2,7 +2,7 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import type { HttpRequest } from '../../src/base/http.ts';
+import type { HttpRequest } from '../../src/base/ports/http.ts';
 import { keySettings } from '../../src/node/api-settings.ts';
 import { AccessKeys, type KeySettings } from '../../src/rest/access-keys.ts';
 import { requireSigner } from '../../src/rest/guards.ts';

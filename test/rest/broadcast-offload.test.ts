@@ -2,8 +2,8 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
-import type { HttpReply, Prepared } from '../../src/base/http.ts';
-import { stringify } from '../../src/base/json.ts';
+import { stringify } from '../../src/base/json/json.ts';
+import type { HttpReply, Prepared } from '../../src/base/ports/http.ts';
 import { prepareBroadcast, readPrepared } from '../../src/rest/broadcast-offload.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { catalogue } from '../../src/base/errors.ts';
-import { isObject, type JsonObject, stringify } from '../../src/base/json.ts';
+import { isObject, type JsonObject, stringify } from '../../src/base/json/json.ts';
 import { withHttpThreads } from '../http-threads.ts';
 import { populated } from '../node/populated.ts';
 import { call, type RawAnswer } from '../rest-cases/runner.ts';

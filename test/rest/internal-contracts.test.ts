@@ -2,8 +2,8 @@
 import t from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { contractLimits } from '../../src/base/contract-limits.ts';
-import { parse } from '../../src/base/json.ts';
+import { parse } from '../../src/base/json/json.ts';
+import { contractLimits } from '../../src/base/limits/contract-limits.ts';
 import type { KeyFilters } from '../../src/base/patterns.ts';
 import {
   createExecutions,

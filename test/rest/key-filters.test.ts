@@ -1,6 +1,6 @@
 // The work of patterns is counted: of a request, and of a client.
 import t from 'tap';
-import { contractLimits } from '../../src/base/contract-limits.ts';
+import { contractLimits } from '../../src/base/limits/contract-limits.ts';
 import { createKeyFilters } from '../../src/rest/key-filters.ts';
 import { fakeClock } from '../node/fake-clock.ts';
 

@@ -11,7 +11,7 @@ import type {
   ContractImage,
   ContractOutcome,
   DataEntry,
-} from '../../src/base/containers.ts';
+} from '../../src/base/ports/containers.ts';
 import type { Clock } from '../../src/base/ports.ts';
 
 /** One call. What it throws or rejects with is an error of the engine. */

@@ -1,5 +1,5 @@
 /**
- * A network in memory (base/network.ts) for tests and simulation: many hosts in one process, on the
+ * A network in memory (base/ports/network.ts) for tests and simulation: many hosts in one process, on the
  * caller's clock.
  *
  * A link behaves as TCP does: data of all streams of a connection arrive in the order of sending.

@@ -1,7 +1,7 @@
 /** For any input of a client, the result is a transaction or an ApiError. */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import {
   broadcastFromJson,
   forFeeFromJson,

@@ -6,7 +6,7 @@
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import { decodeBlock, sealBlock } from '../../src/block/block.ts';
 import { CodecError, Writer } from '../../src/codec/codec.ts';
 import { decodeTxList, encodeTxList } from '../../src/network/messages/block-messages.ts';

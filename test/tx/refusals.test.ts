@@ -4,7 +4,7 @@
  */
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import { parse } from '../../src/base/json.ts';
+import { parse } from '../../src/base/json/json.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { broadcastFromJson, txFromJson } from '../../src/tx/json/encode.ts';
 import { addresses, publicKeys, scheme } from '../generators/network.ts';

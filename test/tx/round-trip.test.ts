@@ -1,7 +1,7 @@
 /** Every layout of every type: value → bytes → value → JSON → value, on generated values (R9). */
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import { broadcastFromJson, txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { allTypes } from '../../src/tx/registry.ts';
 import { buildTx, decodeTx } from '../../src/tx/tx-bytes.ts';

@@ -1,7 +1,7 @@
 // The size of a transaction: one limit for every input, checked before work on the contents.
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
-import type { JsonObject } from '../../src/base/json.ts';
+import type { JsonObject } from '../../src/base/json/json.ts';
 import { decodeBlock, sealBlock } from '../../src/block/block.ts';
 import type { UnsignedHeader } from '../../src/block/header.ts';
 import { CodecError } from '../../src/codec/codec.ts';

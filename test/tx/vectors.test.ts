@@ -1,7 +1,7 @@
 /** Bytes, ids, JSON and signatures of the vectors agree with ours; flipped bits do not verify. */
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { parse, stringify } from '../../src/base/json.ts';
+import { parse, stringify } from '../../src/base/json/json.ts';
 import { broadcastFromJson, txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { decodeTx, signedBytes } from '../../src/tx/tx-bytes.ts';

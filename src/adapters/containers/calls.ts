@@ -2,7 +2,7 @@
  * Calls in one container, each until its outcome, its time limit, the end of the container, or until
  * nobody wants it any more. A call leaves nothing behind that would grow with their number.
  */
-import type { ContractExecution, ContractOutcome } from '../../base/containers.ts';
+import type { ContractExecution, ContractOutcome } from '../../base/ports/containers.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ContainerSession } from './container-interface.ts';
 import { EngineAway, EngineRefusal } from './engine-client.ts';

@@ -2,7 +2,7 @@
  * How many containers the machine of the engine takes, and how much one of them weighs there. A
  * hostile contract uses all that its container may have, whether it is called or not.
  */
-import { contractLimits } from '../../base/contract-limits.ts';
+import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { EngineMachine } from './engine-answers.ts';
 
 export interface Capacity {

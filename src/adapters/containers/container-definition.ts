@@ -3,7 +3,7 @@
  * of memory, processor and processes, no capability, no way to gain one, a root that it cannot write,
  * and no network except one on which it is alone.
  */
-import { contractLimits } from '../../base/contract-limits.ts';
+import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { Capacity } from './capacity.ts';
 import type { ContainerSetup } from './container-interface.ts';
 import type { ImageInfo } from './engine-answers.ts';

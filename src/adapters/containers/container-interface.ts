@@ -5,7 +5,11 @@
  * containers. An interface says what a container needs to reach the node, and runs calls in it. It
  * needs no clock for the time limits of calls and of the start: the signals that it gets abort then.
  */
-import type { ContractExecution, ContractImage, ContractOutcome } from '../../base/containers.ts';
+import type {
+  ContractExecution,
+  ContractImage,
+  ContractOutcome,
+} from '../../base/ports/containers.ts';
 
 export interface ContainerInterface {
   /** True where containers reach the node over TCP, so that they need a network of their own. */

@@ -4,15 +4,15 @@
  * call never runs in a container in which another has failed.
  */
 import { createHash } from 'node:crypto';
+import { contractLimits } from '../../base/limits/contract-limits.ts';
+import { roundLimits } from '../../base/limits/round-limits.ts';
 import type {
   ContractExecution,
   ContractImage,
   ContractOutcome,
   Readiness,
-} from '../../base/containers.ts';
-import { contractLimits } from '../../base/contract-limits.ts';
+} from '../../base/ports/containers.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
-import { roundLimits } from '../../base/round-limits.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Capacity } from './capacity.ts';
 import {

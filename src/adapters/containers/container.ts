@@ -2,7 +2,11 @@
  * One container, from its creation to its removal. It runs calls, each under a time limit, and says
  * when it has ended. After `remove` nothing of it is left in the engine.
  */
-import type { ContractExecution, ContractImage, ContractOutcome } from '../../base/containers.ts';
+import type {
+  ContractExecution,
+  ContractImage,
+  ContractOutcome,
+} from '../../base/ports/containers.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { aborted, createCalls, failureOf } from './calls.ts';
 import type { Capacity } from './capacity.ts';

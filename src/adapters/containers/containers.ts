@@ -3,7 +3,7 @@
  * containers apart, one for each interface, so contracts of the same image share one.
  */
 import { createHash } from 'node:crypto';
-import type { Containers, ContractFailure, ContractImage } from '../../base/containers.ts';
+import type { Containers, ContractFailure, ContractImage } from '../../base/ports/containers.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
 import { capacityOf } from './capacity.ts';
 import type { ContainerOptions } from './container.ts';

@@ -3,8 +3,9 @@
  * its script `/run.sh`. The call is in environment variables, which the engine gets as a list, so that
  * no text of a transaction is ever part of a command.
  */
-import type { ContractExecution, ContractOutcome } from '../../base/containers.ts';
-import { contractLimits } from '../../base/contract-limits.ts';
+
+import { contractLimits } from '../../base/limits/contract-limits.ts';
+import type { ContractExecution, ContractOutcome } from '../../base/ports/containers.ts';
 import type { Log } from '../../base/ports.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { Engine } from './engine.ts';

@@ -4,8 +4,8 @@
  */
 import { decodeBase64 } from '../../base/base64.ts';
 import { concat } from '../../base/bytes.ts';
-import type { ContractFailure, ContractOutcome, DataEntry } from '../../base/containers.ts';
-import { parseExactly } from '../../base/json-exact.ts';
+import { parseExactly } from '../../base/json/json-exact.ts';
+import type { ContractFailure, ContractOutcome, DataEntry } from '../../base/ports/containers.ts';
 import { isRecord } from './engine-client.ts';
 import { Failed } from './failures.ts';
 

@@ -1,5 +1,5 @@
 /** Failures of calls that are not the doing of a contract, as the node reports them. */
-import type { ContractFailure } from '../../base/containers.ts';
+import type { ContractFailure } from '../../base/ports/containers.ts';
 
 /** Time may heal it: the engine is away, a registry does not answer. */
 export const passing = (message: string): ContractFailure => ({

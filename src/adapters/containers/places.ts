@@ -2,8 +2,9 @@
  * What the node knows of each image and interface that calls have asked for: its container where it
  * has one, and what went wrong where it has none.
  */
-import type { ContractFailure, ContractImage } from '../../base/containers.ts';
-import { contractLimits } from '../../base/contract-limits.ts';
+
+import { contractLimits } from '../../base/limits/contract-limits.ts';
+import type { ContractFailure, ContractImage } from '../../base/ports/containers.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Container } from './container.ts';
 

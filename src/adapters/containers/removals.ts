@@ -2,7 +2,7 @@
  * The end of containers. Invariant: what carries the label of this node is in the engine only while
  * its name is known here, or until the next removal of strays.
  */
-import { contractLimits } from '../../base/contract-limits.ts';
+import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Container } from './container.ts';
 import type { Engine } from './engine.ts';

@@ -1,5 +1,5 @@
 /** Messages between a PGlite and its thread. */
-import type { SqlValue } from '../../base/database.ts';
+import type { SqlValue } from '../../base/ports/database.ts';
 
 export interface PgliteData {
   /** Undefined: in memory. */

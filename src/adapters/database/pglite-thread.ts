@@ -3,7 +3,7 @@
  * good, with what was under way; the caller opens another one.
  */
 import { Worker } from 'node:worker_threads';
-import { DatabaseError, databaseFailure } from '../../base/database.ts';
+import { DatabaseError, databaseFailure } from '../../base/ports/database.ts';
 import { threadFlags } from '../threads/thread-flags.ts';
 import type { FromPglite, PgliteCommand, PgliteData, ToPglite } from './pglite-messages.ts';
 

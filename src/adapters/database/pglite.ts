@@ -13,7 +13,7 @@ import {
   type Queries,
   type SqlValue,
   type WriterLock,
-} from '../../base/database.ts';
+} from '../../base/ports/database.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
 import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { type PgliteThread, pgliteThread } from './pglite-thread.ts';

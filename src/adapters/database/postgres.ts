@@ -8,7 +8,7 @@ import {
   databaseFailure,
   type Queries,
   type SqlValue,
-} from '../../base/database.ts';
+} from '../../base/ports/database.ts';
 
 export interface PostgresOptions {
   readonly url: string;

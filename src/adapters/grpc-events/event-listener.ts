@@ -5,8 +5,8 @@
  * Invariants: a subscriber has one unread message at most beside what HTTP/2 itself holds, and loses
  * its connection where it does not read; connections without a subscription end soon.
  */
-import { eventLimits as limits } from '../../base/event-limits.ts';
-import type { EventListener, EventService, Subscriber } from '../../base/event-service.ts';
+import { eventLimits as limits } from '../../base/limits/event-limits.ts';
+import type { EventListener, EventService, Subscriber } from '../../base/ports/event-service.ts';
 import type { Clock } from '../../base/ports.ts';
 import { nothingHeld } from '../containers/grpc/frames.ts';
 import {

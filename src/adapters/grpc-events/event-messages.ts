@@ -4,8 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
-import { eventLimits } from '../../base/event-limits.ts';
-import type { PlainMessage, SubscribeOn, TransactionFilter } from '../../base/event-service.ts';
+import { eventLimits } from '../../base/limits/event-limits.ts';
+import type {
+  PlainMessage,
+  SubscribeOn,
+  TransactionFilter,
+} from '../../base/ports/event-service.ts';
 import { GrpcRefusal } from '../containers/grpc/status.ts';
 
 export const SUBSCRIBE_ON = '/wavesenterprise.BlockchainEventsService/SubscribeOn';

@@ -3,7 +3,7 @@
  * the handler of each. The interface is that part of uWebSockets.js which the server uses. It has
  * two implementations: uWebSockets.js itself (native.ts), and one on `node:http` (node-http/app.ts).
  */
-import type { TlsFiles } from '../../base/http.ts';
+import type { TlsFiles } from '../../base/ports/http.ts';
 
 /** Valid only in the call of its handler. Names of methods and headers are lower case. */
 export interface Request {

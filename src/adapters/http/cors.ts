@@ -1,5 +1,5 @@
 /** The headers that let pages of other origins read answers (rest.md#cors). */
-import type { HttpReply, HttpServerOptions, OtherOrigins } from '../../base/http.ts';
+import type { HttpReply, HttpServerOptions, OtherOrigins } from '../../base/ports/http.ts';
 
 export type HttpHeaders = readonly (readonly [name: string, value: string])[];
 

@@ -2,7 +2,7 @@
  * The function of a route. It should never throw; where it does, the client gets an answer all the
  * same.
  */
-import type { HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../../base/ports/http.ts';
 import { FAILED } from './reply.ts';
 
 export function handled(

@@ -3,7 +3,7 @@
  * apart, since it does not say whose connection has ended.
  */
 import { connect, createServer, type Socket } from 'node:net';
-import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
+import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../base/ports/http.ts';
 
 export interface HostDoor {
   readonly port: number;

@@ -3,8 +3,8 @@
  * `detach` copies what a handler may still need once the buffer is gone.
  */
 import { randomUUID } from 'node:crypto';
-import { withoutStack } from '../../base/expected-error.ts';
-import type { HttpRequest, HttpRoute } from '../../base/http.ts';
+import { withoutStack } from '../../base/faults/expected-error.ts';
+import type { HttpRequest, HttpRoute } from '../../base/ports/http.ts';
 import { LazyAbort } from '../../concurrency/lazy-abort.ts';
 import type { Request, Response } from './app.ts';
 

@@ -1,6 +1,6 @@
 /** What a request says of the length of its body. */
 import { apiError } from '../../base/errors.ts';
-import type { HttpReply } from '../../base/http.ts';
+import type { HttpReply } from '../../base/ports/http.ts';
 import type { Request } from './app.ts';
 import { errorReply } from './reply.ts';
 

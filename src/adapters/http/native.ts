@@ -3,7 +3,7 @@
  * for some releases of Node only, so it is loaded on request and may be missing.
  */
 import { createRequire } from 'node:module';
-import type { TlsFiles } from '../../base/http.ts';
+import type { TlsFiles } from '../../base/ports/http.ts';
 import type { App, Door, Listener } from './app.ts';
 
 /** With the functions that pass connections between threads. */

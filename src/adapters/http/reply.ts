@@ -1,8 +1,8 @@
 /** Writes answers. */
 import { STATUS_CODES } from 'node:http';
 import { type ApiError, apiError } from '../../base/errors.ts';
-import type { HttpReply, HttpStream } from '../../base/http.ts';
-import { stringify } from '../../base/json.ts';
+import { stringify } from '../../base/json/json.ts';
+import type { HttpReply, HttpStream } from '../../base/ports/http.ts';
 import type { Response } from './app.ts';
 import type { HttpHeaders } from './cors.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The Http port on an app (app.ts), native or of Node.
+ * The server of the Http port on an app (app.ts), native or of Node.
  *
  * Routes are bound to the native handlers below hyper-express: its request and response objects
  * cost a tenth of a GET and a third of a POST (docs/dependencies.md), and it never passes on the
@@ -12,16 +12,14 @@
  */
 
 import { apiError } from '../../base/errors.ts';
-import type { Http, HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/http.ts';
+import type { HttpReply, HttpRoute, HttpServer, HttpServerOptions } from '../../base/ports/http.ts';
 import type { App, Door, Handler, HandlerTable, Listener, Request, Response } from './app.ts';
 import { BackPressure } from './back-pressure.ts';
 import { Bodies, type PendingBody } from './bodies.ts';
 import type { BodyTally } from './body-tally.ts';
-import { type Bounds, bounds } from './bounds.ts';
+import type { Bounds } from './bounds.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
-import { freePort } from './free-port.ts';
 import { handled } from './handled.ts';
-import { listenBehindDoor } from './host-door.ts';
 import { IncomingRequest, idOf } from './incoming.ts';
 import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
 import { type Client, discard, errorReply, FAILED, send, unlessAborted } from './reply.ts';
@@ -35,22 +33,6 @@ const POLL_MS = 20;
 const NO_HEADERS: HttpHeaders = [];
 const NOT_FOUND = errorReply(apiError('NotFound'));
 const OVERLOADED = errorReply(apiError('Overloaded'), [['retry-after', '1']]);
-
-export function httpOn(listener: Listener): Http {
-  const http: Http = {
-    async listen(routes, options) {
-      const all = { ...bounds, ...options };
-      const { host, maxConnectionsOfHost: ofHost } = options;
-      if (ofHost !== undefined) return listenBehindDoor(http, routes, all, ofHost);
-      const port = await freePort(host, options.port);
-      const door = listener.portDoor(host, port);
-      const server = new Server(routes, { ...all, port }, listener, door);
-      await server.open();
-      return server;
-    },
-  };
-  return http;
-}
 
 type Options = HttpServerOptions & Bounds;
 

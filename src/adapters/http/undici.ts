@@ -1,7 +1,7 @@
 /** The HttpClient port on undici: keep-alive connections, time limits, no redirects. */
 import { Agent } from 'undici';
-import { MIB } from '../../base/budget.ts';
-import { AnswerTooLong, type HttpClient } from '../../base/http.ts';
+import { MIB } from '../../base/limits/budget.ts';
+import { AnswerTooLong, type HttpClient } from '../../base/ports/http.ts';
 
 const HEADERS_MS = 30_000;
 const BODY_MS = 120_000;

@@ -7,7 +7,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Libp2p } from 'libp2p';
-import { MalformedStream, type PeerStream } from '../../base/network.ts';
+import { MalformedStream, type PeerStream } from '../../base/ports/network.ts';
 
 export type RawStream = Awaited<ReturnType<Libp2p['dialProtocol']>>;
 

@@ -13,7 +13,7 @@ import { privateKeyFromRaw } from '@libp2p/crypto/keys';
 import { tcp } from '@libp2p/tcp';
 import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p, type Libp2p } from 'libp2p';
-import type { Network, NetworkOptions, PeerConnection } from '../../base/network.ts';
+import type { Network, NetworkOptions, PeerConnection } from '../../base/ports/network.ts';
 import { guardedYamux } from './frame-guard.ts';
 import { FramedStream } from './framed-stream.ts';
 import { gatheredNoise } from './gathered-noise.ts';

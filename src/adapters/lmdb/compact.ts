@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { StoreCorruptError } from '../../base/store-damage.ts';
+import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import { ANY, giveTo, takeAfter } from '../file-owner.ts';
 import { lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
-import { StoreCorruptError } from '../../base/store-damage.ts';
+import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import { FORMAT } from './check.ts';
 
 export interface EnvironmentOptions {

@@ -5,8 +5,8 @@
 import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase, type Transaction } from 'lmdb';
+import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import type { StoreView } from '../../base/ports.ts';
-import { StoreCorruptError } from '../../base/store-damage.ts';
 import { ANY, takeAfter } from '../file-owner.ts';
 import { checkBeginning, checkFile, type FileState, type FileUse, useOfFile } from './check.ts';
 import {

@@ -3,7 +3,7 @@
  * day. It finds changed bits that no read would notice, such as those of a pointer that leads to an
  * old copy of a page. It takes at most a sixth of the thread.
  */
-import { StoreCorruptError } from '../../base/store-damage.ts';
+import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import { checkFile, type NamedTable } from './check.ts';
 import { dataFile } from './environment.ts';
 

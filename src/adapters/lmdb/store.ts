@@ -10,8 +10,8 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import type { Transaction } from 'lmdb';
+import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import type { Store, StoreView, StoreWrite } from '../../base/ports.ts';
-import { StoreCorruptError } from '../../base/store-damage.ts';
 import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';
 import { checkBeginning, checkFile, extendFile, type FileState } from './check.ts';

@@ -7,9 +7,10 @@
  * transaction says which of the two happened, since no other process writes; the next write starts
  * another thread.
  */
+
+import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import type { StoreWrite } from '../../base/ports.ts';
 import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns.ts';
-import { StoreCorruptError } from '../../base/store-damage.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { systemClock } from '../system.ts';

@@ -9,7 +9,7 @@
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { base58 } from '../../base/base58.ts';
-import type { PrivateItem } from '../../base/private-store.ts';
+import type { PrivateItem } from '../../base/ports/private-store.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Shelf } from './shelf.ts';
 

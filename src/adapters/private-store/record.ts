@@ -8,8 +8,8 @@
 import { createHash } from 'node:crypto';
 import { base58 } from '../../base/base58.ts';
 import { concat, equal } from '../../base/bytes.ts';
-import { isObject, parse, stringify } from '../../base/json.ts';
-import type { PrivateItem } from '../../base/private-store.ts';
+import { isObject, parse, stringify } from '../../base/json/json.ts';
+import type { PrivateItem } from '../../base/ports/private-store.ts';
 
 const MAGIC = Buffer.from('private1');
 const LENGTH_AT = MAGIC.length;

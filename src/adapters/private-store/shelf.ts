@@ -1,9 +1,9 @@
 /**
- * The part of the storage of confidential data (base/private-store.ts) that differs between
+ * The part of the storage of confidential data (base/ports/private-store.ts) that differs between
  * vendors: keeping bytes and returning them. `verified.ts` checks for all vendors that the bytes
  * are the right ones.
  */
-import type { PrivateItem } from '../../base/private-store.ts';
+import type { PrivateItem } from '../../base/ports/private-store.ts';
 
 /** Calls reject with any error where the storage fails. */
 export interface Shelf {

@@ -4,8 +4,8 @@
  * request; the thread is then replaced.
  */
 import { Worker } from 'node:worker_threads';
-import { contractLimits } from '../../base/contract-limits.ts';
 import { type ApiError, apiError } from '../../base/errors.ts';
+import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { Patterns, PatternVerdicts } from '../../base/patterns.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 

@@ -3,8 +3,8 @@
  * before operators have said which of the two stays.
  */
 import { base58 } from '../../base/base58.ts';
+import { StartError } from '../../base/faults/start-error.ts';
 import type { StoreWrite } from '../../base/ports.ts';
-import { StartError } from '../../base/start-error.ts';
 import { type ChainScheme, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import type { Conflict } from '../../finality/conflicts.ts';

@@ -4,7 +4,7 @@
  */
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
-import { StartError } from '../../base/start-error.ts';
+import { StartError } from '../../base/faults/start-error.ts';
 import { headerHash } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { isProofBy } from '../../finality/proofs/final-proof.ts';

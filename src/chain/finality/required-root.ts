@@ -1,5 +1,5 @@
 /** Whether a stored chain has the record of its voters from the root on (finality.md#blocks). */
-import { StartError } from '../../base/start-error.ts';
+import { StartError } from '../../base/faults/start-error.ts';
 import { type ActivationRules, feature } from '../../tx/rules/features.ts';
 import type { Blockchain } from '../blockchain.ts';
 import { hasRoot, rootHeight } from './finality-state.ts';

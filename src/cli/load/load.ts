@@ -5,7 +5,7 @@
  */
 import { type ClientTls, undiciClient } from '../../adapters/http/undici.ts';
 import { base58 } from '../../base/base58.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import { blocks } from '../../rest/routes/blocks.ts';
 import { node as nodeRoutes } from '../../rest/routes/node.ts';
 import { type Client, client, RefusedError } from '../../rest-framework/client.ts';

@@ -4,7 +4,7 @@
  */
 import { systemRandom } from '../../adapters/system.ts';
 import { base58 } from '../../base/base58.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import { addresses } from '../../rest/routes/addresses.ts';
 import { transactions } from '../../rest/routes/transactions.ts';
 import type { Client } from '../../rest-framework/client.ts';

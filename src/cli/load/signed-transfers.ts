@@ -1,5 +1,5 @@
 /** Transfers that are signed before the measurement begins, as whole HTTP requests. */
-import { stringify } from '../../base/json.ts';
+import { stringify } from '../../base/json/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import { nthTransfer, type Sender } from './transfers.ts';

@@ -1,5 +1,5 @@
 /** Counts what became of the requests, over the whole run and in the last second. */
-import { isObject, parse } from '../../base/json.ts';
+import { isObject, parse } from '../../base/json/json.ts';
 import { isOk } from './answers.ts';
 
 export interface Percentiles {

@@ -1,8 +1,8 @@
 /** The connection of a node to the signer that has its keys, where its configuration names one. */
 import { readFileSync } from 'node:fs';
 import { type SignerPlace, signerConnector } from '../../adapters/signer/signer-socket.ts';
+import { StartError } from '../../base/faults/start-error.ts';
 import type { Clock, Log } from '../../base/ports.ts';
-import { StartError } from '../../base/start-error.ts';
 import type { Block } from '../../block/block.ts';
 import { headerHash } from '../../block/header.ts';
 import type { Config } from '../../node/config/settings.ts';

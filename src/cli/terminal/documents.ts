@@ -6,7 +6,7 @@
  */
 
 import { ApiError, apiError } from '../../base/errors.ts';
-import { isObject, parse, stringify } from '../../base/json.ts';
+import { isObject, parse, stringify } from '../../base/json/json.ts';
 import { CodecError } from '../../codec/codec.ts';
 import { refusalOf } from '../../codec/refusal.ts';
 import { RefusedError } from '../../rest-framework/client.ts';

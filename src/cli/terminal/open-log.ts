@@ -1,8 +1,8 @@
 /** The log that a configuration names, for the node and for its signer. */
 import { fileLog } from '../../adapters/file-log.ts';
 import { LOG_LEVELS, type LogControl, stderrLog } from '../../adapters/log.ts';
+import { StartError } from '../../base/faults/start-error.ts';
 import type { LogLevel } from '../../base/ports.ts';
-import { StartError } from '../../base/start-error.ts';
 import type { Config } from '../../node/config/settings.ts';
 
 /** Throws StartError where its file cannot be opened. */

@@ -3,7 +3,7 @@
  * value in a pipe. Messages go to stderr. Colours are used only on a terminal, and never with
  * NO_COLOR.
  */
-import { stringify } from '../../base/json.ts';
+import { stringify } from '../../base/json/json.ts';
 
 /** What the old names of the generators add to the command: print the texts that they printed. */
 export const AS_BEFORE = '--as-before';

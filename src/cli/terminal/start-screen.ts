@@ -1,8 +1,8 @@
 /** The facts that a node shows when it starts: a screen for a person, an event for a machine. */
 import { listenerText } from '../../adapters/http/listener.ts';
 import { base58 } from '../../base/base58.ts';
-import type { HttpServer } from '../../base/http.ts';
-import { stringify } from '../../base/json.ts';
+import { stringify } from '../../base/json/json.ts';
+import type { HttpServer } from '../../base/ports/http.ts';
 import type { Log } from '../../base/ports.ts';
 import { type Block, blockId } from '../../block/block.ts';
 import { givenSettings } from '../../node/config/document.ts';

@@ -4,7 +4,7 @@ import { httpListener, nativeProblem } from '../../adapters/http/listener.ts';
 import { offloadHttp } from '../../adapters/http/offload/offload-http.ts';
 import { threadedHttp } from '../../adapters/http/threads/threaded.ts';
 import { giveWay } from '../../adapters/threads/priorities.ts';
-import type { Http } from '../../base/http.ts';
+import type { Http } from '../../base/ports/http.ts';
 import { BROADCAST } from '../../rest/broadcast-offload.ts';
 import { CliError } from '../terminal/exit.ts';
 

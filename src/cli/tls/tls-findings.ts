@@ -1,6 +1,6 @@
 /** What a node would say at its start of the files of rest-api.tls. */
 import { checkTlsFiles } from '../../adapters/http/tls/tls-files.ts';
-import { TlsFileError } from '../../base/http.ts';
+import { TlsFileError } from '../../base/ports/http.ts';
 import type { Config } from '../../node/config/settings.ts';
 import { TLS_SETTINGS, tlsFiles } from '../../node/listen-rest.ts';
 

@@ -1,7 +1,7 @@
 /** The block that is being made, as the contract transactions change it. */
 import { latin1 } from '../../base/bytes.ts';
-import type { DataEntry } from '../../base/containers.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
+import type { DataEntry } from '../../base/ports/containers.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { UnsignedHeader } from '../../block/header.ts';
 import type { BlockDraft } from '../../chain/apply/block-draft.ts';

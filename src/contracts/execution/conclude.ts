@@ -2,8 +2,12 @@
 
 import { assert } from '../../base/assert.ts';
 import { fromLatin1 } from '../../base/bytes.ts';
-import type { ContractFailure, ContractImage, ContractOutcome } from '../../base/containers.ts';
 import { apiError } from '../../base/errors.ts';
+import type {
+  ContractFailure,
+  ContractImage,
+  ContractOutcome,
+} from '../../base/ports/containers.ts';
 import { isUnsigned } from '../../base/signer/signing.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { idOf, type PoolEntry } from '../../mempool/entries/entry.ts';

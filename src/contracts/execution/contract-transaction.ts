@@ -1,8 +1,8 @@
 /** A contract transaction and its block in the form in which containers get them. */
 import { base58 } from '../../base/base58.ts';
 import { concat } from '../../base/bytes.ts';
-import type { BlockInfo, ContractTransaction, DataEntry } from '../../base/containers.ts';
-import { stringify } from '../../base/json.ts';
+import { stringify } from '../../base/json/json.ts';
+import type { BlockInfo, ContractTransaction, DataEntry } from '../../base/ports/containers.ts';
 import type { UnsignedHeader } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Contract } from '../../ledger/contracts.ts';

@@ -3,7 +3,7 @@
  * the run of its container, or the check of an image.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
-import type { ContractImage, ContractOutcome, DataEntry } from '../../base/containers.ts';
+import type { ContractImage, ContractOutcome, DataEntry } from '../../base/ports/containers.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { type Contract, contractOf } from '../../ledger/contracts.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';

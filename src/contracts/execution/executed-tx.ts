@@ -1,7 +1,8 @@
 /** The transaction that carries the results of an execution (105), made and signed by the miner. */
-import type { DataEntry } from '../../base/containers.ts';
+
 import { apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
+import type { DataEntry } from '../../base/ports/containers.ts';
 import { type Signature, withSignature } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { L2_MAX } from '../../codec/primitives.ts';

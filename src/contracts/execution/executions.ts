@@ -6,8 +6,8 @@
  * found by their hash, so that the time of a look-up tells nothing about the tokens that exist.
  */
 import { latin1, utf8 } from '../../base/bytes.ts';
-import type { ContractReads } from '../../base/containers.ts';
 import { apiError } from '../../base/errors.ts';
+import type { ContractReads } from '../../base/ports/containers.ts';
 import type { Clock, Random } from '../../base/ports.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';

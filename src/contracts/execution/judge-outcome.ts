@@ -1,5 +1,5 @@
 /** What the outcome of an execution means for the pool, and what is said about it. */
-import type { ContractFailure, ContractOutcome } from '../../base/containers.ts';
+import type { ContractFailure, ContractOutcome } from '../../base/ports/containers.ts';
 import type { StatusReport } from '../statuses/status-report.ts';
 
 export interface Judgement {

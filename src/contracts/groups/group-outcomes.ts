@@ -3,8 +3,8 @@
  * later round, or leaves the pool with all its members (contracts.md#inside-atomic-transactions).
  */
 import { fromLatin1 } from '../../base/bytes.ts';
-import type { ContractFailure, ContractOutcome } from '../../base/containers.ts';
 import { apiError } from '../../base/errors.ts';
+import type { ContractFailure, ContractOutcome } from '../../base/ports/containers.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { base58 } from '../../codec/text.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';

@@ -1,6 +1,6 @@
 /** Begins the part of a round for atomic transactions with contracts. */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
-import { roundLimits } from '../../base/round-limits.ts';
+import { roundLimits } from '../../base/limits/round-limits.ts';
 import { contractOf } from '../../ledger/contracts.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';

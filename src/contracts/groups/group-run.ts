@@ -13,7 +13,7 @@ import type {
   ContractImage,
   ContractOutcome,
   DataEntry,
-} from '../../base/containers.ts';
+} from '../../base/ports/containers.ts';
 import { isUnsigned } from '../../base/signer/signing.ts';
 import type { GroupInWork } from '../../chain/apply/group-in-work.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';

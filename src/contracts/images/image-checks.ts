@@ -3,8 +3,8 @@
  * round, so a check goes on after the block that began it, and a later block takes its result.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
-import type { Containers, ContractFailure, ContractImage } from '../../base/containers.ts';
-import { roundLimits as limits } from '../../base/round-limits.ts';
+import { roundLimits as limits } from '../../base/limits/round-limits.ts';
+import type { Containers, ContractFailure, ContractImage } from '../../base/ports/containers.ts';
 import { base58 } from '../../codec/text.ts';
 import { imageKey } from './image-loads.ts';
 

@@ -1,5 +1,5 @@
 /** How many runs each image has at once: a container takes no more than the settings allow. */
-import type { ContractImage } from '../../base/containers.ts';
+import type { ContractImage } from '../../base/ports/containers.ts';
 
 export const imageKey = ({ image, imageHash }: ContractImage): string =>
   `${imageHash.toLowerCase()} ${image}`;

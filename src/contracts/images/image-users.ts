@@ -1,5 +1,5 @@
 /** Which contracts have run on which image, so that a container goes when its last contract has. */
-import type { ContractImage } from '../../base/containers.ts';
+import type { ContractImage } from '../../base/ports/containers.ts';
 import { imageKey } from './image-loads.ts';
 
 export interface ImageUsers {

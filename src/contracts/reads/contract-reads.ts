@@ -1,15 +1,15 @@
 /** What a running contract reads through gRPC (contracts.md#reads-of-a-running-contract). */
 import { base58 } from '../../base/base58.ts';
 import { concat } from '../../base/bytes.ts';
+import { type ApiError, apiError } from '../../base/errors.ts';
+import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../../base/patterns.ts';
 import type {
   AssetAmount,
   ContractReads,
   DataEntry,
   KeysQuery,
   RoleInfo,
-} from '../../base/containers.ts';
-import { type ApiError, apiError } from '../../base/errors.ts';
-import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../../base/patterns.ts';
+} from '../../base/ports/containers.ts';
 import type { Clock } from '../../base/ports.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../../base/sizes.ts';
 import { headerRowAt, heightOf } from '../../chain/store/stored-blocks.ts';

@@ -1,6 +1,7 @@
 /** How much one execution may read: what it asks for comes from a program that nobody trusts. */
-import { contractLimits } from '../../base/contract-limits.ts';
+
 import { apiError } from '../../base/errors.ts';
+import { contractLimits } from '../../base/limits/contract-limits.ts';
 
 export interface ReadLimits {
   /** Every row looked for counts, also one that does not exist, and a range without rows. */

@@ -11,9 +11,9 @@
  */
 
 import { unlessOurs } from '../../base/assert.ts';
-import { misconduct } from '../../base/misconduct.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
+import { statusLimits } from '../../base/limits/status-limits.ts';
 import type { Clock, Log, Verifier } from '../../base/ports.ts';
-import { statusLimits } from '../../base/status-limits.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { detached, type SentStatus } from './status-messages.ts';
 import type { Peer } from './status-peers.ts';

@@ -6,8 +6,8 @@
  * it has sent.
  */
 
+import { statusLimits } from '../../base/limits/status-limits.ts';
 import type { Clock } from '../../base/ports.ts';
-import { statusLimits } from '../../base/status-limits.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { encodeStatuses, RECORDS_MAX, STATUS_NOTICES } from './status-messages.ts';
 import type { Peer } from './status-peers.ts';

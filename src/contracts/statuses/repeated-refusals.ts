@@ -6,8 +6,8 @@
  * on no block and not back in the pool, where it will be judged anew.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
+import { statusLimits as limits } from '../../base/limits/status-limits.ts';
 import type { Clock } from '../../base/ports.ts';
-import { statusLimits as limits } from '../../base/status-limits.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { StatusIndex, StatusMark } from './status-index.ts';
 import { sweepEvery } from './sweep-every.ts';

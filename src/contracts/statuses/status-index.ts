@@ -7,7 +7,7 @@
  * status only the newest records are kept, and only so many are ever taken, so a miner that repeats
  * itself costs little.
  */
-import { statusLimits } from '../../base/status-limits.ts';
+import { statusLimits } from '../../base/limits/status-limits.ts';
 import type { OutcomeStatus } from './status-report.ts';
 
 /** What is known of a record without reading it. Texts are Latin-1. */

@@ -4,9 +4,9 @@
  *   count 2, 1…50 | count × record
  */
 
-import { KIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
+import { KIB, type PeerBudget, peerBudget } from '../../base/limits/budget.ts';
+import { statusLimits } from '../../base/limits/status-limits.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { statusLimits } from '../../base/status-limits.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { decodeRecord, RECORD_BYTES_MAX, readRecord, type StatusRecord } from './status-record.ts';

@@ -2,8 +2,9 @@
  * What status records need of the network: sessions with peers that have proved their owner keys.
  * network/sessions/session-registry.ts implements it.
  */
-import type { PaceLimits } from '../../base/budget.ts';
-import type { Misconduct } from '../../base/misconduct.ts';
+
+import type { Misconduct } from '../../base/faults/misconduct.ts';
+import type { PaceLimits } from '../../base/limits/budget.ts';
 
 /** Another node. */
 export interface Peer {

@@ -7,8 +7,8 @@
  * The signature covers all bytes before it. The code is a signed integer.
  */
 
+import { statusLimits } from '../../base/limits/status-limits.ts';
 import { ID_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
-import { statusLimits } from '../../base/status-limits.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { i32, millis, text16, utf8FromBytes } from '../../codec/primitives.ts';
 import { scratch } from '../../codec/scratch.ts';

@@ -8,11 +8,11 @@
  */
 
 import { unlessOurs } from '../../base/assert.ts';
-import { limitsOf } from '../../base/budget.ts';
 import { concat, equal, fromLatin1, latin1 } from '../../base/bytes.ts';
+import { limitsOf } from '../../base/limits/budget.ts';
+import { statusLimits } from '../../base/limits/status-limits.ts';
 import type { Clock, Log, Store, Verifier } from '../../base/ports.ts';
 import type { Sign } from '../../base/signer/signing.ts';
-import { statusLimits } from '../../base/status-limits.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { executedBy } from '../../ledger/contracts.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';

@@ -2,8 +2,9 @@
  * Contract queues that wait for containers to start. One of each image asks whether its container is
  * ready, less and less often; when it is, all go on.
  */
+
+import { roundLimits as limits } from '../../base/limits/round-limits.ts';
 import type { Clock } from '../../base/ports.ts';
-import { roundLimits as limits } from '../../base/round-limits.ts';
 
 const PAUSE_MS = limits.coldPause.value;
 const PAUSE_MS_MAX = limits.coldPauseMax.value;

@@ -4,7 +4,7 @@
  * takes: one that waits for an image would else be decoded in every round.
  */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
-import type { ContractImage } from '../../base/containers.ts';
+import type { ContractImage } from '../../base/ports/containers.ts';
 import { contractOf } from '../../ledger/contracts.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import type { MemberContract, PoolEntry } from '../../mempool/entries/entry.ts';

@@ -2,7 +2,7 @@
  * Which of the waiting transactions a phase has in play. Senders share the places: none gets more than
  * an equal part while others want theirs. What was left out comes in when half of the rest is done.
  */
-import { roundLimits as limits } from '../../base/round-limits.ts';
+import { roundLimits as limits } from '../../base/limits/round-limits.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
 
 /** Transactions in play at once. */

@@ -8,7 +8,7 @@ import type {
   ContractFailure,
   ContractImage,
   Readiness,
-} from '../../base/containers.ts';
+} from '../../base/ports/containers.ts';
 import type { Clock } from '../../base/ports.ts';
 import { base58 } from '../../codec/text.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';

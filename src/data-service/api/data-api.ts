@@ -1,6 +1,6 @@
 /** The whole interface of the data service as routes for the HTTP port. */
 
-import type { HttpRequest, HttpRoute } from '../../base/http.ts';
+import type { HttpRequest, HttpRoute } from '../../base/ports/http.ts';
 import type { Log } from '../../base/ports.ts';
 import type { Guard } from '../../rest-framework/auth.ts';
 import { descriptionRoutes } from '../../rest-framework/docs/docs-routes.ts';

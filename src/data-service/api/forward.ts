@@ -8,7 +8,7 @@
  */
 
 import { ApiError, apiError } from '../../base/errors.ts';
-import type { HttpClient, HttpReply, HttpRequest, HttpRoute } from '../../base/http.ts';
+import type { HttpClient, HttpReply, HttpRequest, HttpRoute } from '../../base/ports/http.ts';
 import type { Clock } from '../../base/ports.ts';
 import { JSON_TYPE, refused } from '../../rest-framework/answer.ts';
 import type { Guard } from '../../rest-framework/auth.ts';

@@ -1,5 +1,5 @@
 /** Rows as the bytes of a JSON list, one row after the other, so that other requests run in between. */
-import { stringify } from '../../base/json.ts';
+import { stringify } from '../../base/json/json.ts';
 import type { Clock } from '../../base/ports.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 

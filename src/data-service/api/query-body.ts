@@ -1,7 +1,7 @@
 /** The parameters of a query in the JSON body of a POST, checked as those of a GET are. */
 
 import { apiError } from '../../base/errors.ts';
-import { isObject, parse } from '../../base/json.ts';
+import { isObject, parse } from '../../base/json/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Params, ParamValues } from '../../rest-framework/params.ts';
 import type { Body, Problems } from '../../rest-framework/route.ts';

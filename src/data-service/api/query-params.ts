@@ -1,9 +1,9 @@
 /** Parameters of the data service's queries (data-service.md#parameters). */
 
 import { isBase58 } from '../../base/base58.ts';
-import { MIB } from '../../base/budget.ts';
 import { type ApiError, apiError } from '../../base/errors.ts';
 import { I64_MAX } from '../../base/int.ts';
+import { MIB } from '../../base/limits/budget.ts';
 import { BadNumber, type Param } from '../../rest-framework/params.ts';
 import { ROLES } from '../../tx/fields/permission.ts';
 import { allTypes } from '../../tx/registry.ts';

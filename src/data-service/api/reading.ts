@@ -3,9 +3,9 @@
  * answer shows. A failure of the store becomes the refusal that a client can act on.
  */
 
-import { DatabaseError, type SqlValue } from '../../base/database.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
-import type { HttpRequest } from '../../base/http.ts';
+import { DatabaseError, type SqlValue } from '../../base/ports/database.ts';
+import type { HttpRequest } from '../../base/ports/http.ts';
 import { Answer, JSON_TYPE } from '../../rest-framework/answer.ts';
 import { FINAL_HEIGHT_SQL } from '../schema/tables.ts';
 import { printedRows } from './printed-rows.ts';

@@ -1,6 +1,6 @@
 /** What the routes of the data service get. */
 
-import type { Database } from '../../base/database.ts';
+import type { Database } from '../../base/ports/database.ts';
 import type { Clock } from '../../base/ports.ts';
 import { routeOf } from '../../rest-framework/route.ts';
 import type { CrawlState } from '../crawler/crawl-state.ts';

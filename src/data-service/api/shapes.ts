@@ -4,7 +4,7 @@
  * is an integer.
  */
 
-import { integer, isObject, parse } from '../../base/json.ts';
+import { integer, isObject, parse } from '../../base/json/json.ts';
 import { Int32, Int64 } from '../../rest-framework/body.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { AS_COLUMN } from '../crawler/rows/rows.ts';

@@ -1,5 +1,5 @@
 /** Parts of texts, and whether an index of trigrams finds them. */
-import type { Database } from '../../base/database.ts';
+import type { Database } from '../../base/ports/database.ts';
 import { rows } from './reading.ts';
 import type { DataServices } from './services.ts';
 import { literally, type SqlValues } from './sql-values.ts';

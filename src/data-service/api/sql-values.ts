@@ -1,5 +1,5 @@
 /** Parameters of a statement in the making. Every value of a client becomes one of them. */
-import type { SqlValue } from '../../base/database.ts';
+import type { SqlValue } from '../../base/ports/database.ts';
 
 export interface SqlValues {
   readonly list: SqlValue[];

@@ -3,9 +3,9 @@
  * read when the one before it has been used. So no more than a part is in memory.
  */
 
-import { MIB } from '../../base/budget.ts';
-import { AnswerTooLong } from '../../base/http.ts';
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
+import { MIB } from '../../base/limits/budget.ts';
+import { AnswerTooLong } from '../../base/ports/http.ts';
 import { blocks } from '../../rest/routes/blocks.ts';
 import { type Client, RefusedError } from '../../rest-framework/client.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';

@@ -1,6 +1,6 @@
 /** A block as a node gives it, checked as far as the crawler relies on it. */
 import { isBase58 } from '../../base/base58.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json/json.ts';
 import { int64, objects, storableJson, text } from './storable.ts';
 
 export interface ChainBlock {

@@ -4,7 +4,7 @@
  * written: the server makes it wait for that one, and goes on without asking this process.
  */
 
-import type { Database } from '../../base/database.ts';
+import type { Database } from '../../base/ports/database.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { ChainBlock } from './chain-block.ts';

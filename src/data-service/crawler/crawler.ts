@@ -6,7 +6,7 @@
  * most the batch that was being written. A failure of the node or of the store is waited out, while
  * the rest of the service works on.
  */
-import { type Database, DatabaseError, type WriterLock } from '../../base/database.ts';
+import { type Database, DatabaseError, type WriterLock } from '../../base/ports/database.ts';
 import type { Clock, Log, Random } from '../../base/ports.ts';
 import { migrate, SchemaTooNew } from '../schema/migrate.ts';
 import { allowReading, type ReaderRole } from '../schema/reader-role.ts';

@@ -2,7 +2,7 @@
  * Fetches blocks ahead of the writer: several ranges at a time, delivered in order. The bytes of
  * answers that wait for the writer are limited, and the ranges adapt to the size of the blocks.
  */
-import { MIB } from '../../base/budget.ts';
+import { MIB } from '../../base/limits/budget.ts';
 import { areLinked, type ChainBlock } from './chain-block.ts';
 import type { CrawlMeter } from './meter.ts';
 import { type NodeReader, TooMuch } from './node-reader.ts';

@@ -1,5 +1,5 @@
 /** The last stored block that the node's chain still has (data-service.md#reorganisations). */
-import type { Queries } from '../../base/database.ts';
+import type { Queries } from '../../base/ports/database.ts';
 import { NodeAway, type NodeReader } from './node-reader.ts';
 import type { Tip } from './store-end.ts';
 

@@ -2,7 +2,7 @@
  * The first load of a long chain goes without most indexes, which are built at its end. The mark
  * `bulk` in the store says that they are missing, so a crawl that was killed goes on where it was.
  */
-import type { Database } from '../../base/database.ts';
+import type { Database } from '../../base/ports/database.ts';
 import { buildIndexes, isValid } from '../schema/build-indexes.ts';
 import { indexesOf, readMeta, type SchemaOptions, writeMeta } from '../schema/migrate.ts';
 import { NotContinuous } from './store-end.ts';

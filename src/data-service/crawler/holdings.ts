@@ -1,7 +1,7 @@
 /** What addresses hold, as a node tells it. */
 
-import { AnswerTooLong } from '../../base/http.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
+import { AnswerTooLong } from '../../base/ports/http.ts';
 import { addressBalances } from '../../rest/routes/address-balances.ts';
 import { assets } from '../../rest/routes/assets.ts';
 import type { Client } from '../../rest-framework/client.ts';

@@ -2,7 +2,7 @@
  * Where the chain of a node continues the stored one (data-service.md#reorganisations). A node that
  * is only behind shows no other block, and nothing is removed for it.
  */
-import type { Queries } from '../../base/database.ts';
+import type { Queries } from '../../base/ports/database.ts';
 import { DeepReorganisation, findAncestor, storedSignature } from './find-ancestor.ts';
 import { assertNetwork, OtherNetwork } from './network.ts';
 import { NodeAway, type NodeReader } from './node-reader.ts';

@@ -2,7 +2,7 @@
  * Members of atomic transactions (120) as transactions of their block: each stands behind the one that
  * holds it, and `atomicId` says which that is. So every list, search and count finds them.
  */
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import { type ChainBlock, hasColumns, NotABlock } from './chain-block.ts';
 import { objects } from './storable.ts';
 

@@ -1,5 +1,5 @@
 /** The network of the store: the one whose first block it has (data-service.md#crawler). */
-import type { Database, Queries } from '../../base/database.ts';
+import type { Database, Queries } from '../../base/ports/database.ts';
 import { readMeta, writeMeta } from '../schema/migrate.ts';
 import { NodeAway, type NodeReader } from './node-reader.ts';
 

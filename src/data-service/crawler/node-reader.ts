@@ -4,8 +4,8 @@
  * and kept until it fails. What must come from one node is asked of a reader of it alone.
  */
 
-import { AnswerTooLong, type HttpClient } from '../../base/http.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json/json.ts';
+import { AnswerTooLong, type HttpClient } from '../../base/ports/http.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { BanSettings } from '../../consensus/poa-bans.ts';
 import { addressBalances } from '../../rest/routes/address-balances.ts';

@@ -2,9 +2,10 @@
  * Makes the rows of a batch before its transaction begins, while the batch before it is written.
  * They follow from the blocks, from the place where they begin, and from what earlier blocks named.
  */
-import { MIB } from '../../base/budget.ts';
+
 import { utf8 } from '../../base/bytes.ts';
-import type { Queries } from '../../base/database.ts';
+import { MIB } from '../../base/limits/budget.ts';
+import type { Queries } from '../../base/ports/database.ts';
 import { inSlices } from '../../concurrency/steps.ts';
 import { endlessSlice } from '../../concurrency/time-slice.ts';
 import type { ChainBlock } from './chain-block.ts';

@@ -1,5 +1,5 @@
 /** Removes blocks that the chain no longer has, and what followed from them. */
-import type { Database, Queries } from '../../base/database.ts';
+import type { Database, Queries } from '../../base/ports/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { forgetFinal } from './refresh/refresh-final.ts';

@@ -5,7 +5,7 @@
  */
 
 import { I64_MAX } from '../../base/int.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json/json.ts';
 
 export const storableText = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text;

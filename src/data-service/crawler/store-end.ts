@@ -1,5 +1,5 @@
 /** Where the stored chain ends, and the assertion of it inside a transaction. */
-import type { Queries } from '../../base/database.ts';
+import type { Queries } from '../../base/ports/database.ts';
 
 export interface Tip {
   /** 0 for an empty store. */

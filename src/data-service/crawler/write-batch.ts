@@ -3,7 +3,7 @@
  * asserts that the batch continues what is there. Blocks of a branch that the node has left go in
  * the same transaction, so no reader sees a state between two branches.
  */
-import type { Database, Queries } from '../../base/database.ts';
+import type { Database, Queries } from '../../base/ports/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
 import { transactionsOf } from './block-parts.ts';
 import type { ChainBlock } from './chain-block.ts';

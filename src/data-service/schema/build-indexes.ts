@@ -1,5 +1,5 @@
 /** Builds indexes of a store that may have rows and readers. */
-import type { Database, Queries } from '../../base/database.ts';
+import type { Database, Queries } from '../../base/ports/database.ts';
 
 /** Those that are missing; `building` is called before each of them. */
 export async function buildIndexes(

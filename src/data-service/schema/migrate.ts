@@ -1,5 +1,5 @@
 /** Creates the schema, and brings an earlier version of it up to date. */
-import { type Database, DatabaseError, type Queries } from '../../base/database.ts';
+import { type Database, DatabaseError, type Queries } from '../../base/ports/database.ts';
 import { buildIndexes } from './build-indexes.ts';
 import { INDEXES, LATER_TABLES, REPLACED_INDEXES, TABLES, TEXT_INDEXES } from './tables.ts';
 

@@ -1,5 +1,5 @@
 /** What a change of the chain tells the servers of the store, after its commit. */
-import type { Queries } from '../../base/database.ts';
+import type { Queries } from '../../base/ports/database.ts';
 
 export const CHAIN_CHANNEL = 'chain';
 

@@ -1,5 +1,5 @@
 /** The role of the servers, which may read everything and change nothing. */
-import { type Database, DatabaseError } from '../../base/database.ts';
+import { type Database, DatabaseError } from '../../base/ports/database.ts';
 
 export interface ReaderRole {
   readonly name: string;

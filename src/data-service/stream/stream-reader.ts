@@ -5,7 +5,7 @@
  * Invariant: all rows of a page are of the chain whose removals the reader has announced. A page
  * that came from a later state is dropped, and the next round announces the removal first.
  */
-import { stringify } from '../../base/json.ts';
+import { stringify } from '../../base/json/json.ts';
 import type { LazyAbort } from '../../concurrency/lazy-abort.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import {

@@ -1,5 +1,5 @@
 /** What a route asks of the stream of transactions. */
-import type { HttpStream } from '../../base/http.ts';
+import type { HttpStream } from '../../base/ports/http.ts';
 import type { TransactionFilter } from '../api/transaction-filter.ts';
 
 export type StreamFilter = Omit<TransactionFilter, 'index' | 'limit' | 'sort'>;

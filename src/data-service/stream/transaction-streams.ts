@@ -5,8 +5,9 @@
  * The crawler notifies of every batch. Where the store gives no notifications (a standby), or they
  * get lost, the store is asked now and then.
  */
-import { DatabaseError, type Listener } from '../../base/database.ts';
+
 import { ApiError, apiError } from '../../base/errors.ts';
+import { DatabaseError, type Listener } from '../../base/ports/database.ts';
 import type { Log } from '../../base/ports.ts';
 import { firstEvent } from '../../events/event-text.ts';
 import { BEAT_MS, createStreams, type Streams, type StreamsOptions } from '../../events/streams.ts';

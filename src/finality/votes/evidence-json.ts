@@ -1,5 +1,5 @@
 /** Pairs of votes that contradict each other as JSON (finality.md#contradictions): bytes are Base64. */
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { base64 } from '../../codec/text.ts';
 import type { Contradiction } from './evidence.ts';

@@ -7,7 +7,7 @@
  * wrong signature is an offence: whatever else is wrong depends on the view of a node.
  */
 import { equal, latin1 } from '../../base/bytes.ts';
-import { type Misconduct, misconduct } from '../../base/misconduct.ts';
+import { type Misconduct, misconduct } from '../../base/faults/misconduct.ts';
 import type { Verifier } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { type Contradiction, Evidence } from './evidence.ts';

@@ -6,7 +6,7 @@
  * would take 56.
  */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
-import type { ContractImage } from '../../base/containers.ts';
+import type { ContractImage } from '../../base/ports/containers.ts';
 import { membersOf } from '../../tx/members.ts';
 import { ProofVerdicts } from '../../tx/proof-verdicts.ts';
 import type { Tx, TxType } from '../../tx/transaction.ts';

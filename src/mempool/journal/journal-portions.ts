@@ -7,7 +7,7 @@
  * take all room; it ends within a bounded time after the disk has taken the last portion.
  */
 import { OwnFailure } from '../../base/errors.ts';
-import { JournalFullError } from '../../base/journal-full.ts';
+import { JournalFullError } from '../../base/faults/journal-full.ts';
 import type { Clock, Journal } from '../../base/ports.ts';
 
 /** The records are not all on disk, so what needs them must not happen. */

@@ -9,7 +9,7 @@
  */
 import { isOurs } from '../../base/assert.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
-import { JournalTooLongError } from '../../base/journal-full.ts';
+import { JournalTooLongError } from '../../base/faults/journal-full.ts';
 import type { Clock, Journal, Log, Verifier } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { Mutex } from '../../concurrency/mutex.ts';

@@ -3,8 +3,8 @@
  * having it is penalised.
  */
 import { Refusal } from '../../base/errors.ts';
-import { Misconduct, misconduct } from '../../base/misconduct.ts';
-import { isOwnFault } from '../../base/own-fault.ts';
+import { Misconduct, misconduct } from '../../base/faults/misconduct.ts';
+import { isOwnFault } from '../../base/faults/own-fault.ts';
 import type { Log } from '../../base/ports.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { CompactBlock } from '../messages/block-messages.ts';

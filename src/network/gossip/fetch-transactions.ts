@@ -9,8 +9,8 @@
 
 import { isOurs } from '../../base/assert.ts';
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
-import { Misconduct } from '../../base/misconduct.ts';
-import { isOwnFault } from '../../base/own-fault.ts';
+import { Misconduct } from '../../base/faults/misconduct.ts';
+import { isOwnFault } from '../../base/faults/own-fault.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import type { Evidence } from '../../codec/evidence.ts';

@@ -13,10 +13,10 @@
  */
 
 import { unlessOurs } from '../../base/assert.ts';
-import { limitsOf } from '../../base/budget.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
 import type { Refusal } from '../../base/errors.ts';
-import { misconduct } from '../../base/misconduct.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
+import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock, Log, Verifier } from '../../base/ports.ts';
 import type { Block } from '../../block/block.ts';
 import { encodeHeader, type Header } from '../../block/header.ts';

@@ -4,8 +4,9 @@
  *
  * Invariants: nothing is sent or accepted while the node is far behind, and watchers are left out.
  */
-import { limitsOf } from '../../base/budget.ts';
+
 import { latin1 } from '../../base/bytes.ts';
+import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

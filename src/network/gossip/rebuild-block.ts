@@ -7,7 +7,7 @@
  * joined; a peer is penalised only for data that it has sent.
  */
 import { equal, latin1 } from '../../base/bytes.ts';
-import { type Misconduct, misconduct } from '../../base/misconduct.ts';
+import { type Misconduct, misconduct } from '../../base/faults/misconduct.ts';
 import type { Verifier } from '../../base/ports.ts';
 import {
   type Block,

@@ -2,7 +2,7 @@
  * The budget of every message between nodes (docs/limits.md). Sessions enforce it: they read no
  * longer message, answer no more requests of a peer at a time, and delay faster messages.
  */
-import { KIB, MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
+import { KIB, MIB, type PeerBudget, peerBudget } from '../../base/limits/budget.ts';
 import { blockBytesMax } from '../../block/block.ts';
 import { FINAL_PROOF_BYTES_MAX } from '../../finality/proofs/final-proof.ts';
 import { DECIDING_MAX } from '../../finality/proofs/justification.ts';

@@ -1,7 +1,7 @@
 /**
  * Saves the address book at intervals, and keeps the IP addresses of configured hosts up to date.
  */
-import type { Network } from '../../base/network.ts';
+import type { Network } from '../../base/ports/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { AddressBook } from './address-book.ts';
 

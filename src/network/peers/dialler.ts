@@ -5,7 +5,7 @@
  */
 import { latin1 } from '../../base/bytes.ts';
 import { within } from '../../base/deadline.ts';
-import type { Network } from '../../base/network.ts';
+import type { Network } from '../../base/ports/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { HandshakeRefused } from '../sessions/handshake-refused.ts';

@@ -2,7 +2,7 @@
 
 import { unlessOurs } from '../../base/assert.ts';
 import { within } from '../../base/deadline.ts';
-import type { Network, PeerConnection, PeerStream } from '../../base/network.ts';
+import type { Network, PeerConnection, PeerStream } from '../../base/ports/network.ts';
 import type { Clock, Random } from '../../base/ports.ts';
 import type { Sign } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

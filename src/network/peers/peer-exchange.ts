@@ -6,9 +6,9 @@
  * are candidates, of which few are kept. A peer that announces too often is penalised for flooding.
  */
 import { unlessOurs } from '../../base/assert.ts';
-import { limitsOf } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
-import { misconduct } from '../../base/misconduct.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
+import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';

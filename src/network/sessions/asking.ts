@@ -6,7 +6,7 @@
  * a refusal.
  */
 import { NeverBegun, TooLate } from '../../base/deadline.ts';
-import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
+import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/ports/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { Life } from './life.ts';
 import { converse, NoAnswer, RequestStreams, SilentLine } from './requests.ts';

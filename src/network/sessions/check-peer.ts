@@ -1,7 +1,7 @@
 /** The checks of a peer's two messages before there is a session (network.md#handshake). */
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
-import type { PeerConnection } from '../../base/network.ts';
+import type { PeerConnection } from '../../base/ports/network.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import {
   type Channel,

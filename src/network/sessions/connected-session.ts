@@ -1,6 +1,6 @@
 /** A session as the streams of its connection see it; open-session.ts makes one. */
-import type { PaceLimits } from '../../base/budget.ts';
-import type { PeerStream } from '../../base/network.ts';
+import type { PaceLimits } from '../../base/limits/budget.ts';
+import type { PeerStream } from '../../base/ports/network.ts';
 import type { NoticeHandler, RequestHandler, Session } from './session.ts';
 
 /** A conversation of several messages on one stream. */

@@ -4,7 +4,7 @@
  */
 import { unlessOurs } from '../../base/assert.ts';
 import { within } from '../../base/deadline.ts';
-import type { PeerConnection, PeerStream } from '../../base/network.ts';
+import type { PeerConnection, PeerStream } from '../../base/ports/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
 import type { Identity } from './check-peer.ts';

@@ -11,7 +11,7 @@
  * the connection before the handshake ends.
  */
 
-import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/network.ts';
+import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/ports/network.ts';
 import type { Random } from '../../base/ports.ts';
 import type { Sign } from '../../base/signer/signing.ts';
 import { CodecError } from '../../codec/codec.ts';

@@ -6,7 +6,7 @@
  */
 
 import { within } from '../../base/deadline.ts';
-import type { PeerConnection, PeerStream } from '../../base/network.ts';
+import type { PeerConnection, PeerStream } from '../../base/ports/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import { type Pace, pause } from './pace.ts';
 

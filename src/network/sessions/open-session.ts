@@ -2,7 +2,7 @@
  * Makes a session of a connection whose other end has proved to be a registered owner: its requests
  * (asking.ts), its answers (serving.ts), and its notices (notices.ts).
  */
-import type { PeerConnection } from '../../base/network.ts';
+import type { PeerConnection } from '../../base/ports/network.ts';
 import type { Evidence } from '../../codec/evidence.ts';
 import { Asking } from './asking.ts';
 import type { Identity } from './check-peer.ts';

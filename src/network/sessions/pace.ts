@@ -4,9 +4,9 @@
  * that keeps sending notices faster than that is flooding.
  */
 
-import type { PaceLimits } from '../../base/budget.ts';
 import { latin1 } from '../../base/bytes.ts';
-import type { PeerStream } from '../../base/network.ts';
+import type { PaceLimits } from '../../base/limits/budget.ts';
+import type { PeerStream } from '../../base/ports/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { TokenBucket } from '../../concurrency/token-bucket.ts';

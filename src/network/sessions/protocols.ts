@@ -1,5 +1,5 @@
 /** The protocols of the services: what each session serves, and its limits. */
-import type { PeerStream, ProtocolLimits } from '../../base/network.ts';
+import type { PeerStream, ProtocolLimits } from '../../base/ports/network.ts';
 import type { ConnectedSession, StreamHandler } from './connected-session.ts';
 import { REQUEST_HEAD_BYTES } from './requests.ts';
 import type { NoticeHandler, RequestHandler } from './session.ts';

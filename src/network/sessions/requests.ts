@@ -12,9 +12,9 @@
 import { isOurs } from '../../base/assert.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { TooLate, within } from '../../base/deadline.ts';
-import { Misconduct } from '../../base/misconduct.ts';
-import type { PeerConnection, PeerStream } from '../../base/network.ts';
-import { isOwnFault } from '../../base/own-fault.ts';
+import { Misconduct } from '../../base/faults/misconduct.ts';
+import { isOwnFault } from '../../base/faults/own-fault.ts';
+import type { PeerConnection, PeerStream } from '../../base/ports/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { Semaphore } from '../../concurrency/semaphore.ts';

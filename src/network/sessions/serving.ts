@@ -5,9 +5,9 @@
  * time than it allows; a malformed message ends the stream and is an offence.
  */
 import { isOurs } from '../../base/assert.ts';
-import type { PaceLimits } from '../../base/budget.ts';
-import { misconduct } from '../../base/misconduct.ts';
-import { MalformedStream, type PeerStream } from '../../base/network.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
+import type { PaceLimits } from '../../base/limits/budget.ts';
+import { MalformedStream, type PeerStream } from '../../base/ports/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { ConnectedSession, StreamHandler } from './connected-session.ts';

@@ -7,7 +7,7 @@
  * without a session can only use the handshake and the question of
  * network.md#first-start-of-a-node, for at most the time of a handshake.
  */
-import type { Network, PeerConnection } from '../../base/network.ts';
+import type { Network, PeerConnection } from '../../base/ports/network.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Evidence } from '../../codec/evidence.ts';

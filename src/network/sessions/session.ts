@@ -6,7 +6,7 @@
  * is at most one for each owner; every message is bounded in size, count and time before anything
  * is spent on it.
  */
-import type { PaceLimits } from '../../base/budget.ts';
+import type { PaceLimits } from '../../base/limits/budget.ts';
 import type { Evidence } from '../../codec/evidence.ts';
 import type { NodeMode } from '../messages/handshake-messages.ts';
 

@@ -5,7 +5,7 @@
  * a connection becomes a session is decided once; until then a few of its streams wait and the rest
  * are refused. Those that others opened have a limited number of places (base/unauthenticated-connections.ts).
  */
-import type { PeerConnection } from '../../base/network.ts';
+import type { PeerConnection } from '../../base/ports/network.ts';
 import type { Clock } from '../../base/ports.ts';
 import {
   createUnauthenticatedConnections,

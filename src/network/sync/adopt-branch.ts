@@ -6,7 +6,7 @@
  * penalised, and the followed peer for a signed block that breaks a rule; the branch is bounded.
  */
 import { equal } from '../../base/bytes.ts';
-import { misconduct } from '../../base/misconduct.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
 import { blockId } from '../../block/block.ts';
 import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
 import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';

@@ -5,8 +5,8 @@
  * other again and again, before either can answer.
  */
 import { latin1 } from '../../base/bytes.ts';
-import { Misconduct } from '../../base/misconduct.ts';
-import { isOwnFault } from '../../base/own-fault.ts';
+import { Misconduct } from '../../base/faults/misconduct.ts';
+import { isOwnFault } from '../../base/faults/own-fault.ts';
 import type { Clock } from '../../base/ports.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import { SilentLine } from '../sessions/requests.ts';

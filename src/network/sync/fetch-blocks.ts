@@ -3,7 +3,7 @@
  * peer is asked last. Of the blocks only the ids are checked.
  */
 import { equal } from '../../base/bytes.ts';
-import { misconduct } from '../../base/misconduct.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import { type Block, blockBytesMax, blockId, decodeBlock } from '../../block/block.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

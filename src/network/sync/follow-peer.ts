@@ -5,7 +5,7 @@
  *
  * Invariant: only adopted blocks, never announcements, make this node believe that it is far behind.
  */
-import { misconduct } from '../../base/misconduct.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
 import type { Clock, Log } from '../../base/ports.ts';
 import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';

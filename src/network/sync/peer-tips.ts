@@ -4,8 +4,9 @@
  *
  * Invariant: an announced score expires, and does not count from a peer that announced a false one.
  */
-import { limitsOf } from '../../base/budget.ts';
+
 import { compare, equal, latin1 } from '../../base/bytes.ts';
+import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { Tip } from '../../chain/tip.ts';

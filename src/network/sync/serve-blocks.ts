@@ -2,7 +2,7 @@
  * Answers what peers ask about blocks (network.md#messages): ids after a common block, whole
  * blocks, and single transactions of a block that was announced in short.
  */
-import { limitsOf } from '../../base/budget.ts';
+import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { Block } from '../../block/block.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';

@@ -8,7 +8,7 @@
  */
 import { isOurs, unlessOurs } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
-import { isOwnFault } from '../../base/own-fault.ts';
+import { isOwnFault } from '../../base/faults/own-fault.ts';
 import type { Evidence } from '../../codec/evidence.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { Session } from '../sessions/session.ts';

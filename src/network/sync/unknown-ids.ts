@@ -1,6 +1,6 @@
 /** The ids of the blocks that a peer's chain has and ours has not, in order, an answer at a time. */
 import { equal } from '../../base/bytes.ts';
-import { misconduct } from '../../base/misconduct.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
 import type { Log } from '../../base/ports.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';

@@ -2,7 +2,7 @@
  * The settings table as documents: configs/example.conf, the JSON Schema, and
  * the effective settings of a node without its secrets. All of it follows from the table alone.
  */
-import { stringify } from '../../base/json.ts';
+import { stringify } from '../../base/json/json.ts';
 import { valueAt } from './genesis-section.ts';
 import {
   type AnySetting,

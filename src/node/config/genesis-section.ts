@@ -6,7 +6,7 @@
 import { Base58Error, base58 } from '../../base/base58.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import type { GenesisSettings } from '../../block/genesis.ts';
 import type { SharedSettings } from '../../chain/store/network-identity.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

@@ -7,7 +7,7 @@
  */
 
 import { assert } from '../../base/assert.ts';
-import { isObject, stringify } from '../../base/json.ts';
+import { isObject, stringify } from '../../base/json/json.ts';
 import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 import { crossChecks } from './checks.ts';
 import { dataChecks, servingChecks } from './data-checks.ts';

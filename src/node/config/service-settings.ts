@@ -2,7 +2,7 @@
  * Settings of the interfaces and services around the chain: REST, gRPC, privacy, containers,
  * metrics (node.md#configuration).
  */
-import { PRIVATE_DATA_BYTES_MAX } from '../../base/private-store.ts';
+import { PRIVATE_DATA_BYTES_MAX } from '../../base/ports/private-store.ts';
 import { namedKeys } from './key-kinds.ts';
 import { bool, duration, int, size, sizeFrom } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';

@@ -5,7 +5,7 @@
  * other spelling in one source must agree; unknown keys are warnings, never errors, since files are
  * shared with other programs.
  */
-import { isObject, stringify } from '../../base/json.ts';
+import { isObject, stringify } from '../../base/json/json.ts';
 import type { Problem } from './problems.ts';
 import type { Alias, PlacedSetting } from './setting.ts';
 import { allSettings } from './settings.ts';

@@ -4,7 +4,7 @@
  */
 import { imagePattern, isRegistry } from '../../base/image-name.ts';
 import { ipBytes, ipRange } from '../../base/ip-range.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import type { Kind } from './kinds.ts';
 import { Wrong } from './kinds.ts';
 import { type Camel, camel } from './setting.ts';

@@ -2,7 +2,7 @@
  * The sections of a configuration file that belong to tools (node.md#tools), with their keys. They
  * have few settings, each for one tool, so they are not in the table of settings.
  */
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import { didYouMean } from './spelling.ts';
 
 const CRYPTOGRAPHY = ['platform-crypto', 'crypto.type'] as const;

@@ -1,7 +1,7 @@
 /** The overrides of voters in the form of ChainRules (finality.md#overrides). */
 import { Base58Error, base58 } from '../../base/base58.ts';
+import { StartError } from '../../base/faults/start-error.ts';
 import { DIGEST_BYTES } from '../../base/sizes.ts';
-import { StartError } from '../../base/start-error.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { VOTERS_MAX } from '../../finality/votes/vote.ts';
 import type { VoterOverride } from '../../tx/rules/chain-rules.ts';

@@ -3,8 +3,8 @@
  * process, or with a signer.
  */
 import { assert } from '../../base/assert.ts';
+import { StartError } from '../../base/faults/start-error.ts';
 import type { SignedKind, SigningAccount } from '../../base/signer/signing.ts';
-import { StartError } from '../../base/start-error.ts';
 import type { Config } from '../config/settings.ts';
 import type { NodePorts } from '../node-ports.ts';
 

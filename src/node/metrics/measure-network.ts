@@ -1,5 +1,5 @@
 /** The network port, with messages and bytes counted by protocol and direction. */
-import type { Network, PeerConnection, PeerStream } from '../../base/network.ts';
+import type { Network, PeerConnection, PeerStream } from '../../base/ports/network.ts';
 import type { NodeMetrics } from './observability.ts';
 
 type Counting = (direction: 'in' | 'out', message: Uint8Array) => void;

@@ -4,7 +4,7 @@
  */
 
 import { ApiError } from '../../base/errors.ts';
-import type { HttpRoute } from '../../base/http.ts';
+import type { HttpRoute } from '../../base/ports/http.ts';
 import type {
   Clock,
   Gauge,

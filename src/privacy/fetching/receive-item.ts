@@ -6,10 +6,10 @@
  */
 import { isOurs } from '../../base/assert.ts';
 import { NeverBegun, TooLate } from '../../base/deadline.ts';
-import { misconduct } from '../../base/misconduct.ts';
-import type { PeerStream } from '../../base/network.ts';
-import { isOwnFault } from '../../base/own-fault.ts';
-import { PrivateStoreError } from '../../base/private-store.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
+import { isOwnFault } from '../../base/faults/own-fault.ts';
+import type { PeerStream } from '../../base/ports/network.ts';
+import { PrivateStoreError } from '../../base/ports/private-store.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { Evidence } from '../../codec/evidence.ts';
 import { CryptoError } from '../../crypto/family.ts';

@@ -2,8 +2,8 @@
  * An item on its way between two nodes: its header and its data in chunks. Each chunk is encrypted
  * when it is read and decrypted when it is stored, so only a few are in memory at a time.
  */
-import { Misconduct } from '../../base/misconduct.ts';
-import type { PeerStream } from '../../base/network.ts';
+import { Misconduct } from '../../base/faults/misconduct.ts';
+import type { PeerStream } from '../../base/ports/network.ts';
 import { CHUNK_OVERHEAD_BYTES, type Chunk } from '../../crypto/stream-cipher.ts';
 import { HEADER_BYTES_MAX, LENGTH_BYTES, MESSAGE_BYTES_MAX } from './privacy-messages.ts';
 

@@ -2,8 +2,8 @@
  * What the exchange of private data needs of the network: sessions with peers that have proved
  * their owner keys. network/sessions/session-registry.ts implements it.
  */
-import type { PaceLimits } from '../../base/budget.ts';
-import type { PeerStream } from '../../base/network.ts';
+import type { PaceLimits } from '../../base/limits/budget.ts';
+import type { PeerStream } from '../../base/ports/network.ts';
 import type { Evidence } from '../../codec/evidence.ts';
 
 /** Another node. */

@@ -31,7 +31,7 @@
  */
 
 import { concat, utf8 } from '../../base/bytes.ts';
-import type { PrivateItem } from '../../base/private-store.ts';
+import type { PrivateItem } from '../../base/ports/private-store.ts';
 import { ADDRESS_BYTES, ID_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { bytes, i64, text32 } from '../../codec/primitives.ts';

@@ -4,8 +4,8 @@
  */
 
 import { concat } from '../../base/bytes.ts';
+import type { PrivateStore } from '../../base/ports/private-store.ts';
 import type { Clock, Random, Verifier } from '../../base/ports.ts';
-import type { PrivateStore } from '../../base/private-store.ts';
 import type { Sign } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { CryptoFamily } from '../../crypto/family.ts';

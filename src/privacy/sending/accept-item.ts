@@ -9,7 +9,7 @@
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError, refused } from '../../base/errors.ts';
-import { type PrivateStore, wrongHash } from '../../base/private-store.ts';
+import { type PrivateStore, wrongHash } from '../../base/ports/private-store.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';

@@ -3,7 +3,7 @@ import { base58 } from '../../base/base58.ts';
 import { decodeBase64, decodedLength } from '../../base/base64.ts';
 import { apiError } from '../../base/errors.ts';
 import { decodeHex, SHA256_HEX } from '../../base/hex.ts';
-import { PRIVATE_DATA_BYTES_MAX, type PrivateItem } from '../../base/private-store.ts';
+import { PRIVATE_DATA_BYTES_MAX, type PrivateItem } from '../../base/ports/private-store.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import { sha256InPieces } from '../../crypto/sha256.ts';

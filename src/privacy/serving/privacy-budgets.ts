@@ -1,5 +1,5 @@
 /** The budgets of messages about private data (docs/limits.md). */
-import { MIB, type PeerBudget, peerBudget } from '../../base/budget.ts';
+import { MIB, type PeerBudget, peerBudget } from '../../base/limits/budget.ts';
 import {
   DATA,
   ITEMS,

@@ -7,10 +7,10 @@
  * limited.
  */
 
-import { limitsOf } from '../../base/budget.ts';
 import { within } from '../../base/deadline.ts';
-import type { PeerStream } from '../../base/network.ts';
-import type { PrivateData, PrivateItem } from '../../base/private-store.ts';
+import { limitsOf } from '../../base/limits/budget.ts';
+import type { PeerStream } from '../../base/ports/network.ts';
+import type { PrivateData, PrivateItem } from '../../base/ports/private-store.ts';
 import { CodecError } from '../../codec/codec.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 import { chunkSealer } from '../../crypto/stream-cipher.ts';

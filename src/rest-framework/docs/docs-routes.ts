@@ -1,5 +1,5 @@
 /** The interface description (rest.md#interface-description), and the pages of a program. */
-import type { HttpRoute } from '../../base/http.ts';
+import type { HttpRoute } from '../../base/ports/http.ts';
 import { Answer, JSON_TYPE, print } from '../answer.ts';
 import { type Description, openApi } from '../openapi.ts';
 import { fixed, movedTo, type Pages, pageRoutes } from '../pages.ts';

@@ -1,7 +1,7 @@
 /** Balances of addresses (rest.md#balances; decisions 10 and 34). */
 
 import { ApiError, apiError } from '../../base/errors.ts';
-import { integer } from '../../base/json.ts';
+import { integer } from '../../base/json/json.ts';
 import { type Account, accountOf, available, effective } from '../../ledger/accounts.ts';
 import { generatingBalance, minimumInSteps } from '../../ledger/balance-history.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';

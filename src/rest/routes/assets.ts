@@ -4,7 +4,7 @@ import { assert } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import { integer } from '../../base/json.ts';
+import { integer } from '../../base/json/json.ts';
 import { findTransaction } from '../../chain/store/stored-blocks.ts';
 import { accountOf, available } from '../../ledger/accounts.ts';
 import { type Asset, assetBalance, assetOf, assetsOf } from '../../ledger/assets.ts';

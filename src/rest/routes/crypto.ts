@@ -3,7 +3,7 @@
 import { base58 } from '../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { HttpRequest } from '../../base/http.ts';
+import type { HttpRequest } from '../../base/ports/http.ts';
 import { badField, json, list } from '../../rest-framework/body.ts';
 import * as params from '../../rest-framework/params.ts';
 import { type Static, Type } from '../../rest-framework/type.ts';

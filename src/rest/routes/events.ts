@@ -1,6 +1,6 @@
 /** The events of the chain as they happen (rest.md#events). */
 import { apiError } from '../../base/errors.ts';
-import type { HttpRequest } from '../../base/http.ts';
+import type { HttpRequest } from '../../base/ports/http.ts';
 import { keyOf } from '../../events/event-filter.ts';
 import { type EventKind, eventKinds } from '../../events/event-text.ts';
 import { type NamedPlace, readPlace } from '../../events/place.ts';

@@ -6,7 +6,7 @@
 import { base58 } from '../../base/base58.ts';
 import { encodeBase64 } from '../../base/base64.ts';
 import { apiError } from '../../base/errors.ts';
-import type { HttpRequest } from '../../base/http.ts';
+import type { HttpRequest } from '../../base/ports/http.ts';
 import {
   allPolicies,
   hashesOf,

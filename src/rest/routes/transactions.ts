@@ -3,8 +3,8 @@
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
-import type { HttpRequest } from '../../base/http.ts';
-import { integer, type JsonObject } from '../../base/json.ts';
+import { integer, type JsonObject } from '../../base/json/json.ts';
+import type { HttpRequest } from '../../base/ports/http.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { transactionsOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

@@ -2,7 +2,7 @@
  * What a script computes with (docs/protocol/scripts.md#values). A case object is a named record;
  * `unit` and the two sides of an order are case objects without fields.
  */
-import { ExpectedError } from '../../base/expected-error.ts';
+import { ExpectedError } from '../../base/faults/expected-error.ts';
 
 export interface CaseObject {
   readonly type: string;

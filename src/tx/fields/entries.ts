@@ -7,7 +7,7 @@
  *   string  3  length 2 (type 12) or 4 (contracts) | UTF-8
  */
 import { apiError, type Refusal } from '../../base/errors.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
 import {
   bool,

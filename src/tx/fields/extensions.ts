@@ -10,7 +10,7 @@
  */
 
 import { apiError } from '../../base/errors.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import { ADDRESS_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
 import { mismatch } from '../../codec/primitives.ts';

@@ -6,7 +6,7 @@
  *   in version 2   (length 4 | 01 if the order is of version 1 | order)*        the 01 not counted
  */
 import { apiError } from '../../base/errors.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import { type Codec, CodecError, type Reader, type Writer } from '../../codec/codec.ts';
 import { mismatch } from '../../codec/primitives.ts';
 import { type Order, orderFromJson, orderSchema, orderToJson, readOrder } from './order.ts';

@@ -11,7 +11,7 @@
  */
 
 import { apiError } from '../../base/errors.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, type Codec, CodecError, type Reader } from '../../codec/codec.ts';
 import { i64, mismatch } from '../../codec/primitives.ts';

@@ -1,5 +1,5 @@
 /** Transaction → JSON of answers (transactions.md#json). */
-import { integer } from '../../base/json.ts';
+import { integer } from '../../base/json/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { base58 } from '../../codec/text.ts';
 import { isSigned } from '../assemble.ts';

@@ -3,7 +3,7 @@
  * (rest.md#transactions, transactions.md#json).
  */
 import { apiError } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { mismatch } from '../../codec/primitives.ts';
 import { malformed } from '../../codec/refusal.ts';

@@ -7,7 +7,7 @@
 
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json/json.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { integerFromJson, mismatch } from '../../codec/primitives.ts';

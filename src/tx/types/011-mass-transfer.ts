@@ -9,7 +9,7 @@
  */
 import { apiError, refused } from '../../base/errors.ts';
 import { add } from '../../base/int.ts';
-import { integer } from '../../base/json.ts';
+import { integer } from '../../base/json/json.ts';
 import { check, i64 } from '../../codec/primitives.ts';
 import { list16, struct } from '../../codec/struct.ts';
 import { assetOf, creditAny } from '../../ledger/assets.ts';

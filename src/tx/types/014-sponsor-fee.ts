@@ -11,7 +11,7 @@
  * fit exactly one of the two layouts. A request with both fields may mean either.
  */
 import { apiError, refused } from '../../base/errors.ts';
-import { integer, type JsonObject } from '../../base/json.ts';
+import { integer, type JsonObject } from '../../base/json/json.ts';
 import type { Codec } from '../../codec/codec.ts';
 import { bool, i64 } from '../../codec/primitives.ts';
 import { nullable, since } from '../../codec/struct.ts';

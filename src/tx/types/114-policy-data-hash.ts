@@ -8,7 +8,7 @@
  */
 import { apiError, refused } from '../../base/errors.ts';
 import { SHA256_HEX } from '../../base/hex.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json/json.ts';
 import type { Codec } from '../../codec/codec.ts';
 import { base58, hex } from '../../codec/text.ts';
 import { bindHash, boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';

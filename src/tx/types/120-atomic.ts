@@ -10,7 +10,7 @@
  */
 import { concat, equal, latin1 } from '../../base/bytes.ts';
 import { apiError, Refusal, refused } from '../../base/errors.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json/json.ts';
 import { type Signature, withSignature } from '../../base/signer/signing.ts';
 import { type ChainScheme, type Codec, CodecError } from '../../codec/codec.ts';
 import { bytes32 } from '../../codec/primitives.ts';

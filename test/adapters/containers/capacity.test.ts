@@ -1,8 +1,8 @@
 /** The machine sets a limit for all containers together, those included that are being removed. */
 import t from 'tap';
 import { capacityOf } from '../../../src/adapters/containers/capacity.ts';
-import type { ContractImage } from '../../../src/base/containers.ts';
-import { contractLimits } from '../../../src/base/contract-limits.ts';
+import { contractLimits } from '../../../src/base/limits/contract-limits.ts';
+import type { ContractImage } from '../../../src/base/ports/containers.ts';
 import { containersWith, engineJson } from '../../containers/api.ts';
 import { sharedEngine } from '../../containers/engine.ts';
 import { simpleImage, whyNoBusybox } from '../../containers/images.ts';

@@ -1,7 +1,7 @@
 /** Containers come and go: started once, shared, replaced, swept, and never left behind. */
 import t from 'tap';
 import type { ContainerInterface } from '../../../src/adapters/containers/container-interface.ts';
-import type { ContractOutcome } from '../../../src/base/containers.ts';
+import type { ContractOutcome } from '../../../src/base/ports/containers.ts';
 import { containersWith, engineCall } from '../../containers/api.ts';
 import { type Engine, sharedEngine } from '../../containers/engine.ts';
 import { buildImage, simpleImage, whyNoBusybox } from '../../containers/images.ts';

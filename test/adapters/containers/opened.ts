@@ -18,7 +18,7 @@ import type {
   ContractOutcome,
   ContractReads,
   Readiness,
-} from '../../../src/base/containers.ts';
+} from '../../../src/base/ports/containers.ts';
 import type { Engine } from '../../containers/engine.ts';
 import { type MemoryLog, memoryLog } from '../../node/memory-ports.ts';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Container } from '../../../src/adapters/containers/container.ts';
 import { ofContract } from '../../../src/adapters/containers/failures.ts';
 import { type Place, Places } from '../../../src/adapters/containers/places.ts';
-import { contractLimits } from '../../../src/base/contract-limits.ts';
+import { contractLimits } from '../../../src/base/limits/contract-limits.ts';
 
 const PLACES_MAX = contractLimits.images.value;
 const PAUSE_MS = 1_000;

@@ -1,6 +1,6 @@
 /** An engine that lacks addresses or space, and authors who write what such an engine says. */
 import t from 'tap';
-import { roundLimits } from '../../../src/base/round-limits.ts';
+import { roundLimits } from '../../../src/base/limits/round-limits.ts';
 import { fakeEngine, IMAGE_ID, says } from './fake-engine.ts';
 import { CREATOR, opened, passingClock, prepared, until } from './opened.ts';
 

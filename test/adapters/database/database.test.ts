@@ -1,6 +1,6 @@
 /** Transactions on both stores whose statements are sent without waiting. */
 import t, { type Test } from 'tap';
-import { type Database, DatabaseError } from '../../../src/base/database.ts';
+import { type Database, DatabaseError } from '../../../src/base/ports/database.ts';
 import { memoryDatabase, postgresCluster } from '../../data-service/stores.ts';
 
 const cluster = await postgresCluster(t);

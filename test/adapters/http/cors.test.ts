@@ -1,7 +1,7 @@
 // Which pages of other origins may read answers, and with what.
 import t from 'tap';
 import { corsOf } from '../../../src/adapters/http/cors.ts';
-import type { OtherOrigins } from '../../../src/base/http.ts';
+import type { OtherOrigins } from '../../../src/base/ports/http.ts';
 import { http } from '../../http-listener.ts';
 import { ask } from './raw-socket.ts';
 

@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { openHostDoor } from '../../../src/adapters/http/host-door.ts';
-import type { HttpRoute } from '../../../src/base/http.ts';
+import type { HttpRoute } from '../../../src/base/ports/http.ts';
 import { http } from '../../http-listener.ts';
 
 const OF_HOST = 3;

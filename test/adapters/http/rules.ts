@@ -1,5 +1,5 @@
 // The rules of access in the tests of the server, which a thread applies itself, by name.
-import type { HttpReply, HttpRequest } from '../../../src/base/http.ts';
+import type { HttpReply, HttpRequest } from '../../../src/base/ports/http.ts';
 
 const text = (status: number, body: string): HttpReply => ({ status, type: 'text/plain', body });
 

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { HttpStreamClient } from '../../../src/base/http.ts';
+import type { HttpStreamClient } from '../../../src/base/ports/http.ts';
 import { http } from '../../http-listener.ts';
 import { eventually, exchange } from './raw-socket.ts';
 

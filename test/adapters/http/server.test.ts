@@ -11,7 +11,12 @@ import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { threadedHttp } from '../../../src/adapters/http/threads/threaded.ts';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
-import type { Http, HttpReply, HttpRoute, HttpServerOptions } from '../../../src/base/http.ts';
+import type {
+  Http,
+  HttpReply,
+  HttpRoute,
+  HttpServerOptions,
+} from '../../../src/base/ports/http.ts';
 import { isNodeListener, http as onOneThread } from '../../http-listener.ts';
 import { httpThreads } from '../../http-threads.ts';
 import { ask, completes, eventually, exchange, hasHead } from './raw-socket.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
-import { AnswerTooLong } from '../../../src/base/http.ts';
+import { AnswerTooLong } from '../../../src/base/ports/http.ts';
 
 const BYTES_MAX = 10_000;
 

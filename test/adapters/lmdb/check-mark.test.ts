@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { takeMark } from '../../../src/adapters/lmdb/check-mark.ts';
 import { type LmdbOptions, openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
-import { StoreCorruptError } from '../../../src/base/store-damage.ts';
+import { StoreCorruptError } from '../../../src/base/faults/store-damage.ts';
 import { storeTables } from '../../compliance/store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'mark-'));

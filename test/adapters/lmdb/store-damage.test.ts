@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
-import { StoreCorruptError } from '../../../src/base/store-damage.ts';
+import { StoreCorruptError } from '../../../src/base/faults/store-damage.ts';
 import { refusal } from '../../../src/rest-framework/answer.ts';
 import { quiet } from '../../chain/chain-harness.ts';
 import { storeTables } from '../../compliance/store.ts';

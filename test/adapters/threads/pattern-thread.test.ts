@@ -1,7 +1,7 @@
 // Patterns in a thread: one that takes too long costs its own request and nothing else.
 import t from 'tap';
 import { PatternThread } from '../../../src/adapters/threads/pattern-thread.ts';
-import { contractLimits } from '../../../src/base/contract-limits.ts';
+import { contractLimits } from '../../../src/base/limits/contract-limits.ts';
 import { Rng } from '../../generators/random.ts';
 
 const workerUrl = new URL('../../../src/cli/threads/pattern-worker.ts', import.meta.url);

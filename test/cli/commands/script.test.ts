@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
-import { stringify } from '../../../src/base/json.ts';
+import { stringify } from '../../../src/base/json/json.ts';
 import { buildTx } from '../../../src/tx/assemble.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import { transfer } from '../../../src/tx/types/004-transfer.ts';

@@ -2,12 +2,12 @@
 
 import t from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
+import { refused } from '../../../src/base/errors.ts';
 import type {
   ContractExecution,
   ContractFailure,
   Readiness,
-} from '../../../src/base/containers.ts';
-import { refused } from '../../../src/base/errors.ts';
+} from '../../../src/base/ports/containers.ts';
 import type { BlockDraft } from '../../../src/chain/apply/block-draft.ts';
 import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
 import {

@@ -1,7 +1,7 @@
 /** Results that no bytes of a block can hold are refused where a transaction is made of them. */
 import t from 'tap';
-import type { DataEntry } from '../../../src/base/containers.ts';
 import { I64_MAX } from '../../../src/base/int.ts';
+import type { DataEntry } from '../../../src/base/ports/containers.ts';
 import { executedTx } from '../../../src/contracts/execution/executed-tx.ts';
 import { unchecked } from '../../../src/tx/proof-verdicts.ts';
 import { createContract } from '../../../src/tx/types/103-create-contract.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ContractFailure } from '../../../src/base/containers.ts';
+import type { ContractFailure } from '../../../src/base/ports/containers.ts';
 import {
   CHECKS_MAX,
   CHECKS_OF_ONE_MAX,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ContractExecution } from '../../../src/base/containers.ts';
+import type { ContractExecution } from '../../../src/base/ports/containers.ts';
 import { base58 } from '../../../src/codec/text.ts';
 import { createContractReads } from '../../../src/contracts/reads/contract-reads.ts';
 import { createCommittedView } from '../../../src/ledger/committed-view.ts';

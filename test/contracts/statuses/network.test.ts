@@ -2,7 +2,7 @@
 // watcher.
 import t, { type Test } from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
-import { statusLimits } from '../../../src/base/status-limits.ts';
+import { statusLimits } from '../../../src/base/limits/status-limits.ts';
 import { STATUS_NOTICES } from '../../../src/contracts/statuses/status-messages.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { permit } from '../../../src/tx/types/102-permit.ts';

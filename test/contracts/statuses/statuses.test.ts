@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { equal } from '../../../src/base/bytes.ts';
 import { apiError } from '../../../src/base/errors.ts';
-import { statusLimits } from '../../../src/base/status-limits.ts';
+import { statusLimits } from '../../../src/base/limits/status-limits.ts';
 import { CodecError } from '../../../src/codec/codec.ts';
 import { mayExecute } from '../../../src/contracts/may-execute.ts';
 import { DOUBTED_MS_MAX, HEARD_MS_MAX } from '../../../src/contracts/statuses/error-quorum.ts';

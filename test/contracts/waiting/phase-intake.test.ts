@@ -1,5 +1,5 @@
 import t from 'tap';
-import { roundLimits } from '../../../src/base/round-limits.ts';
+import { roundLimits } from '../../../src/base/limits/round-limits.ts';
 import {
   createPhaseIntake,
   ENTRIES_MAX,

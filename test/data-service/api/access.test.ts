@@ -1,8 +1,8 @@
 /** Who may ask, and how often (data-service.md#access). */
 import t from 'tap';
 import { utf8 } from '../../../src/base/bytes.ts';
-import type { HttpRequest } from '../../../src/base/http.ts';
 import { ipRange } from '../../../src/base/ip-range.ts';
+import type { HttpRequest } from '../../../src/base/ports/http.ts';
 import { configuredFamily } from '../../../src/crypto/families.ts';
 import { type AccessOptions, accessGuard } from '../../../src/data-service/api/access.ts';
 import { madeChain } from '../made-chain.ts';

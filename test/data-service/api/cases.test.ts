@@ -1,8 +1,8 @@
 /** The cases of the interface (test/vectors/data-cases.json) on both stores. */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
-import { parse } from '../../../src/base/json.ts';
+import { parse } from '../../../src/base/json/json.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { dataRoutes } from '../../../src/data-service/api/data-api.ts';
 import { refusesTwoLengths } from '../../adapters/http/two-lengths.ts';
 import { headProblems } from '../../rest/fixtures/head.ts';

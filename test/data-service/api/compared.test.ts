@@ -3,7 +3,7 @@
  * and together they are the whole list.
  */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { COMPARED_MAX } from '../../../src/data-service/api/transaction-query.ts';
 import { makeRows } from '../made-rows.ts';
 import { type Served, served } from '../served.ts';

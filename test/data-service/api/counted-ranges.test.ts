@@ -3,7 +3,7 @@
  * the entries of all the chain are more than may be read, those of the range are few.
  */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { LOOKED_UP_MAX } from '../../../src/data-service/api/filter-sources.ts';
 import { INDEXES, TEXT_INDEXES } from '../../../src/data-service/schema/tables.ts';
 import { onBothStores } from '../stores.ts';

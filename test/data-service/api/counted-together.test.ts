@@ -3,7 +3,7 @@
  * reads more rows of one index than a count may look at.
  */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { LOOKED_UP_MAX } from '../../../src/data-service/api/filter-sources.ts';
 import { BUCKET_BITS } from '../../../src/data-service/schema/tables.ts';
 import { MEETING, makeSeldomMeeting, PER_BLOCK } from '../seldom-meeting.ts';

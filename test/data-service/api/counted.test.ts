@@ -3,7 +3,7 @@
  * cost no look at the transactions between them, and the places of a text are read bucket by bucket.
  */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { LOOKED_UP_MAX } from '../../../src/data-service/api/filter-sources.ts';
 import { TEXT_INDEXES } from '../../../src/data-service/schema/tables.ts';
 import { onBothStores } from '../stores.ts';

@@ -1,6 +1,6 @@
 /** Counts that a service answers from a store, and what their statements read. */
 import type { Test } from 'tap';
-import type { Database, SqlValue } from '../../../src/base/database.ts';
+import type { Database, SqlValue } from '../../../src/base/ports/database.ts';
 import { served } from '../served.ts';
 
 export interface PlanNode {

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { DatabaseError } from '../../../src/base/database.ts';
+import { DatabaseError } from '../../../src/base/ports/database.ts';
 import { ask } from '../../adapters/http/raw-socket.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';

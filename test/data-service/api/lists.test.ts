@@ -1,6 +1,6 @@
 /** Every filter and every page of the lists, against the same computed from the whole chain. */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import {
   amountOf,
   assetOf,

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
-import { DatabaseError } from '../../../src/base/database.ts';
 import { ipRange } from '../../../src/base/ip-range.ts';
+import { DatabaseError } from '../../../src/base/ports/database.ts';
 import { NODE_PLACES } from '../../../src/data-service/api/forward.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';

@@ -1,6 +1,6 @@
 /** A list that is read while blocks are removed shows one branch, and names the tip of that one. */
 import t from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';

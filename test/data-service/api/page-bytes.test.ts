@@ -1,6 +1,6 @@
 /** Pages of large rows, on both stores: each is bounded, and together they are the whole list. */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { cutPage, PAGE_BYTES } from '../../../src/data-service/api/page-cut.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';

@@ -6,7 +6,7 @@
  * PLAN_ROWS sets the number of transactions; `npm run test:plans` has a million.
  */
 import t from 'tap';
-import type { Database, SqlValue } from '../../../src/base/database.ts';
+import type { Database, SqlValue } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { listRequests, pagesOf } from '../list-requests.ts';
 import { type MadeRows, makeRows } from '../made-rows.ts';

@@ -1,6 +1,6 @@
 /** Questions that are asked seldom, on both stores: each has the answer that the chain gives. */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { OPTIONS } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';

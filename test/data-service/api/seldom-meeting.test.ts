@@ -3,7 +3,7 @@
  * more rows of one index than a page may look at, and the pages together are the whole list.
  */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { LOOKED_AT_MAX } from '../../../src/data-service/api/transaction-query.ts';
 import { MEETING, makeSeldomMeeting } from '../seldom-meeting.ts';
 import { onBothStores } from '../stores.ts';

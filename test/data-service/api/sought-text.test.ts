@@ -1,6 +1,6 @@
 /** Which texts an index of trigrams finds: those of the database's locale. */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { searchSources } from '../../../src/data-service/api/search-sources.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { hasPart, soughtText } from '../../../src/data-service/api/sought-text.ts';

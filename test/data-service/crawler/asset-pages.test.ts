@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import type { HttpReply } from '../../../src/base/http.ts';
+import type { HttpReply } from '../../../src/base/ports/http.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { json, madeNode } from '../made-node.ts';

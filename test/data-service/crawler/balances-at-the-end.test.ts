@@ -5,8 +5,8 @@
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import type { Database } from '../../../src/base/database.ts';
-import type { HttpReply } from '../../../src/base/http.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
+import type { HttpReply } from '../../../src/base/ports/http.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import type { BesideCrawl } from '../../../src/data-service/crawler/refresh/beside-crawl.ts';
 import { balanceRefresher } from '../../../src/data-service/crawler/refresh/refresh-balances.ts';

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { balanceRefresher } from '../../../src/data-service/crawler/refresh/refresh-balances.ts';
 import {

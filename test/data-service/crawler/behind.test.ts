@@ -1,7 +1,7 @@
 /** A node that is behind, or refuses, shows no other block: nothing is removed (data-service.md#reorganisations). */
 import type { Test } from 'tap';
 import t from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { type Crawling, crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { json, type MadeNode, madeNode } from '../made-node.ts';

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { crawlRange } from '../../../src/data-service/crawler/crawl-range.ts';
 import { newCrawlState } from '../../../src/data-service/crawler/crawl-state.ts';
 import { noMeter } from '../../../src/data-service/crawler/meter.ts';

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import type { HttpReply } from '../../../src/base/http.ts';
+import type { HttpReply } from '../../../src/base/ports/http.ts';
 import { DeepReorganisation } from '../../../src/data-service/crawler/find-ancestor.ts';
 import { findJunction } from '../../../src/data-service/crawler/junction.ts';
 import { OtherNetwork } from '../../../src/data-service/crawler/network.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { crawl, reached } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';

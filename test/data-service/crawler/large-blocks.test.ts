@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import { MIB } from '../../../src/base/budget.ts';
-import type { Database } from '../../../src/base/database.ts';
+import { MIB } from '../../../src/base/limits/budget.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { readCursor } from '../../../src/data-service/crawler/prepare-batch.ts';
 import { readTip } from '../../../src/data-service/crawler/store-end.ts';

@@ -1,6 +1,6 @@
 /** A crawler that has lost its lock, beside its successor (data-service.md#crawler). */
 import t, { type Test } from 'tap';
-import type { Database, WriterLock } from '../../../src/base/database.ts';
+import type { Database, WriterLock } from '../../../src/base/ports/database.ts';
 import { AlreadyCrawled } from '../../../src/data-service/crawler/crawler.ts';
 import { type Crawling, crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';

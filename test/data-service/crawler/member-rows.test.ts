@@ -1,6 +1,6 @@
 /** Members of atomic transactions become rows that know their group. */
 import t from 'tap';
-import { stringify } from '../../../src/base/json.ts';
+import { stringify } from '../../../src/base/json/json.ts';
 import { inOneGo } from '../../../src/concurrency/steps.ts';
 import {
   type ChainBlock,

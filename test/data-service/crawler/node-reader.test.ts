@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import { MIB } from '../../../src/base/budget.ts';
-import type { HttpReply } from '../../../src/base/http.ts';
+import { MIB } from '../../../src/base/limits/budget.ts';
+import type { HttpReply } from '../../../src/base/ports/http.ts';
 import type { Clock } from '../../../src/base/ports.ts';
 import { transactionsOf } from '../../../src/data-service/crawler/block-parts.ts';
 import type { ChainBlock } from '../../../src/data-service/crawler/chain-block.ts';

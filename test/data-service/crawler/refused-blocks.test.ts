@@ -1,6 +1,6 @@
 /** Of several nodes one gives blocks that no store takes: the next one is asked. */
 import t from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';

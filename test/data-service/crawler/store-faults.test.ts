@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { leftOut } from '../../left-out.ts';
 import { type Crawling, crawl } from '../crawling.ts';

@@ -3,7 +3,7 @@ import net from 'node:net';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { SUPERUSER } from '../../../bench/denominators/postgres-server.ts';
-import { databaseFailure } from '../../../src/base/database.ts';
+import { databaseFailure } from '../../../src/base/ports/database.ts';
 import { NotMigrated } from '../../../src/data-service/crawler/crawler.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { allowReading } from '../../../src/data-service/schema/reader-role.ts';

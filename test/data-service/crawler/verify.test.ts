@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import { rollBack } from '../../../src/data-service/crawler/remove-blocks.ts';
 import {

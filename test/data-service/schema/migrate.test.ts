@@ -1,6 +1,6 @@
 /** The schema on both stores, and that every list of transactions has an index in PGlite, too. */
 import t from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { SCOPES } from '../../../src/data-service/api/query-params.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import type { TransactionFilter } from '../../../src/data-service/api/transaction-filter.ts';

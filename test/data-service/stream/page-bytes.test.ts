@@ -1,7 +1,7 @@
 /** Pages of the stream are bounded by bytes: large transactions come a few at a time. */
 import type { Test } from 'tap';
 import t from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { LazyAbort } from '../../../src/concurrency/lazy-abort.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';

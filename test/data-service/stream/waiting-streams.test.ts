@@ -1,6 +1,6 @@
 /** What a stream waits for: its client, and a store that has ended its query. */
 import t from 'tap';
-import { type Database, DatabaseError } from '../../../src/base/database.ts';
+import { type Database, DatabaseError } from '../../../src/base/ports/database.ts';
 import { LazyAbort } from '../../../src/concurrency/lazy-abort.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
-import type { PeerStream } from '../../../src/base/network.ts';
+import type { PeerStream } from '../../../src/base/ports/network.ts';
 import { decodeHandshake } from '../../../src/network/messages/handshake-messages.ts';
 import { createParties, type Party, type PartyOptions, scheme, until } from '../parties.ts';
 

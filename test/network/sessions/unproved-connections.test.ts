@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { PeerConnection } from '../../../src/base/network.ts';
+import type { PeerConnection } from '../../../src/base/ports/network.ts';
 import {
   EARLY_STREAMS_MAX,
   UnprovedConnections,

@@ -9,8 +9,8 @@ import { filesShelf } from '../../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../../src/adapters/private-store/verified.ts';
 import { AssertionError } from '../../../src/base/assert.ts';
 import { NeverBegun, TooLate } from '../../../src/base/deadline.ts';
-import type { PeerStream } from '../../../src/base/network.ts';
-import { type PrivateStore, storageFailed } from '../../../src/base/private-store.ts';
+import type { PeerStream } from '../../../src/base/ports/network.ts';
+import { type PrivateStore, storageFailed } from '../../../src/base/ports/private-store.ts';
 import { chunkSealer } from '../../../src/crypto/stream-cipher.ts';
 import { createOverlay } from '../../../src/ledger/overlay.ts';
 import {

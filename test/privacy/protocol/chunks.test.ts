@@ -1,6 +1,6 @@
 /** Chunks hold the announced data, no more and no less. */
 import t from 'tap';
-import type { PeerStream } from '../../../src/base/network.ts';
+import type { PeerStream } from '../../../src/base/ports/network.ts';
 import {
   inChunks,
   received,

@@ -8,7 +8,7 @@ import t from 'tap';
 import { filesShelf } from '../../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../../src/adapters/private-store/verified.ts';
 import { base58 } from '../../../src/base/base58.ts';
-import type { PrivateItem } from '../../../src/base/private-store.ts';
+import type { PrivateItem } from '../../../src/base/ports/private-store.ts';
 import { Reader } from '../../../src/codec/codec.ts';
 import { meta, privateStored } from '../../../src/ledger/tables.ts';
 import { itemOfBytes } from '../../../src/privacy/protocol/item-id.ts';

@@ -1,6 +1,6 @@
 /** Runs in the copy, and prints as JSON how the node treats type 99. */
 import { equal } from '../../../src/base/bytes.ts';
-import { stringify } from '../../../src/base/json.ts';
+import { stringify } from '../../../src/base/json/json.ts';
 import { sendTypes } from '../../../src/cli/commands/tx/tx-fields.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../../src/crypto/families.ts';

@@ -1,7 +1,7 @@
 // The explorer as files: small, self-contained, and exact with numbers.
 import fc from 'fast-check';
 import t from 'tap';
-import { parse, stringify } from '../../../src/base/json.ts';
+import { parse, stringify } from '../../../src/base/json/json.ts';
 import { readDataPages, readPages } from '../../../src/cli/page-files.ts';
 import { createApi } from '../../../src/rest/api.ts';
 import type { Answer } from '../../../src/rest-framework/answer.ts';

@@ -1,6 +1,6 @@
 // Details of balances, of one address and of many.
 import t from 'tap';
-import { parse } from '../../../src/base/json.ts';
+import { parse } from '../../../src/base/json/json.ts';
 import { exchangeJson } from '../fixtures/exchange-json.ts';
 import { memoryNode } from '../fixtures/memory-node.ts';
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
 import { utf8 } from '../../../src/base/bytes.ts';
-import { misconduct } from '../../../src/base/misconduct.ts';
+import { misconduct } from '../../../src/base/faults/misconduct.ts';
 import { AccessKeys } from '../../../src/rest/access-keys.ts';
 import { cluster, PORT } from '../../network/cluster.ts';
 import { exchangeJson } from '../fixtures/exchange-json.ts';

@@ -1,5 +1,5 @@
 /** The two ends of a connection in memory, and the pipe in each direction. */
-import type { PeerConnection, PeerStream } from '../../../src/base/network.ts';
+import type { PeerConnection, PeerStream } from '../../../src/base/ports/network.ts';
 import { type Carrier, type Link, type Party, Pipe } from './link.ts';
 import { MemoryStream } from './stream.ts';
 

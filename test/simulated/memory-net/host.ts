@@ -4,7 +4,7 @@ import type {
   NetworkOptions,
   PeerConnection,
   ProtocolLimits,
-} from '../../../src/base/network.ts';
+} from '../../../src/base/ports/network.ts';
 import type { MemoryConnection } from './connection.ts';
 import type { Party, Protocol } from './link.ts';
 

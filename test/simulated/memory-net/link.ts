@@ -1,5 +1,9 @@
 /** What the parts of a network in memory share. */
-import type { PeerConnection, PeerStream, ProtocolLimits } from '../../../src/base/network.ts';
+import type {
+  PeerConnection,
+  PeerStream,
+  ProtocolLimits,
+} from '../../../src/base/ports/network.ts';
 
 /** One message on its way; a dial and the end of a connection have the empty text as protocol. */
 export interface Delivery {

@@ -1,5 +1,5 @@
 /** One end of a stream in memory. */
-import { MalformedStream, type PeerStream } from '../../../src/base/network.ts';
+import { MalformedStream, type PeerStream } from '../../../src/base/ports/network.ts';
 import type { Carrier } from './link.ts';
 
 /** Bytes that may lie unread at the receiver before the sender has to wait. */

@@ -1,6 +1,6 @@
 /** Every door of a node that takes a script or its source, with the dearest that are known. */
 import { base58 } from '../../../src/base/base58.ts';
-import { stringify } from '../../../src/base/json.ts';
+import { stringify } from '../../../src/base/json/json.ts';
 import {
   encodeTxHashes,
   encodeTxs,

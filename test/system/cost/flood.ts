@@ -2,7 +2,7 @@
  * Sends a message to a node repeatedly, over one stream or many, as fast as the node accepts it.
  */
 import { concat } from '../../../src/base/bytes.ts';
-import type { PeerStream } from '../../../src/base/network.ts';
+import type { PeerStream } from '../../../src/base/ports/network.ts';
 import type { AttackingPeer } from './peer.ts';
 
 /** `conversation`: each message on a stream of its own; `abandoned`: which the sender then aborts. */

@@ -3,7 +3,7 @@ import { generateKeyPair } from '@libp2p/crypto/keys';
 import { libp2pNetwork } from '../../../src/adapters/libp2p/transport.ts';
 import { systemClock, systemRandom } from '../../../src/adapters/system.ts';
 import { base58 } from '../../../src/base/base58.ts';
-import type { PeerStream } from '../../../src/base/network.ts';
+import type { PeerStream } from '../../../src/base/ports/network.ts';
 import { blockId } from '../../../src/block/block.ts';
 import { loadConfig } from '../../../src/cli/config-file.ts';
 import { genesisBlock } from '../../../src/cli/genesis-block.ts';

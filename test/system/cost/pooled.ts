@@ -1,6 +1,6 @@
 /** The largest answer to `txs`: transactions of a pool that holds as many bytes as an answer may. */
 import { base58 } from '../../../src/base/base58.ts';
-import { stringify } from '../../../src/base/json.ts';
+import { stringify } from '../../../src/base/json/json.ts';
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import { make } from '../../privacy/members.ts';

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { systemRandom } from '../../../src/adapters/system.ts';
 import { base58 } from '../../../src/base/base58.ts';
 import { latin1 } from '../../../src/base/bytes.ts';
-import type { PeerStream } from '../../../src/base/network.ts';
+import type { PeerStream } from '../../../src/base/ports/network.ts';
 import { chunkSealer } from '../../../src/crypto/stream-cipher.ts';
 import {
   decodeTxHashes,

@@ -1,7 +1,7 @@
 /** For every declared route: the costliest request that its budget allows, and one step more. */
 
 import { base58 } from '../../../src/base/base58.ts';
-import { PRIVATE_DATA_BYTES_MAX } from '../../../src/base/private-store.ts';
+import { PRIVATE_DATA_BYTES_MAX } from '../../../src/base/ports/private-store.ts';
 import type { JsonSchema } from '../../../src/codec/codec.ts';
 import { routes } from '../../../src/rest/routes/index.ts';
 import { type AnyRoute, pathNames } from '../../../src/rest-framework/route.ts';

@@ -1,6 +1,6 @@
 /** Transactions whose sender has one of the slowest scripts, all at once. */
 import { base58 } from '../../../src/base/base58.ts';
-import { stringify } from '../../../src/base/json.ts';
+import { stringify } from '../../../src/base/json/json.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { compiled } from '../../generators/scripts.ts';

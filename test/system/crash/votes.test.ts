@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { decodeNote, type Note } from '../../../src/finality/note-file.ts';
 import { areContradictory } from '../../../src/finality/votes/evidence.ts';

@@ -17,7 +17,7 @@ import {
 } from '@waves/waves-transactions';
 import { create, MAINNET_CONFIG } from '@wavesenterprise/js-sdk';
 import t from 'tap';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { type Account, startDevNode } from './dev-node.ts';
 import { eventually } from './process.ts';
 

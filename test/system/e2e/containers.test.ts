@@ -3,7 +3,7 @@
  * and nothing left in the engine when a node ends, in good order or not.
  */
 import t, { type Test } from 'tap';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
 import { containersWith, engineJson } from '../../containers/api.ts';
 import { type Engine, sharedEngine } from '../../containers/engine.ts';

@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { jsonLines, type Run, run } from '../../cli/run.ts';
 import { containersWith } from '../../containers/api.ts';
 import { sharedEngine } from '../../containers/engine.ts';

@@ -1,6 +1,6 @@
 /** The explorer of the data service, in a real browser, over more rows than one page compares. */
 import t from 'tap';
-import type { Database } from '../../../src/base/database.ts';
+import type { Database } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { KNOWN, makeRows } from '../../data-service/made-rows.ts';
 import { served } from '../../data-service/served.ts';

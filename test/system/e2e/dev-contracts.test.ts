@@ -2,7 +2,7 @@
  * Shell contracts that read the state, on every node of `platform-node dev`, without a setting.
  */
 import t from 'tap';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { type Engine, sharedEngine } from '../../containers/engine.ts';
 import { simpleImage, whyNoBusybox } from '../../containers/images.ts';
 import { leftOut } from '../../left-out.ts';

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type JsonObject, parse } from '../../../src/base/json.ts';
+import { type JsonObject, parse } from '../../../src/base/json/json.ts';
 import type { DevContracts } from '../../../src/cli/commands/dev/dev-contracts.ts';
 import { type Command, type Exit, type Scope, startCommand } from './process.ts';
 import { type Rest, restOf } from './rest.ts';

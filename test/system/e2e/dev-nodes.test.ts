@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { run } from '../../cli/run.ts';
 import { type DevNetworkRun, startDevNetwork, temporaryFolder } from './dev-node.ts';
 import { eventually } from './process.ts';

@@ -1,7 +1,7 @@
 /** Operators who type docs/guide/network.md, each at a place of its own. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from '../../../src/base/json.ts';
+import { parse } from '../../../src/base/json/json.ts';
 import { temporaryFolder } from './dev-node.ts';
 import { COMMAND, type Command, type Scope, startProgram } from './process.ts';
 import { Shell, shellBlocks } from './shell.ts';

@@ -1,6 +1,6 @@
 /** A node that is stopped, killed and started again while clients keep it busy. */
 import t from 'tap';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { type DevNode, startDevNode } from './dev-node.ts';
 import { lostOf, startLoad } from './load.ts';
 import { eventually } from './process.ts';

@@ -1,6 +1,6 @@
 /** Clients that keep a node busy and record its acknowledgements. */
 import { transfer } from '@waves/waves-transactions';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import type { DevNode } from './dev-node.ts';
 
 export interface Load {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { create, MAINNET_CONFIG } from '@wavesenterprise/js-sdk';
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { createFamily } from '../../../src/crypto/families.ts';
 import { createScripts } from '../../../src/script/script.ts';
 import { run } from '../../cli/run.ts';

@@ -5,7 +5,7 @@
 import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { isObject, type JsonObject } from '../../../src/base/json.ts';
+import { isObject, type JsonObject } from '../../../src/base/json/json.ts';
 import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
 import {
   ALL,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type JsonObject, parse } from '../../../src/base/json.ts';
+import { type JsonObject, parse } from '../../../src/base/json/json.ts';
 import { metricTable } from '../../../src/node/metrics/observability.ts';
 import { run } from '../../cli/run.ts';
 import { startDevNode, startNode, temporaryFolder } from './dev-node.ts';

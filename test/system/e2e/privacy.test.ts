@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { eventually } from './process.ts';
 import { type NetworkNode, processNetwork } from './process-network.ts';
 import { restOf } from './rest.ts';

@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { files } from '../../../src/adapters/files.ts';
 import { systemRandom } from '../../../src/adapters/system.ts';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import {
   configPath,
   createDevNetwork,

@@ -1,5 +1,5 @@
 /** The REST interface of a running node, for the tests. */
-import { isObject, type JsonObject, parse, stringify } from '../../../src/base/json.ts';
+import { isObject, type JsonObject, parse, stringify } from '../../../src/base/json/json.ts';
 import { eventually } from './process.ts';
 
 export interface Answer {

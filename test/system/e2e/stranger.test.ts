@@ -5,7 +5,7 @@
 // event loop is measured in test/system/cost/dear.test.ts.
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { SCRIPT_RUNS_MAX } from '../../../src/block/block.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { RUN_UNITS_MAX } from '../../../src/script/evaluation/meter.ts';

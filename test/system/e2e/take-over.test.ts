@@ -2,7 +2,7 @@
 // configuration and sends SIGHUP. No request with a key that goes on is refused meanwhile.
 import t from 'tap';
 import { native } from '../../../src/adapters/http/listener.ts';
-import { type JsonObject, parse } from '../../../src/base/json.ts';
+import { type JsonObject, parse } from '../../../src/base/json/json.ts';
 import { run } from '../../cli/run.ts';
 import { startNode } from './dev-node.ts';
 import { API_KEY, keyHash, networkFolder, OWNER, WALLET_PASSWORD } from './network-folder.ts';

@@ -8,7 +8,7 @@
  */
 import t from 'tap';
 import { createSenders } from '../../../bench/transfers/senders.ts';
-import type { JsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json/json.ts';
 import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
 import { containersWith } from '../../containers/api.ts';
 import { whyNoDaemon } from '../../containers/daemon.ts';

@@ -6,12 +6,12 @@
  * what its place among the results of the block gives.
  */
 import { base58 } from '../../../src/base/base58.ts';
+import { ApiError } from '../../../src/base/errors.ts';
 import type {
   ContractExecution,
   ContractOutcome,
   DataEntry,
-} from '../../../src/base/containers.ts';
-import { ApiError } from '../../../src/base/errors.ts';
+} from '../../../src/base/ports/containers.ts';
 import { contractEntry } from '../../../src/ledger/contracts.ts';
 import type { LedgerView } from '../../../src/ledger/ledger.ts';
 import { withMembers } from '../../../src/tx/members.ts';

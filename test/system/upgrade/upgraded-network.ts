@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { files } from '../../../src/adapters/files.ts';
-import { isObject, type JsonObject } from '../../../src/base/json.ts';
+import { isObject, type JsonObject } from '../../../src/base/json/json.ts';
 import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
 import { CHEAP, family, random, scheme } from '../../keystore/sample.ts';
 import { type Account, temporaryFolder } from '../e2e/dev-node.ts';

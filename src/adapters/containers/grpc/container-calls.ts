@@ -2,7 +2,7 @@
  * The running calls of one container, found by their tokens. Tokens are compared in a time that does
  * not depend on which of them matches.
  */
-import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
+import type { ContractExecution, ContractOutcome } from '../../../base/ports/containers.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { sameToken } from './tokens.ts';
 

@@ -8,10 +8,10 @@
  */
 
 import { assert } from '../../../base/assert.ts';
-import type { ContractExecution, ContractOutcome } from '../../../base/containers.ts';
-import { contractLimits as limits } from '../../../base/contract-limits.ts';
 import { apiError, Refusal } from '../../../base/errors.ts';
-import { isOwnFault } from '../../../base/own-fault.ts';
+import { isOwnFault } from '../../../base/faults/own-fault.ts';
+import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
+import type { ContractExecution, ContractOutcome } from '../../../base/ports/containers.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { Failed, ofContract } from '../failures.ts';
 import { type Calls, createCalls } from './container-calls.ts';

@@ -1,5 +1,5 @@
 /** Entries and 64-bit integers, as values of the node and as fields of messages. */
-import type { DataEntry } from '../../../base/containers.ts';
+import type { DataEntry } from '../../../base/ports/containers.ts';
 import type { GrpcEntry, Int64 } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
 

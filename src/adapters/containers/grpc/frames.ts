@@ -3,7 +3,7 @@
  * request of a container.
  */
 import type { Readable } from 'node:stream';
-import { contractLimits as limits } from '../../../base/contract-limits.ts';
+import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { GrpcRefusal } from './status.ts';
 

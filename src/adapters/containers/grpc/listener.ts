@@ -13,8 +13,8 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { ListenOptions, Socket } from 'node:net';
-import { MIB } from '../../../base/budget.ts';
-import { contractLimits as limits } from '../../../base/contract-limits.ts';
+import { MIB } from '../../../base/limits/budget.ts';
+import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { frame, type HeldBytes, receiveMessage } from './frames.ts';
 import { GrpcRefusal, OK_TRAILERS, trailersOf } from './status.ts';

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { assert } from '../../../base/assert.ts';
-import { contractLimits as limits } from '../../../base/contract-limits.ts';
+import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { RequestOf, ResponseOf, RpcName } from './rpcs.ts';
 import { GrpcRefusal } from './status.ts';
 

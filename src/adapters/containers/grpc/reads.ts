@@ -1,6 +1,6 @@
 /** What a contract may ask during a call, each procedure as a function of the port's reads. */
 import { base58 } from '../../../base/base58.ts';
-import type { ContractExecution, RoleInfo } from '../../../base/containers.ts';
+import type { ContractExecution, RoleInfo } from '../../../base/ports/containers.ts';
 import { ID_BYTES } from '../../../base/sizes.ts';
 import { fromInt64, numberOf, toEntry, toInt64 } from './entries.ts';
 import type { ReadRpcs, Role, Wrapped } from './rpcs.ts';

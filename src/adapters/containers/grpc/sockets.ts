@@ -4,7 +4,7 @@
  */
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { contractLimits as limits } from '../../../base/contract-limits.ts';
+import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock, Random } from '../../../base/ports.ts';
 import { listenGrpc } from './listener.ts';
 import type { Reachable } from './reachable.ts';

@@ -2,8 +2,9 @@
  * One TCP port for all containers. A connection belongs to the container whose token it shows
  * first, and other tokens open nothing on it.
  */
-import { contractLimits as limits } from '../../../base/contract-limits.ts';
+
 import { apiError } from '../../../base/errors.ts';
+import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 import type { ContainerNetwork } from '../container-interface.ts';
 import type { GrpcContainer } from './container.ts';

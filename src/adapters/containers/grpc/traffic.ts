@@ -2,7 +2,7 @@
  * Ends a container that sends far more than any call needs. Requests are counted where they are
  * answered; this also sees frames that are no requests, which cost time as well.
  */
-import { contractLimits as limits } from '../../../base/contract-limits.ts';
+import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 import type { GrpcContainer } from './container.ts';
 import type { GrpcConnection } from './listener.ts';

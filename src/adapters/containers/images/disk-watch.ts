@@ -5,7 +5,7 @@
  */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { contractLimits } from '../../../base/contract-limits.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 
 export interface DiskWatch {

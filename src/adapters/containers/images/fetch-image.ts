@@ -5,9 +5,10 @@
  * Users learn what became of it in a few fixed words, because the texts of engines and registries tell
  * of the network of the node. The log has them.
  */
-import type { ContractImage } from '../../../base/containers.ts';
-import { contractLimits } from '../../../base/contract-limits.ts';
+
 import { type ImageName, registryOf } from '../../../base/image-name.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
+import type { ContractImage } from '../../../base/ports/containers.ts';
 import type { Clock, Log } from '../../../base/ports.ts';
 import type { Engine, RegistryLogin } from '../engine.ts';
 import type { EngineMachine, ImageInfo } from '../engine-answers.ts';

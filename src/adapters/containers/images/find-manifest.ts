@@ -1,6 +1,7 @@
 /** From the name and the hash of an image to what the engine must fetch, before it fetches anything. */
-import { contractLimits } from '../../../base/contract-limits.ts';
+
 import type { ImageName } from '../../../base/image-name.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Platform } from '../engine-answers.ts';
 import { BadManifest, type Index, type Manifest } from './manifest.ts';
 import type { Registry } from './registry.ts';

@@ -2,8 +2,7 @@
  * Images of contracts: found by their id, fetched by their name where they are missing, and used only
  * where the id is the hash that the contract names (contracts.md#images).
  */
-import type { ContractImage } from '../../../base/containers.ts';
-import { contractLimits } from '../../../base/contract-limits.ts';
+
 import {
   type ImageName,
   imagePattern,
@@ -11,6 +10,8 @@ import {
   parseImageName,
   registryOf,
 } from '../../../base/image-name.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
+import type { ContractImage } from '../../../base/ports/containers.ts';
 import type { Log } from '../../../base/ports.ts';
 import { BoundedCache } from '../../../concurrency/bounded-cache.ts';
 import { Semaphore } from '../../../concurrency/semaphore.ts';

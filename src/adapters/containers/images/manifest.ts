@@ -4,7 +4,7 @@
  * in two ways is refused.
  */
 import { createHash } from 'node:crypto';
-import { contractLimits } from '../../../base/contract-limits.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import { isRecord } from '../engine-client.ts';
 
 export interface ImageManifest {

@@ -2,7 +2,7 @@
  * Whose image is fetched next. Creators take turns, one pull each, so that slow pulls of one hold up no
  * other. A pull may ask to be alone.
  */
-import { contractLimits } from '../../../base/contract-limits.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
 
 export interface PullTurns {
   /**

@@ -2,7 +2,7 @@
  * Fetching an image through the engine. Its answer begins before it knows whether it succeeds, so the
  * progress is read to the end: a line with an error is a failure whatever the status was.
  */
-import { contractLimits } from '../../../base/contract-limits.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Engine, ImageToPull, RegistryLogin } from '../engine.ts';
 import { isRecord } from '../engine-client.ts';
 

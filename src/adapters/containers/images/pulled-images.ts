@@ -2,7 +2,7 @@
  * The images that this node has fetched, in a file, so that it knows them after a crash: only these
  * count for the quota, and only these are ever removed. One is noted before its pull begins.
  */
-import { contractLimits } from '../../../base/contract-limits.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import { files } from '../../files.ts';
 import { isRecord } from '../engine-client.ts';
 

@@ -5,9 +5,9 @@
  */
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import { contractLimits } from '../../../base/contract-limits.ts';
 import { DEFAULT_REGISTRY, type ImageName } from '../../../base/image-name.ts';
 import { ipRange, isInRanges } from '../../../base/ip-range.ts';
+import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';
 import type { RegistryLogin } from '../engine.ts';
 import type { InsecureRegistries } from '../engine-answers.ts';

@@ -17,7 +17,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { TlsFiles } from '../../../base/http.ts';
+import type { TlsFiles } from '../../../base/ports/http.ts';
 import type { Handler, Listener } from '../app.ts';
 import { TWO_LENGTHS } from '../lengths.ts';
 import { Connection } from './connection.ts';

@@ -3,7 +3,7 @@
  * state (offload-threads.ts).
  */
 import { availableParallelism } from 'node:os';
-import type { Http, HttpReply, HttpRequest, HttpRoute } from '../../../base/http.ts';
+import type { Http, HttpReply, HttpRequest, HttpRoute } from '../../../base/ports/http.ts';
 import { OffloadThreads } from './offload-threads.ts';
 
 export interface OffloadOptions {

@@ -2,7 +2,7 @@
  * What travels between a thread that holds connections and a thread that does the part of their
  * requests that needs no state (offload-threads.ts).
  */
-import type { HttpReply } from '../../../base/http.ts';
+import type { HttpReply } from '../../../base/ports/http.ts';
 
 /** Bodies one behind another. */
 export interface BodyBatch {

@@ -1,6 +1,6 @@
 /** A thread of offload-threads.ts: does its part of each request, in the order of arrival. */
 import type { MessagePort } from 'node:worker_threads';
-import type { HttpReply, OffloadWork } from '../../../base/http.ts';
+import type { HttpReply, OffloadWork } from '../../../base/ports/http.ts';
 import { giveWay } from '../../threads/priorities.ts';
 import { useAllProcessors } from '../../threads/processors.ts';
 import {

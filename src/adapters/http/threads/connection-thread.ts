@@ -8,7 +8,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../../../base/assert.ts';
-import type { HttpReply, HttpRequest, HttpRoute } from '../../../base/http.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../../../base/ports/http.ts';
 import { measureLoopDelay } from '../../loop-delay.ts';
 import type { Door } from '../app.ts';
 import { sharedTally } from '../body-tally.ts';

@@ -3,7 +3,7 @@
  * routes for the requests that the thread passes on, and gathers the answers of a turn.
  */
 import { Worker } from 'node:worker_threads';
-import type { HttpReply, HttpRequest, HttpRoute } from '../../../base/http.ts';
+import type { HttpReply, HttpRequest, HttpRoute } from '../../../base/ports/http.ts';
 import type { LoopDelay } from '../../../base/ports.ts';
 import { Batcher } from '../../../concurrency/batcher.ts';
 import { type DelayHistogram, readLoopDelay } from '../../loop-delay.ts';

@@ -6,7 +6,7 @@
  * unanswered, because their answers wait for the disk anyway and come together.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { HttpReply, HttpStream, HttpStreamClient } from '../../../base/http.ts';
+import type { HttpReply, HttpStream, HttpStreamClient } from '../../../base/ports/http.ts';
 import { Batcher } from '../../../concurrency/batcher.ts';
 import { type PreparedRequest, writePrepared } from './prepared-batch.ts';
 import type { Answered, Batch, Call, CallReply, Written } from './thread-messages.ts';

@@ -2,7 +2,7 @@
  * Answers that go on, whose connections another thread holds. A text on its way to that thread counts
  * as one that waits for the client; the thread says when the client has taken it.
  */
-import type { HttpStream } from '../../../base/http.ts';
+import type { HttpStream } from '../../../base/ports/http.ts';
 import type { Written } from './thread-messages.ts';
 
 export class PassedStreams {

@@ -2,7 +2,7 @@
  * What travels between the thread that owns the state and the threads that hold the connections of
  * clients. All that one turn of the event loop has gathered travels in one message.
  */
-import type { HttpServerOptions, ThreadRefusal } from '../../../base/http.ts';
+import type { HttpServerOptions, ThreadRefusal } from '../../../base/ports/http.ts';
 import type { DelayHistogram } from '../../loop-delay.ts';
 import type { Bounds } from '../bounds.ts';
 

@@ -7,7 +7,7 @@
  * are counted together, because one body may need most of them.
  */
 import { assert } from '../../../base/assert.ts';
-import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../../base/http.ts';
+import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../../base/ports/http.ts';
 import { sharedCounters } from '../body-tally.ts';
 import { type Bounds, bounds } from '../bounds.ts';
 import { freePort } from '../free-port.ts';

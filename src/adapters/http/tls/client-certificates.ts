@@ -8,7 +8,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { apiError } from '../../../base/errors.ts';
-import type { HttpReply } from '../../../base/http.ts';
+import type { HttpReply } from '../../../base/ports/http.ts';
 import { BoundedCache } from '../../../concurrency/bounded-cache.ts';
 import type { Handler, HandlerTable, Request, Response } from '../app.ts';
 import { errorReply } from '../reply.ts';

@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { TlsFileError, type TlsFiles } from '../../../base/http.ts';
+import { TlsFileError, type TlsFiles } from '../../../base/ports/http.ts';
 
 /** Returns when the certificate ends, in ms; undefined where it does not say. Throws TlsFileError. */
 export function checkTlsFiles(tls: TlsFiles): number | undefined {

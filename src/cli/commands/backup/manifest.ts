@@ -4,7 +4,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { files } from '../../../adapters/files.ts';
-import { isObject, parse, stringify } from '../../../base/json.ts';
+import { isObject, parse, stringify } from '../../../base/json/json.ts';
 import { CliError } from '../../terminal/exit.ts';
 
 export const MANIFEST = 'manifest.json';

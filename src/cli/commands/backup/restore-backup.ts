@@ -5,7 +5,7 @@ import { giveTo, missingFolders, ownerAbove } from '../../../adapters/file-owner
 import { lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { syncFolder } from '../../../adapters/folders.ts';
 import { base58 } from '../../../base/base58.ts';
-import { StoreCorruptError } from '../../../base/store-damage.ts';
+import { StoreCorruptError } from '../../../base/faults/store-damage.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import { loadConfig } from '../../config-file.ts';
 import { genesisBlock } from '../../genesis-block.ts';

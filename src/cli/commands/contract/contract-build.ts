@@ -5,7 +5,7 @@
  * an image that a contract on the chain still uses.
  */
 import type { Engine } from '../../../adapters/containers/engine.ts';
-import { isObject } from '../../../base/json.ts';
+import { isObject } from '../../../base/json/json.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { printJson } from '../../terminal/output.ts';
 import { buildContext } from './build-context.ts';

@@ -1,7 +1,7 @@
 /** The calls that `platform-node contract` makes to a running node. */
 
 import { apiError } from '../../../base/errors.ts';
-import { isObject, type JsonObject } from '../../../base/json.ts';
+import { isObject, type JsonObject } from '../../../base/json/json.ts';
 import { contracts } from '../../../rest/routes/contracts.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';

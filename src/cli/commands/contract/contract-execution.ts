@@ -3,7 +3,7 @@
  * could not be executed. Status records come from miners and may precede the block.
  */
 
-import type { JsonObject } from '../../../base/json.ts';
+import type { JsonObject } from '../../../base/json/json.ts';
 import { contracts } from '../../../rest/routes/contracts.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';

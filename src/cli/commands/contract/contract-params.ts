@@ -1,5 +1,5 @@
 /** Parameters of contracts on the command line: `key:type:value`, where the value may have colons. */
-import { parse } from '../../../base/json.ts';
+import { parse } from '../../../base/json/json.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 
 export interface ParamJson {

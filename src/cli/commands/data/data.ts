@@ -1,6 +1,6 @@
 /** `platform-node data …`: the data service (data-service.md). */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Database } from '../../../base/database.ts';
+import type { Database } from '../../../base/ports/database.ts';
 import type { DataConfig } from '../../../node/config/read.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { setOption } from '../config.ts';

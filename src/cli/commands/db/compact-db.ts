@@ -1,7 +1,7 @@
 /** Writes the store of a stopped node anew without its free pages. */
 import { StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { type Compacted, compactStore } from '../../../adapters/lmdb/compact.ts';
-import { StoreCorruptError } from '../../../base/store-damage.ts';
+import { StoreCorruptError } from '../../../base/faults/store-damage.ts';
 import { tables } from '../../../ledger/tables.ts';
 import { loadConfig } from '../../config-file.ts';
 import { CliError, lockedBy } from '../../terminal/exit.ts';

@@ -1,6 +1,6 @@
 /** The store of a configuration, to be read while a node may go on with it. */
 import { openReading, type Reading } from '../../../adapters/lmdb/reading.ts';
-import { StoreCorruptError } from '../../../base/store-damage.ts';
+import { StoreCorruptError } from '../../../base/faults/store-damage.ts';
 import { type KeyedView, viewOf } from '../../../ledger/committed-view.ts';
 import { tables } from '../../../ledger/tables.ts';
 import type { Config } from '../../../node/config/settings.ts';

@@ -272,7 +272,7 @@ async function announce(
   const { summaryText, summaryJson } = await import('./summary.ts');
   if (json !== true) console.log(`${summaryText(network, running)}\n  Ctrl-C stops it.\n`);
   else {
-    const { stringify } = await import('../../../base/json.ts');
+    const { stringify } = await import('../../../base/json/json.ts');
     console.log(stringify({ ready: true, ...summaryJson(network, running) }));
   }
 }

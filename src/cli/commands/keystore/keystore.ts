@@ -91,7 +91,7 @@ async function generate(
   const { openWallet, placeFromFile, placeFromSection } = await import('./open-wallet.ts');
   const { readConfigFile } = await import('../../config-file.ts');
   const { toolSection } = await import('../../tool-section.ts');
-  const { isObject } = await import('../../../base/json.ts');
+  const { isObject } = await import('../../../base/json/json.ts');
   const { tree } = await readConfigFile(file);
   const hasSection = isObject(tree) && isObject(tree['accounts-generator']);
   const section = hasSection ? toolSection(tree, 'accounts-generator') : undefined;

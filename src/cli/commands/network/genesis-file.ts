@@ -7,7 +7,7 @@ import { files } from '../../../adapters/files.ts';
 import { parseHoconText } from '../../../adapters/hocon.ts';
 import { fromUtf8 } from '../../../base/bytes.ts';
 import { encodeHex } from '../../../base/hex.ts';
-import { isObject } from '../../../base/json.ts';
+import { isObject } from '../../../base/json/json.ts';
 import { canonicalJson } from '../../../consensus/settings-hash.ts';
 import { sha256 } from '../../../crypto/sha256.ts';
 import { sharedSettings } from '../../../node/config/genesis-section.ts';

@@ -3,7 +3,7 @@
  * which nobody waits for a node that is gone, and no member is without a key. What the chain has already is
  * left out, so an interrupted command can be repeated. With a sender they are sent and waited for.
  */
-import type { JsonObject } from '../../../base/json.ts';
+import type { JsonObject } from '../../../base/json/json.ts';
 import { blocks } from '../../../rest/routes/blocks.ts';
 import { finality } from '../../../rest/routes/finality.ts';
 import { peers } from '../../../rest/routes/peers.ts';

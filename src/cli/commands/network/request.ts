@@ -13,7 +13,7 @@ import { systemRandom } from '../../../adapters/system.ts';
 import { Base58Error, base58 } from '../../../base/base58.ts';
 import { concat, utf8 } from '../../../base/bytes.ts';
 import { encodeHex } from '../../../base/hex.ts';
-import { isObject, parse, stringify } from '../../../base/json.ts';
+import { isObject, parse, stringify } from '../../../base/json/json.ts';
 import type { KeyPair } from '../../../crypto/family.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { readAll } from '../../terminal/lines.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { base58 } from '../../../base/base58.ts';
-import type { JsonObject } from '../../../base/json.ts';
+import type { JsonObject } from '../../../base/json/json.ts';
 import { privacy } from '../../../rest/routes/privacy.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';

@@ -1,5 +1,5 @@
 /** The lines of the screen. Texts of other nodes are shown, never obeyed by the terminal. */
-import { MIB } from '../../../base/budget.ts';
+import { MIB } from '../../../base/limits/budget.ts';
 import { colour } from '../../terminal/output.ts';
 import type { MetricRates } from './metrics-text.ts';
 import type { Facts, Reading } from './node-watch.ts';

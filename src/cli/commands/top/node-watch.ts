@@ -1,8 +1,8 @@
 /** Reads what a node says of itself, again and again. Rates are those since the reading before. */
 import { undiciClient } from '../../../adapters/http/undici.ts';
-import { MIB } from '../../../base/budget.ts';
-import type { HttpClient } from '../../../base/http.ts';
-import { isObject } from '../../../base/json.ts';
+import { isObject } from '../../../base/json/json.ts';
+import { MIB } from '../../../base/limits/budget.ts';
+import type { HttpClient } from '../../../base/ports/http.ts';
 import { blocks } from '../../../rest/routes/blocks.ts';
 import { consensus } from '../../../rest/routes/consensus.ts';
 import { health } from '../../../rest/routes/health.ts';

@@ -3,7 +3,7 @@
  * from the schemas of sign requests, and these follow from the declarations of the types.
  */
 import { InvalidArgumentError, Option } from 'commander';
-import { type JsonObject, parse } from '../../../base/json.ts';
+import { type JsonObject, parse } from '../../../base/json/json.ts';
 import type { JsonSchema } from '../../../codec/codec.ts';
 import { transactionSchemas } from '../../../tx/json/transaction-schemas.ts';
 import { types } from '../../../tx/registry.ts';

@@ -1,7 +1,7 @@
 /** `platform-node tx encode|decode|verify`, which need no node. */
 import { Base58Error, base58 } from '../../../base/base58.ts';
 import { apiError } from '../../../base/errors.ts';
-import { isObject } from '../../../base/json.ts';
+import { isObject } from '../../../base/json/json.ts';
 import { txFromJson, txToJson } from '../../../tx/json/encode.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../../tx/size.ts';
 import type { Tx } from '../../../tx/transaction.ts';

@@ -1,7 +1,7 @@
 /** `platform-node tx sign|broadcast`: sends documents to the REST interface of a running node. */
 
 import { apiError } from '../../../base/errors.ts';
-import { isObject, type JsonObject } from '../../../base/json.ts';
+import { isObject, type JsonObject } from '../../../base/json/json.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';
 import type { NodeFlags } from '../../node-options.ts';

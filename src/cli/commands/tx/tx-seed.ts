@@ -1,7 +1,7 @@
 /** `platform-node tx sign --seed-file`: signs with a seed phrase, without a node. */
 import { systemRandom } from '../../../adapters/system.ts';
 import { apiError } from '../../../base/errors.ts';
-import { isObject } from '../../../base/json.ts';
+import { isObject } from '../../../base/json/json.ts';
 import { txToJson, unsignedFromJson } from '../../../tx/json/encode.ts';
 import { cryptographyOf } from '../../cryptography.ts';
 import { convertAll, jsonDocuments } from '../../terminal/documents.ts';

@@ -1,6 +1,6 @@
 /** `platform-node tx send <type>`: a node signs and broadcasts one transaction. */
 import { type Command, Option } from 'commander';
-import type { JsonObject } from '../../../base/json.ts';
+import type { JsonObject } from '../../../base/json/json.ts';
 import { type NodeFlags, nodeOptions } from '../../node-options.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import {

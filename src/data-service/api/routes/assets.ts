@@ -1,6 +1,6 @@
 /** Assets and their issue. */
 
-import { integer, stringify } from '../../../base/json.ts';
+import { integer, stringify } from '../../../base/json/json.ts';
 import { details } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';

@@ -1,7 +1,7 @@
 /** Blocks. */
 
 import { apiError } from '../../../base/errors.ts';
-import { stringify } from '../../../base/json.ts';
+import { stringify } from '../../../base/json/json.ts';
 import { details } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';

@@ -1,6 +1,6 @@
 /** Transactions: lists, counts, single ones. */
 
-import { stringify } from '../../../base/json.ts';
+import { stringify } from '../../../base/json/json.ts';
 import { details } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';

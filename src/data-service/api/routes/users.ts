@@ -1,7 +1,7 @@
 /** Users: every address that the chain names, with aliases, roles and balances. */
 
 import { apiError } from '../../../base/errors.ts';
-import { integer } from '../../../base/json.ts';
+import { integer } from '../../../base/json/json.ts';
 import { Answer, details, JSON_TYPE, print } from '../../../rest-framework/answer.ts';
 import { isoDate } from '../../../rest-framework/iso-date.ts';
 import type { ParamValues } from '../../../rest-framework/params.ts';

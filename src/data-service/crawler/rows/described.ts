@@ -4,7 +4,7 @@
  * later release with types that this one does not know.
  */
 import { base58 } from '../../../base/base58.ts';
-import { isObject, type JsonObject } from '../../../base/json.ts';
+import { isObject, type JsonObject } from '../../../base/json/json.ts';
 import { int64, objects, storableText, text, texts } from '../storable.ts';
 
 /** Stands for the native coin where an asset id is expected; `I` is no Base58 character. */

@@ -1,5 +1,5 @@
 /** The rows of blocks, ready for the store. */
-import { isObject, type JsonObject, stringify } from '../../../base/json.ts';
+import { isObject, type JsonObject, stringify } from '../../../base/json/json.ts';
 import { types } from '../../../tx/registry.ts';
 import type { ChainBlock } from '../chain-block.ts';
 import {

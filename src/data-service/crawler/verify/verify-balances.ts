@@ -2,7 +2,7 @@
  * Compares stored balances with those of a node, at one state of both: balances that later blocks
  * may change are left out, and so are those that the store knows to be outdated.
  */
-import type { Database } from '../../../base/database.ts';
+import type { Database } from '../../../base/ports/database.ts';
 import type { Clock } from '../../../base/ports.ts';
 import { areLinked, type ChainBlock } from '../chain-block.ts';
 import { fetchRange } from '../fetch-blocks.ts';

@@ -1,5 +1,5 @@
 /** Compares stored blocks with those of a node: their signatures and their transactions. */
-import type { Database } from '../../../base/database.ts';
+import type { Database } from '../../../base/ports/database.ts';
 import { transactionsOf } from '../block-parts.ts';
 import type { ChainBlock } from '../chain-block.ts';
 import { fetchRange } from '../fetch-blocks.ts';

@@ -1,13 +1,13 @@
 // Executions for tests of the gRPC interface, with a small state that the contract may read.
 import { randomBytes } from 'node:crypto';
 import { base58 } from '../../../../src/base/base58.ts';
+import { apiError } from '../../../../src/base/errors.ts';
 import type {
   ContractExecution,
   ContractReads,
   ContractTransaction,
   DataEntry,
-} from '../../../../src/base/containers.ts';
-import { apiError } from '../../../../src/base/errors.ts';
+} from '../../../../src/base/ports/containers.ts';
 
 export const id = (): string => base58.encode(new Uint8Array(randomBytes(32)));
 export const address = (): string => base58.encode(new Uint8Array(randomBytes(26)));

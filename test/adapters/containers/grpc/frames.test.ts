@@ -2,7 +2,7 @@
 // other containers are served.
 import { connect } from 'node:net';
 import t from 'tap';
-import { MIB } from '../../../../src/base/budget.ts';
+import { MIB } from '../../../../src/base/limits/budget.ts';
 import { Rng } from '../../../generators/random.ts';
 import { execution } from './executions.ts';
 import { connected, connectionId, opened, patient } from './opened.ts';

@@ -4,8 +4,8 @@ import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders }
 import { connect as dial } from 'node:net';
 import t from 'tap';
 import { readProtos } from '../../../../src/adapters/containers/grpc/messages.ts';
-import { KIB, MIB } from '../../../../src/base/budget.ts';
-import { contractLimits as limits } from '../../../../src/base/contract-limits.ts';
+import { KIB, MIB } from '../../../../src/base/limits/budget.ts';
+import { contractLimits as limits } from '../../../../src/base/limits/contract-limits.ts';
 import { ID_BYTES } from '../../../../src/base/sizes.ts';
 import { execution, readsOf } from './executions.ts';
 import { connected, opened, patient, type Scope } from './opened.ts';

@@ -8,7 +8,7 @@ import {
 import { PkiVerifyRequest } from '@wavesenterprise/js-contract-grpc-client/contract/contract_pki_service.js';
 import { DataEntry as EntryMessage } from '@wavesenterprise/js-contract-grpc-client/data_entry.js';
 import t from 'tap';
-import type { DataEntry } from '../../../../src/base/containers.ts';
+import type { DataEntry } from '../../../../src/base/ports/containers.ts';
 import { address, execution, id, image, readsOf } from './executions.ts';
 import { connected, connectionId, opened, patient, translated } from './opened.ts';
 import { addressOf, ask, refusal, sdkClient } from './sdk-client.ts';

@@ -10,8 +10,8 @@ import t from 'tap';
 import { frame, nothingHeld } from '../../../../src/adapters/containers/grpc/frames.ts';
 import { listenGrpc } from '../../../../src/adapters/containers/grpc/listener.ts';
 import { GrpcRefusal } from '../../../../src/adapters/containers/grpc/status.ts';
-import { KIB, MIB } from '../../../../src/base/budget.ts';
-import { contractLimits as limits } from '../../../../src/base/contract-limits.ts';
+import { KIB, MIB } from '../../../../src/base/limits/budget.ts';
+import { contractLimits as limits } from '../../../../src/base/limits/contract-limits.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
 import type { Scope } from './opened.ts';
 

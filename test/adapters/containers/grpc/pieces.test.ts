@@ -10,7 +10,7 @@ import {
   receiveMessage,
 } from '../../../../src/adapters/containers/grpc/frames.ts';
 import { GrpcRefusal } from '../../../../src/adapters/containers/grpc/status.ts';
-import { contractLimits as limits } from '../../../../src/base/contract-limits.ts';
+import { contractLimits as limits } from '../../../../src/base/limits/contract-limits.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
 
 setFlagsFromString('--expose-gc');

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { grpcInterface } from '../../../../src/adapters/containers/grpc/interface.ts';
 import { systemClock, systemRandom } from '../../../../src/adapters/system.ts';
-import type { ContractOutcome, DataEntry } from '../../../../src/base/containers.ts';
+import type { ContractOutcome, DataEntry } from '../../../../src/base/ports/containers.ts';
 import { containersWith, engineCall } from '../../../containers/api.ts';
 import { type Engine, sharedEngine } from '../../../containers/engine.ts';
 import { sdkImage } from '../../../containers/sdk-image.ts';

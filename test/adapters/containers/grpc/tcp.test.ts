@@ -6,7 +6,7 @@ import t from 'tap';
 import type { GrpcContainer } from '../../../../src/adapters/containers/grpc/container.ts';
 import type { GrpcConnection } from '../../../../src/adapters/containers/grpc/listener.ts';
 import { watchTraffic } from '../../../../src/adapters/containers/grpc/traffic.ts';
-import { contractLimits as limits } from '../../../../src/base/contract-limits.ts';
+import { contractLimits as limits } from '../../../../src/base/limits/contract-limits.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
 import { connectionId, opened, ownNetwork, patient, translated } from './opened.ts';
 import { addressOf, sdkClient } from './sdk-client.ts';

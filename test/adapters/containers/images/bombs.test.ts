@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { contractLimits } from '../../../../src/base/contract-limits.ts';
+import { contractLimits } from '../../../../src/base/limits/contract-limits.ts';
 import { engineCall, engineJson } from '../../../containers/api.ts';
 import { whyNoDaemon } from '../../../containers/daemon.ts';
 import { type Engine, privateEngine } from '../../../containers/engine.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { watchDisk } from '../../../../src/adapters/containers/images/disk-watch.ts';
 import { systemClock } from '../../../../src/adapters/system.ts';
-import { contractLimits } from '../../../../src/base/contract-limits.ts';
+import { contractLimits } from '../../../../src/base/limits/contract-limits.ts';
 import { leftOut } from '../../../left-out.ts';
 
 const MIB = 1024 * 1024;

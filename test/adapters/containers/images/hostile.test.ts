@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { json, text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { contractLimits } from '../../../../src/base/contract-limits.ts';
+import { contractLimits } from '../../../../src/base/limits/contract-limits.ts';
 import { engineCall, engineJson } from '../../../containers/api.ts';
 import { type Engine, sharedEngine } from '../../../containers/engine.ts';
 import { simpleFiles, simpleImage, whyNoBusybox } from '../../../containers/images.ts';

@@ -5,7 +5,7 @@ import {
   PullsBusy,
   WAITING_OF_ONE_MAX,
 } from '../../../../src/adapters/containers/images/pull-turns.ts';
-import { contractLimits } from '../../../../src/base/contract-limits.ts';
+import { contractLimits } from '../../../../src/base/limits/contract-limits.ts';
 
 function setUp() {
   const turns = createPullTurns();

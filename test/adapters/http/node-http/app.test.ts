@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { nodeHttp } from '../../../../src/adapters/http/listener.ts';
-import type { HttpRoute, HttpStreamClient } from '../../../../src/base/http.ts';
+import type { HttpRoute, HttpStreamClient } from '../../../../src/base/ports/http.ts';
 
 const REQUEST = 'GET /text HTTP/1.1\r\nhost: a\r\n\r\n';
 /** Longer than any client may take. */

@@ -4,7 +4,7 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { offloadHttp } from '../../../../src/adapters/http/offload/offload-http.ts';
-import type { HttpReply, HttpRoute, HttpServerOptions } from '../../../../src/base/http.ts';
+import type { HttpReply, HttpRoute, HttpServerOptions } from '../../../../src/base/ports/http.ts';
 import { http } from '../../../http-listener.ts';
 import { ask, eventually } from '../raw-socket.ts';
 

@@ -4,7 +4,7 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { serveOffload } from '../../../../src/adapters/http/offload/offload-thread.ts';
-import type { HttpReply } from '../../../../src/base/http.ts';
+import type { HttpReply } from '../../../../src/base/ports/http.ts';
 import { busyUntil } from '../busy-until.ts';
 
 const text = (status: number, body: string): HttpReply => ({ status, type: 'text/plain', body });

@@ -4,7 +4,7 @@ import t from 'tap';
 import { Outbox } from '../../../../src/adapters/http/threads/outbox.ts';
 import { PassedStreams } from '../../../../src/adapters/http/threads/passed-streams.ts';
 import type { Batch, Written } from '../../../../src/adapters/http/threads/thread-messages.ts';
-import type { HttpStreamClient } from '../../../../src/base/http.ts';
+import type { HttpStreamClient } from '../../../../src/base/ports/http.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 const reply = (id: number) =>

@@ -1,6 +1,6 @@
 // A program of threaded.test.ts whose main thread has no time for others until a file is there.
 import { threadedHttp } from '../../../../src/adapters/http/threads/threaded.ts';
-import type { HttpReply, HttpRoute } from '../../../../src/base/http.ts';
+import type { HttpReply, HttpRoute } from '../../../../src/base/ports/http.ts';
 import { busyUntil } from '../busy-until.ts';
 
 function handle(): HttpReply {

@@ -1,6 +1,6 @@
 // A program of threaded.test.ts that serves on two threads and ends when it is told to.
 import { threadedHttp } from '../../../../src/adapters/http/threads/threaded.ts';
-import type { HttpReply } from '../../../../src/base/http.ts';
+import type { HttpReply } from '../../../../src/base/ports/http.ts';
 
 const handle = (): HttpReply => ({ status: 200, type: '', body: '' });
 const server = await threadedHttp({

@@ -16,7 +16,7 @@ import {
   type HttpRoute,
   type HttpServerOptions,
   TlsFileError,
-} from '../../../../src/base/http.ts';
+} from '../../../../src/base/ports/http.ts';
 import { ask, eventually, exchange, isComplete } from '../raw-socket.ts';
 
 const skip = native === undefined && 'without the addon of uWebSockets.js there are no threads';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { native, nodeHttp } from '../../../../src/adapters/http/listener.ts';
-import { httpOn } from '../../../../src/adapters/http/server.ts';
+import { httpOn, native, nodeHttp } from '../../../../src/adapters/http/listener.ts';
 import { threadedHttp } from '../../../../src/adapters/http/threads/threaded.ts';
 import { ClientCertificates } from '../../../../src/adapters/http/tls/client-certificates.ts';
 import {
@@ -15,7 +14,7 @@ import {
   type HttpServer,
   TlsFileError,
   type TlsFiles,
-} from '../../../../src/base/http.ts';
+} from '../../../../src/base/ports/http.ts';
 import { Authority, type Pair, withoutOpenssl } from './authority.ts';
 
 t.setTimeout(600_000);

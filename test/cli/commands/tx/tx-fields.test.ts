@@ -7,7 +7,7 @@ import t from 'tap';
 import { base58 } from '../../../../src/base/base58.ts';
 import { equal } from '../../../../src/base/bytes.ts';
 import { encodeHex } from '../../../../src/base/hex.ts';
-import { type JsonObject, parse, stringify } from '../../../../src/base/json.ts';
+import { type JsonObject, parse, stringify } from '../../../../src/base/json/json.ts';
 import {
   fieldOption,
   flagOf,

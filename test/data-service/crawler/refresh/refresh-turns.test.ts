@@ -1,6 +1,6 @@
 /** Missed turns and bans of a chain whose third miner is away, at once, block by block and rolled back. */
 import t from 'tap';
-import type { Database } from '../../../../src/base/database.ts';
+import type { Database } from '../../../../src/base/ports/database.ts';
 import type { NodeReader } from '../../../../src/data-service/crawler/node-reader.ts';
 import { MARKS } from '../../../../src/data-service/crawler/refresh/miner-turns.ts';
 import { refreshTurns } from '../../../../src/data-service/crawler/refresh/refresh-turns.ts';

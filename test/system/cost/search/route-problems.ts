@@ -5,8 +5,8 @@
 
 import { systemClock } from '../../../../src/adapters/system.ts';
 import { base58 } from '../../../../src/base/base58.ts';
-import type { HttpRequest } from '../../../../src/base/http.ts';
-import { parse, stringify } from '../../../../src/base/json.ts';
+import { parse, stringify } from '../../../../src/base/json/json.ts';
+import type { HttpRequest } from '../../../../src/base/ports/http.ts';
 import { createApi } from '../../../../src/rest/api.ts';
 import { routes } from '../../../../src/rest/routes/index.ts';
 import { type AnyRoute, pathNames, pathPattern } from '../../../../src/rest-framework/route.ts';

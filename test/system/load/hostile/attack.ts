@@ -5,7 +5,7 @@
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '../../../../src/base/json.ts';
+import type { JsonObject } from '../../../../src/base/json/json.ts';
 import { childEnvironment } from '../../../child-environment.ts';
 import type { Engine } from '../../../containers/engine.ts';
 import type { TestImage } from '../../../containers/images.ts';

@@ -2,7 +2,7 @@
 
 import { nthCall } from '../../../../bench/transfers/contract-calls.ts';
 import { base58 } from '../../../../src/base/base58.ts';
-import type { JsonObject } from '../../../../src/base/json.ts';
+import type { JsonObject } from '../../../../src/base/json/json.ts';
 import type { Sender } from '../../../../src/cli/load/transfers.ts';
 import { txToJson } from '../../../../src/tx/json/encode.ts';
 import { scheme } from '../../e2e/process-network.ts';

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import type { Test } from 'tap';
 import { capacityOf } from '../../../../src/adapters/containers/capacity.ts';
-import type { JsonObject } from '../../../../src/base/json.ts';
+import type { JsonObject } from '../../../../src/base/json/json.ts';
 import { containersWith, engineJson } from '../../../containers/api.ts';
 import type { Engine } from '../../../containers/engine.ts';
 import { eventually } from '../../e2e/process.ts';

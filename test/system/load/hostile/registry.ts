@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { MIB } from '../../../../src/base/budget.ts';
+import { MIB } from '../../../../src/base/limits/budget.ts';
 import { simpleFiles, type TestImage } from '../../../containers/images.ts';
 import { layerOf, MANIFEST, startRegistry, ZIPPED_LAYER } from '../../../containers/registry.ts';
 

@@ -2,8 +2,8 @@
  * Which errors say something about this machine and nothing about an input: its disk, its memory,
  * its files and sockets, its threads. Code that turns errors into refusals throws these on.
  */
-import { AssertionError } from './assert.ts';
-import { ApiError, OwnFailure } from './errors.ts';
+import { AssertionError } from '../assert.ts';
+import { ApiError, OwnFailure } from '../errors.ts';
 import { StoreCorruptError } from './store-damage.ts';
 
 export function isOwnFault(cause: unknown): boolean {

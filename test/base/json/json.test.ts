@@ -2,8 +2,8 @@
 // depth.
 import fc from 'fast-check';
 import t from 'tap';
-import { DEPTH_MAX, parse, stringify, TooManyValues } from '../../src/base/json.ts';
-import { parseExactly } from '../../src/base/json-exact.ts';
+import { DEPTH_MAX, parse, stringify, TooManyValues } from '../../../src/base/json/json.ts';
+import { parseExactly } from '../../../src/base/json/json-exact.ts';
 
 const outcome = (read: () => unknown): unknown => {
   try {

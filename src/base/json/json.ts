@@ -7,7 +7,7 @@
  * take time in proportion to the text and refuse values nested deeper than `DEPTH_MAX`. Writing: a
  * `bigint` is printed as a bare integer.
  */
-import { withoutStack } from './expected-error.ts';
+import { withoutStack } from '../faults/expected-error.ts';
 import { parseExactly, TooManyValues } from './json-exact.ts';
 
 export { TooManyValues };

@@ -3,7 +3,7 @@
  * each. `adapters/libp2p/transport.ts` is the production transport. `test/simulated/memory-net.ts`
  * runs a whole network in one process under virtual time.
  */
-import { Misconduct } from './misconduct.ts';
+import { Misconduct } from '../faults/misconduct.ts';
 
 /** The other side broke the rules of the framing: a message over its limit. */
 export class MalformedStream extends Misconduct {

@@ -3,16 +3,22 @@
 import { openSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { VerifyThreadError } from '../../src/adapters/verify/signature-pool.ts';
-import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
-import { AssertionError } from '../../src/base/assert.ts';
-import { TooLate } from '../../src/base/deadline.ts';
-import { apiError, catalogue, type ErrorName, OwnFailure, Refusal } from '../../src/base/errors.ts';
-import { misconduct } from '../../src/base/misconduct.ts';
-import { isOwnFault } from '../../src/base/own-fault.ts';
-import { StoreCorruptError } from '../../src/base/store-damage.ts';
-import { CodecError } from '../../src/codec/codec.ts';
-import { refusalFrom } from '../../src/codec/refusal.ts';
+import { VerifyThreadError } from '../../../src/adapters/verify/signature-pool.ts';
+import { VerifyQueueFullError } from '../../../src/adapters/verify/signature-queue.ts';
+import { AssertionError } from '../../../src/base/assert.ts';
+import { TooLate } from '../../../src/base/deadline.ts';
+import {
+  apiError,
+  catalogue,
+  type ErrorName,
+  OwnFailure,
+  Refusal,
+} from '../../../src/base/errors.ts';
+import { misconduct } from '../../../src/base/faults/misconduct.ts';
+import { isOwnFault } from '../../../src/base/faults/own-fault.ts';
+import { StoreCorruptError } from '../../../src/base/faults/store-damage.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
+import { refusalFrom } from '../../../src/codec/refusal.ts';
 
 function thrownBy(action: () => unknown): unknown {
   try {

@@ -1,14 +1,14 @@
 // The documents state the limits of each table: the protocol every one, the guide those that an operator meets.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { KIB, MIB } from '../../src/base/budget.ts';
-import { type ContractLimit, contractLimits } from '../../src/base/contract-limits.ts';
-import { eventLimits } from '../../src/base/event-limits.ts';
-import { roundLimits } from '../../src/base/round-limits.ts';
-import { statusLimits } from '../../src/base/status-limits.ts';
+import { KIB, MIB } from '../../../src/base/limits/budget.ts';
+import { type ContractLimit, contractLimits } from '../../../src/base/limits/contract-limits.ts';
+import { eventLimits } from '../../../src/base/limits/event-limits.ts';
+import { roundLimits } from '../../../src/base/limits/round-limits.ts';
+import { statusLimits } from '../../../src/base/limits/status-limits.ts';
 
 const page = (name: string): string =>
-  readFileSync(new URL(`../../docs/protocol/${name}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../../docs/protocol/${name}`, import.meta.url), 'utf8');
 const TEXT = page('contracts.md');
 
 function amount({ value, unit }: ContractLimit): string {
@@ -45,7 +45,7 @@ for (const [heading, limits] of [...TABLES, EVENTS]) {
 }
 
 const GUIDE = readFileSync(
-  new URL('../../docs/guide/container-engine.md', import.meta.url),
+  new URL('../../../docs/guide/container-engine.md', import.meta.url),
   'utf8',
 );
 

@@ -1,13 +1,13 @@
 /** Bad input costs no stack: what refuses it is thrown as often as somebody sends it. */
 import t from 'tap';
-import { base58 } from '../../src/base/base58.ts';
-import { apiError } from '../../src/base/errors.ts';
-import { withoutStack } from '../../src/base/expected-error.ts';
-import { decodeHex } from '../../src/base/hex.ts';
-import { parse } from '../../src/base/json.ts';
-import { CodecError } from '../../src/codec/codec.ts';
-import { BadNumber } from '../../src/rest-framework/params.ts';
-import { EvaluationFailure } from '../../src/script/language/values.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { apiError } from '../../../src/base/errors.ts';
+import { withoutStack } from '../../../src/base/faults/expected-error.ts';
+import { decodeHex } from '../../../src/base/hex.ts';
+import { parse } from '../../../src/base/json/json.ts';
+import { CodecError } from '../../../src/codec/codec.ts';
+import { BadNumber } from '../../../src/rest-framework/params.ts';
+import { EvaluationFailure } from '../../../src/script/language/values.ts';
 
 function thrownBy(act: () => unknown): unknown {
   try {

@@ -3,8 +3,8 @@
  * hold its items; the chain holds their hashes. `files-shelf.ts`, `postgres.ts` and `s3.ts` in
  * `adapters/private-store` implement it.
  */
-import { base58 } from './base58.ts';
-import { type ApiError, apiError, Refusal } from './errors.ts';
+import { base58 } from '../base58.ts';
+import { type ApiError, apiError, Refusal } from '../errors.ts';
 
 /** Bytes of one item (rest.md#limits-of-requests). */
 export const PRIVATE_DATA_BYTES_MAX = 20 * 1024 * 1024;
