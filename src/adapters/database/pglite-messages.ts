@@ -1,7 +1,14 @@
 /** Messages between a PGlite and its thread. */
 import type { SqlValue } from '../../base/ports/database.ts';
 
+/** The package's own files, read and compiled once for all threads of this process. */
+export interface PgliteProgram {
+  readonly module: WebAssemblyModule;
+  readonly files: Blob;
+}
+
 export interface PgliteData {
+  readonly program: PgliteProgram;
   /** Undefined: in memory. */
   readonly folder: string | undefined;
   /** A new store begins with these files (tar) instead of those that initdb makes. */

@@ -2,10 +2,17 @@
  * The end of this thread of a PGlite in another one: sends commands and settles them. It ends for
  * good, with what was under way; the caller opens another one.
  */
+import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { DatabaseError, databaseFailure } from '../../base/ports/database.ts';
 import { threadFlags } from '../threads/thread-flags.ts';
-import type { FromPglite, PgliteCommand, PgliteData, ToPglite } from './pglite-messages.ts';
+import type {
+  FromPglite,
+  PgliteCommand,
+  PgliteData,
+  PgliteProgram,
+  ToPglite,
+} from './pglite-messages.ts';
 
 export interface PgliteThread {
   /** Rejects with DatabaseError. */
@@ -23,14 +30,17 @@ interface Pending {
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const WORKER = new URL(`./pglite-worker${extension}`, import.meta.url);
 
+let loaded: Promise<PgliteProgram> | undefined;
+
 /** Resolves when the store is open; rejects with DatabaseError. */
 export async function pgliteThread(
-  data: PgliteData,
+  store: Omit<PgliteData, 'program'>,
   heard: (channel: string) => void,
 ): Promise<PgliteThread> {
+  const program = await loadProgram();
   const worker = new Worker(WORKER, {
     name: 'pglite',
-    workerData: data,
+    workerData: { ...store, program } satisfies PgliteData,
     env: {},
     execArgv: threadFlags(),
   });
@@ -97,4 +107,20 @@ export async function pgliteThread(
 function failure({ code, message }: { code: string; message: string }): DatabaseError {
   const isFull = /No space left|ENOSPC/.test(message);
   return new DatabaseError(isFull ? 'full' : databaseFailure(code), message);
+}
+
+/** A thread that follows another one begins with what the engine has compiled for it. */
+function loadProgram(): Promise<PgliteProgram> {
+  loaded ??= readProgram().catch((cause: unknown) => {
+    loaded = undefined;
+    throw new DatabaseError('away', cause);
+  });
+  return loaded;
+}
+
+async function readProgram(): Promise<PgliteProgram> {
+  const index = import.meta.resolve('@electric-sql/pglite');
+  const read = (name: string) => readFile(new URL(name, index));
+  const [code, files] = await Promise.all([read('pglite.wasm'), read('pglite.data')]);
+  return { module: await WebAssembly.compile(code), files: new Blob([files]) };
 }

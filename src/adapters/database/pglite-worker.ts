@@ -12,7 +12,7 @@ const NUMERIC = 1700;
 const JSONB = 3802;
 const parsers = { [INT8]: asText, [NUMERIC]: asText, [JSONB]: asText };
 
-const { folder, initial } = workerData as PgliteData;
+const { program, folder, initial } = workerData as PgliteData;
 const port = parentPort;
 assert(port !== null, 'pglite-worker.ts runs in a thread');
 const send = (message: FromPglite): void => port.postMessage(message);
@@ -46,8 +46,13 @@ async function run(db: PGlite, command: PgliteCommand): Promise<readonly object[
 }
 
 try {
-  const extensions = { pg_trgm };
-  const options = { parsers, extensions, ...(initial && { loadDataDir: initial }) };
+  const options = {
+    parsers,
+    extensions: { pg_trgm },
+    pgliteWasmModule: program.module,
+    fsBundle: program.files,
+    ...(initial && { loadDataDir: initial }),
+  };
   const db = await (folder === undefined ? PGlite.create(options) : PGlite.create(folder, options));
   // As in queries to a server (postgres.ts).
   await db.exec('SET enable_mergejoin = off');

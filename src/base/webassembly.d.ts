@@ -1,4 +1,4 @@
-/** The part of WebAssembly's interface that instance.ts uses; Node's types leave it to browsers. */
+/** The part of WebAssembly's interface that the sources use; Node's types leave it to browsers. */
 interface WebAssemblyModule {
   readonly module: never;
 }
@@ -8,6 +8,7 @@ interface WebAssemblyMemory {
 }
 
 declare const WebAssembly: {
+  compile(bytes: Uint8Array<ArrayBuffer>): Promise<WebAssemblyModule>;
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => WebAssemblyModule;
   readonly Memory: new (pages: { initial: number; maximum: number }) => WebAssemblyMemory;
   readonly Instance: new (
