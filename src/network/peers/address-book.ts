@@ -8,9 +8,15 @@
  *
  * The file holds all configured and learned addresses that are not hidden.
  */
+import { fromUtf8, utf8 } from '../../base/bytes.ts';
 import type { Clock, Files, Log, Random } from '../../base/ports.ts';
-import { addressText, isAnyLocal, isLoopback, type PeerAddress } from '../messages/peer-address.ts';
-import { addressesIn, addressFile } from './address-file.ts';
+import {
+  addressText,
+  isAnyLocal,
+  isLoopback,
+  type PeerAddress,
+  parseAddress,
+} from '../messages/peer-address.ts';
 import { CandidatePlaces } from './candidate-places.ts';
 import { type KnownPlace, KnownPlaces, LEARNED_MAX } from './known-places.ts';
 
@@ -184,3 +190,17 @@ export class AddressBook {
     return new DataView(this.deps.random.bytes(4).buffer).getUint32(0) % count;
   }
 }
+
+/** Up to `max` of the addresses in the file; throws where the file has another content. */
+function addressesIn(bytes: Uint8Array, max: number): PeerAddress[] {
+  const list: unknown = JSON.parse(fromUtf8(bytes) ?? '');
+  if (!Array.isArray(list)) throw new Error('no list');
+  return list.slice(0, max).flatMap((text) => {
+    const address = typeof text === 'string' ? parseAddress(text) : undefined;
+    return address === undefined ? [] : [address];
+  });
+}
+
+/** A JSON array of "host:port". */
+const addressFile = (texts: Iterable<string>): Uint8Array =>
+  utf8(`${JSON.stringify([...texts], null, 2)}\n`);

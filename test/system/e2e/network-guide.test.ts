@@ -25,6 +25,7 @@ import { eventually } from './process.ts';
 t.setTimeout(1_200_000);
 const PATIENCE_MS = 150_000;
 t.jobs = 1;
+const isShort = process.env['NETWORK_GUIDE'] !== 'all' && 'npm run test:network types it once more';
 
 /** A file that one sends to another. */
 const post = (from: string, to: string): void => cpSync(from, to, { recursive: true });
@@ -257,7 +258,9 @@ async function follow(
   await removeOne(t, operators);
   await watch.absent(beta!, () => restoreOne(t, operators));
   const left = [alpha!, beta!, gamma!, operators.get('epsilon')!];
-  await upgradeAll(t, left, (one, work) => watch.absent(one, work));
+  // Two of them show that the others go on meanwhile.
+  const upgraded = isShort ? left.slice(0, 2) : left;
+  await upgradeAll(t, upgraded, (one, work) => watch.absent(one, work));
   await watch.end(left);
   const { height } = (await alpha!.ask('/blocks/height')) as { height: number };
   const hash = async (one: Operator) => {
@@ -286,8 +289,6 @@ t.test('in namespaces, with the addresses of the page', async (t) => {
   const typed = (line: string): string => line;
   await follow(t, new Map(ALL.map((name, i) => [name, { ...made[i]!, typed }])), true);
 });
-
-const isShort = process.env['NETWORK_GUIDE'] !== 'all' && 'npm run test:network types it once more';
 
 t.test('on one loopback, with national cryptography and TLS', { skip: isShort }, async (t) => {
   const ports = await freePorts(2 * ALL.length);
