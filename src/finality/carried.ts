@@ -8,13 +8,12 @@ import type { SignatureCheck, Verifier } from '../base/ports.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { type Justification, justificationChecks } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';
-import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
+import type { TrackedBlock } from './tracked-block.ts';
 import { mayCarry } from './votes/links.ts';
 import type { Checkpoint, Vote } from './votes/vote.ts';
 import { type Deciding, decidingOn, isQuorumOfEach } from './votes/voter-set.ts';
 
 export interface CarriedPorts {
-  readonly blocks: BlockIndex;
   readonly genesis: Uint8Array;
   readonly scheme: ChainScheme;
   readonly rules: Pick<Rules, 'quorum' | 'decidingSets'>;
@@ -30,22 +29,6 @@ export const voteFor = (
   genesis: Uint8Array,
 ): Vote => ({ genesis, ruleHash, source, target: checkpoint });
 
-/** Throws Refusal where no child of `parent` may carry it. The signatures remain to be checked. */
-export const checksOfCarried = (
-  justification: Justification,
-  parent: TrackedBlock,
-  { blocks, ...ports }: CarriedPorts,
-): SignatureCheck[] =>
-  checksInChain(
-    justification,
-    {
-      source: parent.source,
-      // A height above the parent's finds the parent itself.
-      at: (height) => ancestorAt(parent, height, blocks),
-    },
-    ports,
-  );
-
 /** The chain that ends with the parent of a block. */
 export interface ChainBelow {
   /** Of votes for the parent. */
@@ -54,11 +37,11 @@ export interface ChainBelow {
   readonly at: (height: number) => VotedBlock | undefined;
 }
 
-/** The same where the chain finds its blocks by height. */
+/** Throws Refusal where no block above may carry it. The signatures remain to be checked. */
 export function checksInChain(
   justification: Justification,
   { source, at }: ChainBelow,
-  { genesis, scheme, rules }: Omit<CarriedPorts, 'blocks'>,
+  { genesis, scheme, rules }: CarriedPorts,
 ): SignatureCheck[] {
   const { target, votes } = justification;
   if (!mayCarry(source.height, target.height)) {
@@ -82,13 +65,12 @@ export function checksInChain(
   return justificationChecks(justification, voteFor(block, deciding, genesis), keys, scheme);
 }
 
-/** Rejects with Refusal where the block is invalid. */
-export async function judgeCarried(
-  justification: Justification,
-  parent: TrackedBlock,
-  ports: CarriedPorts & { readonly verifier: Verifier },
+/** Rejects with Refusal where one of them is wrong. */
+export async function requireSignatures(
+  checks: readonly SignatureCheck[],
+  verifier: Pick<Verifier, 'verify'>,
 ): Promise<void> {
-  const verdicts = await ports.verifier.verify(checksOfCarried(justification, parent, ports));
+  const verdicts = await verifier.verify(checks);
   if (!verdicts.every((isGood) => isGood)) {
     throw apiError('Invalid', 'The justification has a wrong signature');
   }

@@ -2,7 +2,6 @@
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
 import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
-import { judgeCarried } from '../../src/finality/carried.ts';
 import { Finality } from '../../src/finality/finality.ts';
 import {
   decodeNote,
@@ -22,6 +21,7 @@ import { encodeVotes } from '../../src/finality/votes/votes-message.ts';
 import { family } from '../family.ts';
 import { Dice } from '../system/sim/random.ts';
 import { nodeClock, World } from '../system/sim/world.ts';
+import { judgeCarried } from './judge-carried.ts';
 import { accounts, setOf, type ToyBlock } from './network/toy-chain.ts';
 import { silent } from './schedule.ts';
 import { ROUND_MS, ToyEngine, voteOf } from './toy-engine.ts';

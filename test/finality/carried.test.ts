@@ -2,11 +2,12 @@
 import t, { type Test } from 'tap';
 import { Refusal } from '../../src/base/errors.ts';
 import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
-import { judgeCarried, voteFor } from '../../src/finality/carried.ts';
+import { voteFor } from '../../src/finality/carried.ts';
 import type { Justification } from '../../src/finality/proofs/justification.ts';
 import { rules } from '../../src/finality/rules.ts';
 import { childOf, type TrackedBlock } from '../../src/finality/tracked-block.ts';
 import { decidingOn } from '../../src/finality/votes/voter-set.ts';
+import { judgeCarried } from './judge-carried.ts';
 import { setOf } from './network/toy-chain.ts';
 import { ToyEngine, voteOf } from './toy-engine.ts';
 import { scheme } from './vectors.ts';

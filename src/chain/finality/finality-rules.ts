@@ -17,7 +17,7 @@ import {
   type UnsignedHeader,
 } from '../../block/header.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
-import { checksInChain } from '../../finality/carried.ts';
+import { checksInChain, requireSignatures } from '../../finality/carried.ts';
 import { decodeJustification, type Justification } from '../../finality/proofs/justification.ts';
 import { rules as finalityRules } from '../../finality/rules.ts';
 import {
@@ -148,10 +148,7 @@ export class FinalityRules {
       { genesis: chain.checkpoint(1).id, scheme, rules: finalityRules },
     );
     if (isReplayed) return;
-    const verdicts = await this.verifier.verify(checks);
-    if (!verdicts.every((isGood) => isGood)) {
-      throw apiError('Invalid', 'The justification has a wrong signature');
-    }
+    await requireSignatures(checks, this.verifier);
   }
 
   /** Writes what a judged block leaves; all else of the block is in the draft. Throws ApiError. */

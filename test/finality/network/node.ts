@@ -5,7 +5,6 @@
 import { equal, latin1 } from '../../../src/base/bytes.ts';
 import { Refusal } from '../../../src/base/errors.ts';
 import type { Log, LogFields, Verifier } from '../../../src/base/ports.ts';
-import { judgeCarried } from '../../../src/finality/carried.ts';
 import type { Conflict } from '../../../src/finality/conflicts.ts';
 import { Finality, type Peer } from '../../../src/finality/finality.ts';
 import { decodeNote, readNote } from '../../../src/finality/note-file.ts';
@@ -17,6 +16,7 @@ import type { SignedVote } from '../../../src/finality/votes/vote.ts';
 import { family } from '../../family.ts';
 import type { Dice } from '../../system/sim/random.ts';
 import type { NodeClock } from '../../system/sim/world.ts';
+import { judgeCarried } from '../judge-carried.ts';
 import { scheme } from '../vectors.ts';
 import type { Checks } from './checks.ts';
 import type { Content, Disk } from './disk.ts';
