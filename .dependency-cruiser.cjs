@@ -17,7 +17,7 @@ const rooms = {
   network: ['messages', 'sessions', 'peers', 'sync', 'gossip'],
   contracts: ['reads', 'images', 'statuses', 'waiting', 'execution', 'groups'],
   script: ['language', 'evaluation', 'compiler', 'text'],
-  finality: ['votes', 'proofs'],
+  finality: ['votes', 'proofs', 'spread'],
   privacy: ['protocol', 'sending', 'storage', 'fetching', 'serving'],
 };
 const services = layers[6].join('|');

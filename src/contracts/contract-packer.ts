@@ -42,6 +42,7 @@ import { createRunTimes } from './execution/run-times.ts';
 import { beginGroups } from './groups/group-part.ts';
 import type { GroupPhase } from './groups/group-phase.ts';
 import { createGroupTurns, type GroupTurns } from './groups/group-turns.ts';
+import { createCreateVersions } from './images/create-versions.ts';
 import { createImageChecks } from './images/image-checks.ts';
 import { createImageLoads } from './images/image-loads.ts';
 import { createImageUsers } from './images/image-users.ts';
@@ -53,7 +54,6 @@ import {
   isExecutableGroup,
   needsEngine,
 } from './waiting/contract-queue.ts';
-import { createCreateVersions } from './waiting/create-versions.ts';
 import { createWarmUp, type WarmUp } from './waiting/warm-up.ts';
 
 export interface ContractPackerOptions {

@@ -1,6 +1,6 @@
 /** The services that the routes get from a configured node. */
 
-import type { KeyFilters } from '../base/patterns.ts';
+import type { KeyFilters } from '../base/ports/patterns.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { AccessKeys } from '../rest/access-keys.ts';

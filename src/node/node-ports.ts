@@ -3,11 +3,11 @@
  */
 
 import type { Disposal } from '../base/disposal.ts';
-import type { Patterns } from '../base/patterns.ts';
 import type { Containers } from '../base/ports/containers.ts';
 import type { ListenEvents } from '../base/ports/event-service.ts';
 import type { Http } from '../base/ports/http.ts';
 import type { Network } from '../base/ports/network.ts';
+import type { Patterns } from '../base/ports/patterns.ts';
 import type { PrivateStore } from '../base/ports/private-store.ts';
 import type {
   AuditLog,

@@ -1,7 +1,7 @@
 /** Contract execution on a configured node. */
 
-import type { KeyFilters } from '../base/patterns.ts';
 import type { Containers } from '../base/ports/containers.ts';
+import type { KeyFilters } from '../base/ports/patterns.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { ContractPacker } from '../contracts/contract-packer.ts';

@@ -13,7 +13,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { KeyedView } from '../ledger/committed-view.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts';
 import type { FetchQueue } from './fetching/fetch-queue.ts';
-import type { ChainFollower } from './follow-chain.ts';
+import type { ChainFollower } from './fetching/follow-chain.ts';
 import type { ItemId } from './protocol/item-id.ts';
 
 export interface AccessPorts {

@@ -2,7 +2,7 @@
 
 import { apiError } from '../base/errors.ts';
 import { integer } from '../base/json/json.ts';
-import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/patterns.ts';
+import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/ports/patterns.ts';
 import { base64 } from '../codec/text.ts';
 import type { DataValue } from '../ledger/data-value.ts';
 import { print } from '../rest-framework/answer.ts';

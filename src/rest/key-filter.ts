@@ -11,7 +11,7 @@
 import type { RE2JS as Engine } from 're2js';
 import { apiError } from '../base/errors.ts';
 import { contractLimits } from '../base/limits/contract-limits.ts';
-import type { Patterns } from '../base/patterns.ts';
+import type { Patterns } from '../base/ports/patterns.ts';
 
 const PATTERN_CHARS_MAX = contractLimits.pattern.value;
 /** Characters of the pattern by the product of its counts. */

@@ -2,7 +2,7 @@
  * What the routes get from the node: the state of the chain, and for each part of the node the
  * functions that the routes call, in the types of that part. Refusals are thrown as ApiError.
  */
-import type { KeyFilters } from '../base/patterns.ts';
+import type { KeyFilters } from '../base/ports/patterns.ts';
 import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features/feature-activation.ts';
 import type { ChainScheme } from '../codec/codec.ts';

@@ -14,7 +14,7 @@ import {
   transactionsOf,
 } from '../../src/chain/store/stored-blocks.ts';
 import { TimeSlice } from '../../src/concurrency/time-slice.ts';
-import { followedIn } from '../../src/privacy/follow-chain.ts';
+import { followedIn } from '../../src/privacy/fetching/follow-chain.ts';
 import { blockChunks } from '../../src/rest/block-json.ts';
 import { extendedText } from '../../src/rest/shapes.ts';
 import { feature } from '../../src/tx/rules/features.ts';

@@ -13,7 +13,7 @@ const sample: Readonly<Record<string, readonly string[]>> = {
   'test/chain/executed-twice.test.ts': [
     'src/tx/types/104-call-contract.ts apply: guardNotExecuted(ledger, transactionId);',
   ],
-  'test/privacy/waiting-requests.test.ts': [
+  'test/privacy/serving/waiting-requests.test.ts': [
     'src/privacy/serving/serve-items.ts ItemServer.answer: if (!this.mayReceive(request, peer.owner)) return await nothing(stream);',
   ],
   'test/tx/rules/order-rules.test.ts': [

@@ -4,7 +4,7 @@ import { httpListener } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { parse } from '../../src/base/json/json.ts';
 import { contractLimits } from '../../src/base/limits/contract-limits.ts';
-import type { KeyFilters } from '../../src/base/patterns.ts';
+import type { KeyFilters } from '../../src/base/ports/patterns.ts';
 import {
   createExecutions,
   type RunningExecution,

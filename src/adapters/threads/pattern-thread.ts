@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { type ApiError, apiError } from '../../base/errors.ts';
 import { contractLimits } from '../../base/limits/contract-limits.ts';
-import type { Patterns, PatternVerdicts } from '../../base/patterns.ts';
+import type { Patterns, PatternVerdicts } from '../../base/ports/patterns.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 
 export interface PatternQuestion {

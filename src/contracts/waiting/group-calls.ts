@@ -11,7 +11,7 @@ import type { MemberContract, PoolEntry } from '../../mempool/entries/entry.ts';
 import { membersOf } from '../../tx/members.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { updateContract } from '../../tx/types/107-update-contract.ts';
-import type { CreateVersions } from './create-versions.ts';
+import type { CreateVersions } from '../images/create-versions.ts';
 
 /** Before its transaction is decoded. */
 export interface PlannedCall {

@@ -18,9 +18,9 @@ import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { createContract } from '../../tx/types/103-create-contract.ts';
 import { callContract } from '../../tx/types/104-call-contract.ts';
+import type { CreateVersions } from '../images/create-versions.ts';
 import { imageKey } from '../images/image-loads.ts';
 import { contractKeyOf } from './contract-queue.ts';
-import type { CreateVersions } from './create-versions.ts';
 import { plannedCalls } from './group-calls.ts';
 
 export interface WarmUp {

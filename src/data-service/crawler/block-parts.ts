@@ -8,8 +8,8 @@ import { MIB } from '../../base/limits/budget.ts';
 import { AnswerTooLong } from '../../base/ports/http.ts';
 import { blocks } from '../../rest/routes/blocks.ts';
 import { type Client, RefusedError } from '../../rest-framework/client.ts';
+import { withMemberRows } from './block-members.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
-import { withMemberRows } from './member-rows.ts';
 
 /** Of a block: two bytes are the index of a transaction in it. */
 const TRANSACTIONS_MAX = 65_535;

@@ -19,10 +19,10 @@ import {
   client,
   RefusedError,
 } from '../../rest-framework/client.ts';
+import { withMemberRows } from './block-members.ts';
 import { blockInParts } from './block-parts.ts';
 import { type ChainBlock, NotABlock, readBlock } from './chain-block.ts';
 import { type Holdings, holdingsInParts, holdingsOf } from './holdings.ts';
-import { withMemberRows } from './member-rows.ts';
 import { hasOnlyStorable, text } from './storable.ts';
 
 /** No node of the list gives an answer. */

@@ -12,7 +12,7 @@ import {
   type MetricTable,
 } from '../../base/metric-table.ts';
 import type { Metrics } from '../../base/ports.ts';
-import { keyEvents } from '../keys/key-events.ts';
+import { keyEvents } from './key-events.ts';
 
 /** Event → its meaning and, where the operator should act, what to do. */
 export const events = {

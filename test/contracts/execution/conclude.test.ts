@@ -20,8 +20,8 @@ import {
   createRepetitions,
   HELD_UP_MS_MAX,
 } from '../../../src/contracts/execution/repetitions.ts';
+import { createCreateVersions } from '../../../src/contracts/images/create-versions.ts';
 import { ContractQueue } from '../../../src/contracts/waiting/contract-queue.ts';
-import { createCreateVersions } from '../../../src/contracts/waiting/create-versions.ts';
 import type { PoolEntry } from '../../../src/mempool/entries/entry.ts';
 import { unchecked } from '../../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';

@@ -23,10 +23,10 @@ import {
 import { createPhaseRoom } from '../../../src/contracts/execution/phase-room.ts';
 import { ATTEMPTS_MAX, createRepetitions } from '../../../src/contracts/execution/repetitions.ts';
 import { createRunTimes } from '../../../src/contracts/execution/run-times.ts';
+import { createCreateVersions } from '../../../src/contracts/images/create-versions.ts';
 import { createImageLoads } from '../../../src/contracts/images/image-loads.ts';
 import type { StatusReport } from '../../../src/contracts/statuses/status-report.ts';
 import { ContractQueue } from '../../../src/contracts/waiting/contract-queue.ts';
-import { createCreateVersions } from '../../../src/contracts/waiting/create-versions.ts';
 import type { PoolEntry } from '../../../src/mempool/entries/entry.ts';
 import { unchecked } from '../../../src/tx/proof-verdicts.ts';
 import { createContract } from '../../../src/tx/types/103-create-contract.ts';

@@ -7,22 +7,22 @@
  * turn comes, an item that is stored, or no longer meant for this node, counts as done.
  */
 
-import { unlessOurs } from '../base/assert.ts';
-import { equal } from '../base/bytes.ts';
-import type { Clock, Log } from '../base/ports.ts';
-import type { Blockchain } from '../chain/blockchain.ts';
-import { headerRowAt, transactionBytesAt } from '../chain/store/stored-blocks.ts';
-import type { ChainScheme } from '../codec/codec.ts';
-import { TimeSlice } from '../concurrency/time-slice.ts';
-import { isMember, RECIPIENT } from '../ledger/policies.ts';
-import { withMembers } from '../tx/members.ts';
-import { decodeStoredTx, defOfBytes } from '../tx/registry.ts';
-import type { Tx } from '../tx/transaction.ts';
-import { updatePolicy } from '../tx/types/113-update-policy.ts';
-import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
-import type { Backlog } from './fetching/fetch-backlog.ts';
+import { unlessOurs } from '../../base/assert.ts';
+import { equal } from '../../base/bytes.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import type { Blockchain } from '../../chain/blockchain.ts';
+import { headerRowAt, transactionBytesAt } from '../../chain/store/stored-blocks.ts';
+import type { ChainScheme } from '../../codec/codec.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { isMember, RECIPIENT } from '../../ledger/policies.ts';
+import { withMembers } from '../../tx/members.ts';
+import { decodeStoredTx, defOfBytes } from '../../tx/registry.ts';
+import type { Tx } from '../../tx/transaction.ts';
+import { updatePolicy } from '../../tx/types/113-update-policy.ts';
+import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
+import type { ItemId } from '../protocol/item-id.ts';
+import type { Backlog } from './fetch-backlog.ts';
 import { PolicyWalk, type Visit, type VisitPolicy } from './policy-walk.ts';
-import type { ItemId } from './protocol/item-id.ts';
 
 /** Others are not decoded: reading their scripts would take seconds for a block. */
 function isFollowed(bytes: Uint8Array): boolean {

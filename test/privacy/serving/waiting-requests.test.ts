@@ -4,20 +4,20 @@
  */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { base58 } from '../../src/base/base58.ts';
-import type { ItemId } from '../../src/privacy/protocol/item-id.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import type { ItemId } from '../../../src/privacy/protocol/item-id.ts';
 import {
   DATA,
   encodeRequest,
   NO_DATA,
   signedByAsker,
-} from '../../src/privacy/protocol/privacy-messages.ts';
-import { BUSY_MS_MAX } from '../../src/privacy/serving/serve-items.ts';
-import { family } from '../chain/chain-harness.ts';
-import { seededRandom } from '../crypto/random.ts';
-import type { ClusterNode } from '../network/cluster.ts';
-import { type Maverick, maverick } from '../network/maverick.ts';
-import { dataOf, make, members, sha256 } from './members.ts';
+} from '../../../src/privacy/protocol/privacy-messages.ts';
+import { BUSY_MS_MAX } from '../../../src/privacy/serving/serve-items.ts';
+import { family } from '../../chain/chain-harness.ts';
+import { seededRandom } from '../../crypto/random.ts';
+import type { ClusterNode } from '../../network/cluster.ts';
+import { type Maverick, maverick } from '../../network/maverick.ts';
+import { dataOf, make, members, sha256 } from '../members.ts';
 
 const random = seededRandom('a request that waits');
 

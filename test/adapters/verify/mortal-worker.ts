@@ -5,8 +5,8 @@ import {
   readBatch,
   type VerifyThreadData,
   verdictsOf,
-} from '../../src/adapters/verify/signature-batch.ts';
-import { fromUtf8 } from '../../src/base/bytes.ts';
+} from '../../../src/adapters/verify/signature-batch.ts';
+import { fromUtf8 } from '../../../src/base/bytes.ts';
 
 parentPort?.on('message', (buffer: ArrayBuffer) => {
   const items = readBatch(buffer, workerData as VerifyThreadData);

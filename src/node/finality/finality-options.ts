@@ -1,6 +1,7 @@
 /** What the configuration says of the finality of a node. */
-import { notePath } from '../finality/voter-note.ts';
-import type { Config } from './settings.ts';
+
+import type { Config } from '../config/settings.ts';
+import { notePath } from './voter-note.ts';
 
 export interface FinalityOptionsOfNode {
   readonly isPoa: boolean;

@@ -2,13 +2,13 @@
  * Votes for the highest justified block that this node has from a block alone (finality.md#spread). Nobody may repeat
  * them any more, and a peer on a branch with a higher score learns of the block by votes.
  */
-import { latin1 } from '../../base/bytes.ts';
-import { voteFor } from '../carried.ts';
-import { votesOf } from '../proofs/final-proof.ts';
-import type { BlockIndex } from '../tracked-block.ts';
-import type { Tracker } from '../tracker.ts';
-import type { KeptVotes } from '../votes/kept-votes.ts';
-import type { Checkpoint, SignedVote } from '../votes/vote.ts';
+import { latin1 } from '../base/bytes.ts';
+import { voteFor } from './carried.ts';
+import { votesOf } from './proofs/final-proof.ts';
+import type { BlockIndex } from './tracked-block.ts';
+import type { Tracker } from './tracker.ts';
+import type { KeptVotes } from './votes/kept-votes.ts';
+import type { Checkpoint, SignedVote } from './votes/vote.ts';
 
 export interface JustifiedVotesPorts {
   readonly tracker: Tracker;

@@ -1,9 +1,9 @@
 /** The page of the protocol shows every charge as the code has it. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { Charge } from '../../src/base/charge.ts';
-import { BLOCK_SCRIPT_UNITS_MAX } from '../../src/block/block.ts';
-import { createFamily, familyNames } from '../../src/crypto/families.ts';
+import type { Charge } from '../../../src/base/charge.ts';
+import { BLOCK_SCRIPT_UNITS_MAX } from '../../../src/block/block.ts';
+import { createFamily, familyNames } from '../../../src/crypto/families.ts';
 import {
   ADDRESS_HASHES,
   BYTES_CHARGE,
@@ -19,15 +19,15 @@ import {
   STEP_UNITS,
   sum,
   TEXT_CHARGE,
-} from '../../src/script/evaluation/charges.ts';
+} from '../../../src/script/evaluation/charges.ts';
 import {
   type Builtin,
   builtins,
   CONSTRUCTOR_CHARGE,
-} from '../../src/script/evaluation/functions.ts';
-import { RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
+} from '../../../src/script/evaluation/functions.ts';
+import { RUN_UNITS_MAX } from '../../../src/script/evaluation/meter.ts';
 
-const page = readFileSync(new URL('../../docs/protocol/scripts.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/protocol/scripts.md', import.meta.url), 'utf8');
 
 const text = (charge: Charge, of: string): string => sum(charge.fixed, pieces(charge, of));
 

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { verifyPoolLimits } from '../../src/adapters/verify/signature-limits.ts';
+import { verifyPoolLimits } from '../../../src/adapters/verify/signature-limits.ts';
 import {
   VerifyPool,
   VerifyPoolClosedError,
   VerifyThreadError,
-} from '../../src/adapters/verify/signature-pool.ts';
-import { VerifyQueueFullError } from '../../src/adapters/verify/signature-queue.ts';
-import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
-import { utf8 } from '../../src/base/bytes.ts';
-import type { SignatureCheck } from '../../src/base/ports.ts';
-import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
-import { inlineVerifier } from '../simulated/inline-verifier.ts';
-import { seededRandom } from './random.ts';
+} from '../../../src/adapters/verify/signature-pool.ts';
+import { VerifyQueueFullError } from '../../../src/adapters/verify/signature-queue.ts';
+import { createVerifyThreads } from '../../../src/adapters/verify/signature-threads.ts';
+import { utf8 } from '../../../src/base/bytes.ts';
+import type { SignatureCheck } from '../../../src/base/ports.ts';
+import { createCurve25519 } from '../../../src/crypto/curve25519/curve25519-family.ts';
+import { seededRandom } from '../../crypto/random.ts';
+import { inlineVerifier } from '../../simulated/inline-verifier.ts';
 
 const family = createCurve25519();
 const random = seededRandom('pool');

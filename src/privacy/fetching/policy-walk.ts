@@ -2,11 +2,11 @@
  * Walks through the items of policies in pages, since a range of the store must not stay open while
  * the head moves, and in short pieces, so that everything else can run.
  */
-import type { Clock } from '../base/ports.ts';
-import { TimeSlice } from '../concurrency/time-slice.ts';
-import type { KeyedView } from '../ledger/committed-view.ts';
-import { allPolicies, hashesOf } from '../ledger/policies.ts';
-import type { ItemId } from './protocol/item-id.ts';
+import type { Clock } from '../../base/ports.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { KeyedView } from '../../ledger/committed-view.ts';
+import { allPolicies, hashesOf } from '../../ledger/policies.ts';
+import type { ItemId } from '../protocol/item-id.ts';
 
 export type Visit = (item: ItemId) => Promise<void>;
 export type VisitPolicy = (policyId: Uint8Array) => Promise<void> | void;

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { base58 } from '../../src/base/base58.ts';
-import { type ApiError, apiError } from '../../src/base/errors.ts';
-import type { DataToSend } from '../../src/privacy/sending/data-to-send.ts';
-import { account } from '../chain/chain-harness.ts';
-import { dataOf, held, type Keeper, type Members, members, sha256 } from './members.ts';
+import { base58 } from '../../../src/base/base58.ts';
+import { type ApiError, apiError } from '../../../src/base/errors.ts';
+import type { DataToSend } from '../../../src/privacy/sending/data-to-send.ts';
+import { account } from '../../chain/chain-harness.ts';
+import { dataOf, held, type Keeper, type Members, members, sha256 } from '../members.ts';
 
 const LIMIT_BYTES = 20 * 1024 * 1024;
 

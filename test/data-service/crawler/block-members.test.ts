@@ -2,12 +2,12 @@
 import t from 'tap';
 import { stringify } from '../../../src/base/json/json.ts';
 import { inOneGo } from '../../../src/concurrency/steps.ts';
+import { withMemberRows } from '../../../src/data-service/crawler/block-members.ts';
 import {
   type ChainBlock,
   NotABlock,
   readBlock,
 } from '../../../src/data-service/crawler/chain-block.ts';
-import { withMemberRows } from '../../../src/data-service/crawler/member-rows.ts';
 import { rowsOf } from '../../../src/data-service/crawler/rows/rows.ts';
 
 const transfer = (id: string, sender: string, recipient: string) => ({

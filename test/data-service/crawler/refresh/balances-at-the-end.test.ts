@@ -3,21 +3,21 @@
  * node (data-service.md#balances).
  */
 import t, { type Test } from 'tap';
-import { undiciClient } from '../../../src/adapters/http/undici.ts';
-import { systemClock } from '../../../src/adapters/system.ts';
-import type { Database } from '../../../src/base/ports/database.ts';
-import type { HttpReply } from '../../../src/base/ports/http.ts';
-import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
-import type { BesideCrawl } from '../../../src/data-service/crawler/refresh/beside-crawl.ts';
-import { balanceRefresher } from '../../../src/data-service/crawler/refresh/refresh-balances.ts';
-import { turnRefresher } from '../../../src/data-service/crawler/refresh/refresh-turns.ts';
-import { rollBack } from '../../../src/data-service/crawler/remove-blocks.ts';
-import { NotContinuous } from '../../../src/data-service/crawler/store-end.ts';
-import { memoryLog } from '../../node/memory-ports.ts';
-import { crawl } from '../crawling.ts';
-import { type MadeChain, madeChain } from '../made-chain.ts';
-import { json, type MadeNodeOptions, madeNode } from '../made-node.ts';
-import { onBothStores } from '../stores.ts';
+import { undiciClient } from '../../../../src/adapters/http/undici.ts';
+import { systemClock } from '../../../../src/adapters/system.ts';
+import type { Database } from '../../../../src/base/ports/database.ts';
+import type { HttpReply } from '../../../../src/base/ports/http.ts';
+import { NodeReader } from '../../../../src/data-service/crawler/node-reader.ts';
+import type { BesideCrawl } from '../../../../src/data-service/crawler/refresh/beside-crawl.ts';
+import { balanceRefresher } from '../../../../src/data-service/crawler/refresh/refresh-balances.ts';
+import { turnRefresher } from '../../../../src/data-service/crawler/refresh/refresh-turns.ts';
+import { rollBack } from '../../../../src/data-service/crawler/remove-blocks.ts';
+import { NotContinuous } from '../../../../src/data-service/crawler/store-end.ts';
+import { memoryLog } from '../../../node/memory-ports.ts';
+import { crawl } from '../../crawling.ts';
+import { type MadeChain, madeChain } from '../../made-chain.ts';
+import { json, type MadeNodeOptions, madeNode } from '../../made-node.ts';
+import { onBothStores } from '../../stores.ts';
 
 t.setTimeout(240_000);
 

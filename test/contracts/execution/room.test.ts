@@ -1,18 +1,18 @@
 /** Results of contracts in a block that has room for some of them, or for none. */
 
 import t from 'tap';
-import { MIB } from '../../src/base/limits/budget.ts';
-import { blockAt } from '../../src/chain/store/stored-blocks.ts';
-import { base58 } from '../../src/codec/text.ts';
-import { createBlockInWork } from '../../src/contracts/execution/block-in-work.ts';
-import { createPhaseRoom } from '../../src/contracts/execution/phase-room.ts';
-import { unchecked } from '../../src/tx/proof-verdicts.ts';
-import { createContract } from '../../src/tx/types/103-create-contract.ts';
-import { mine, newChain, nextTurn, signed, users } from '../chain/chain-harness.ts';
-import { makeBlock } from '../chain/make-block.ts';
-import type { Program } from '../simulated/containers.ts';
-import { success } from '../simulated/containers.ts';
-import { contractNode } from './contract-node.ts';
+import { MIB } from '../../../src/base/limits/budget.ts';
+import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
+import { base58 } from '../../../src/codec/text.ts';
+import { createBlockInWork } from '../../../src/contracts/execution/block-in-work.ts';
+import { createPhaseRoom } from '../../../src/contracts/execution/phase-room.ts';
+import { unchecked } from '../../../src/tx/proof-verdicts.ts';
+import { createContract } from '../../../src/tx/types/103-create-contract.ts';
+import { mine, newChain, nextTurn, signed, users } from '../../chain/chain-harness.ts';
+import { makeBlock } from '../../chain/make-block.ts';
+import type { Program } from '../../simulated/containers.ts';
+import { success } from '../../simulated/containers.ts';
+import { contractNode } from '../contract-node.ts';
 
 const KB = 1000;
 const SET = [`miner.max-block-size-in-bytes=${250 * KB}`];
