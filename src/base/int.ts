@@ -17,11 +17,6 @@ export function add(a: bigint, b: bigint): bigint {
   return sum;
 }
 
-/** a − b. Throws ApiError Overflow outside the i64 range. */
-export function sub(a: bigint, b: bigint): bigint {
-  return add(a, -b);
-}
-
 /** ⌊a·b/c⌋ for non-negative operands; the product in between is exact. Throws ApiError Overflow. */
 export function mulDivFloor(a: bigint, b: bigint, c: bigint): bigint {
   const quotient = (a * b) / c;

@@ -1,7 +1,7 @@
 /**
  * Contracts are executed by optimistic concurrency: beside the block and at the same time, each run
  * notes what it reads (its read set), a result is validated against what came in meanwhile, and a
- * stale one is not serializable, so the call is executed again (change-log.ts, contract-phase.ts).
+ * stale one is not serializable, so the call is executed again (reads/change-log.ts, contract-phase.ts).
  *
  * This file, where the folder is entered, fills the draft of a block of this node in two parts: first
  * with the transactions that need no container, then with the contract transactions

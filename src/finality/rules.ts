@@ -1,4 +1,4 @@
-/** The rules that an engine runs, together, so that a simulation can show what each one is for. */
+/** The rules that an engine runs, among them the two of a voter and of a miner that stand here. */
 import { type Link, mayVote } from './votes/links.ts';
 import { decidingSets, quorum } from './votes/voter-sets.ts';
 
@@ -39,8 +39,8 @@ export interface Progress {
 }
 
 /**
- * How far a chain goes on without finality (finality.md#waiting), and which branch a node follows. These decide
- * what a node makes and prefers; they make no block invalid.
+ * How far a chain goes on without finality (finality.md#waiting). It decides what a node makes, and makes no
+ * block invalid.
  */
 export function mayMakeBlock(progress: Progress): boolean {
   const { height, final, maxRollback } = progress;
@@ -49,6 +49,7 @@ export function mayMakeBlock(progress: Progress): boolean {
   return isQuorumConnected && (hasQuorumVoted || carriesJustification);
 }
 
+/** Together, so that a simulation can show what each one is for. */
 export const rules = { quorum, decidingSets, mayVote, noteAfterLoss, mayMakeBlock };
 
 export type Rules = typeof rules;

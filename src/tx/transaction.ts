@@ -233,9 +233,3 @@ export type Input<F extends Fields> = Omit<Values<F>, Optional<F>> & {
 export function transaction<const F extends Fields>(def: TxType<F>): TxType<F> {
   return def;
 }
-
-/** The refusal of one transaction of a block or batch. */
-export interface Refusal {
-  readonly id: Uint8Array;
-  readonly error: ApiError;
-}

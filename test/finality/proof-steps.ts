@@ -1,5 +1,5 @@
 /**
- * Collects what an offline proof needs from a chain (offline-proof.ts). It walks the chain from its head
+ * Collects what an offline proof needs from a chain (proofs/offline-proof.ts). It walks the chain from its head
  * down to the trusted block.
  */
 import { latin1 } from '../../src/base/bytes.ts';

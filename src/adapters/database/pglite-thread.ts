@@ -86,6 +86,8 @@ export async function pgliteThread(
     await worker.terminate();
   };
   await opening.promise.catch(async (cause: DatabaseError) => {
+    // What was read may be why.
+    loaded = undefined;
     await end(cause);
     throw cause;
   });

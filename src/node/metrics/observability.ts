@@ -219,8 +219,6 @@ export const events = {
   ...keyEvents,
 } as const;
 
-export type EventName = keyof typeof events;
-
 /** Limits in seconds of work within the process. */
 const WORK = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 /** Limits in seconds between blocks. */

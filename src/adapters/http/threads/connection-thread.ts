@@ -1,6 +1,6 @@
 /**
  * A thread that holds connections of clients: it reads requests, applies the rules of access, and
- * refuses what is too much. What needs no state is done by others beside it (offload-threads.ts); all
+ * refuses what is too much. What needs no state is done by others beside it (offload/offload-threads.ts); all
  * else it passes on to the main thread.
  *
  * Invariants: every request that was passed on is answered once; an answer that the main thread
