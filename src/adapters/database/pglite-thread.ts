@@ -37,13 +37,7 @@ export async function pgliteThread(
   store: Omit<PgliteData, 'program'>,
   heard: (channel: string) => void,
 ): Promise<PgliteThread> {
-  const program = await loadProgram();
-  const worker = new Worker(WORKER, {
-    name: 'pglite',
-    workerData: { ...store, program } satisfies PgliteData,
-    env: {},
-    execArgv: threadFlags(),
-  });
+  const worker = await startWorker(store);
   const pending = new Map<number, Pending>();
   const opening = Promise.withResolvers<void>();
   let ended: DatabaseError | undefined;
@@ -109,6 +103,16 @@ export async function pgliteThread(
 function failure({ code, message }: { code: string; message: string }): DatabaseError {
   const isFull = /No space left|ENOSPC/.test(message);
   return new DatabaseError(isFull ? 'full' : databaseFailure(code), message);
+}
+
+async function startWorker(store: Omit<PgliteData, 'program'>): Promise<Worker> {
+  const program = await loadProgram();
+  return new Worker(WORKER, {
+    name: 'pglite',
+    workerData: { ...store, program } satisfies PgliteData,
+    env: {},
+    execArgv: threadFlags(),
+  });
 }
 
 /** A thread that follows another one begins with what the engine has compiled for it. */
