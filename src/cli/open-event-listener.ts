@@ -1,5 +1,4 @@
 /** The service of events over gRPC, as the configuration says. */
-
 import { StartError } from '../base/faults/start-error.ts';
 import type { ListenEvents } from '../base/ports/event-service.ts';
 import type { Clock } from '../base/ports.ts';

@@ -1,5 +1,4 @@
 /** The metrics of a node in this process, where its configuration enables them. */
-
 import { StartError } from '../base/faults/start-error.ts';
 import type { Log } from '../base/ports.ts';
 import type { Config } from '../node/config/settings.ts';

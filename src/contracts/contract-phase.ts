@@ -6,7 +6,6 @@
  * contracts stands still; a result is not used where its run has read what changed meanwhile, so
  * every block is what some order of its runs gives; after the end nothing changes the draft.
  */
-
 import { roundLimits as limits } from '../base/limits/round-limits.ts';
 import type { Clock } from '../base/ports.ts';
 import { FairSemaphore } from '../concurrency/fair-semaphore.ts';

@@ -1,4 +1,7 @@
-/** The rules that an engine runs, among them the two of a voter and of a miner that stand here. */
+/**
+ * The rules that an engine runs. Two stand here: the note of a voter that lost its own, and when a miner goes
+ * on without finality.
+ */
 import { type Link, mayVote } from './votes/links.ts';
 import { decidingSets, quorum } from './votes/voter-sets.ts';
 

@@ -1,5 +1,4 @@
 /** Contract execution on a configured node. */
-
 import type { Containers } from '../base/ports/containers.ts';
 import type { KeyFilters } from '../base/ports/patterns.ts';
 import type { Clock } from '../base/ports.ts';

@@ -2,7 +2,6 @@
  * Routes that need a key, with a record of each request: whose key, from where, what, and how it
  * ended. Bodies, queries and secrets are not recorded.
  */
-
 import { parse } from '../base/json/json.ts';
 import type { HttpReply, HttpRequest, HttpRoute, ThreadRefusal } from '../base/ports/http.ts';
 import type { AuditEntry, AuditLog, Clock } from '../base/ports.ts';

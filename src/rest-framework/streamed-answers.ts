@@ -6,7 +6,6 @@
  * rows or bytes than its budget allows; the bytes of all unfinished answers together are limited,
  * and those of a finished answer are freed when it has been sent.
  */
-
 import { apiError } from '../base/errors.ts';
 import type { Budget } from '../base/limits/budget.ts';
 import { MIB } from '../base/limits/budget.ts';

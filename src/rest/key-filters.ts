@@ -2,7 +2,6 @@
  * Filters of keys by patterns, and the work that each request and each client may cause. Threads do
  * the work; this counts it.
  */
-
 import { apiError } from '../base/errors.ts';
 import { contractLimits } from '../base/limits/contract-limits.ts';
 import type { KeyFilters, Patterns } from '../base/ports/patterns.ts';

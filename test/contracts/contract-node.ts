@@ -1,5 +1,4 @@
 /** A whole node in the process of the test whose contracts are functions. */
-
 import { ApiError } from '../../src/base/errors.ts';
 import type { Containers, ContractExecution, DataEntry } from '../../src/base/ports/containers.ts';
 import { base58 } from '../../src/codec/text.ts';

@@ -1,5 +1,4 @@
 /** Compiled scripts for tests, by their source. */
-
 import type { Context } from '../../src/script/language/tree.ts';
 import { createScripts } from '../../src/script/script.ts';
 import { family } from './network.ts';

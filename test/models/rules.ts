@@ -1,5 +1,4 @@
 /** The rules that the models run: those of src/finality, so that a mutation can replace one. */
-
 import { mayMakeBlock, noteAfterLoss } from '../../src/finality/rules.ts';
 import {
   type Link,

@@ -3,7 +3,6 @@
  * its script `/run.sh`. The call is in environment variables, which the engine gets as a list, so that
  * no text of a transaction is ever part of a command.
  */
-
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { ContractExecution, ContractOutcome } from '../../base/ports/containers.ts';
 import type { Log } from '../../base/ports.ts';

@@ -2,7 +2,6 @@
  * What the node knows of each image and interface that calls have asked for: its container where it
  * has one, and what went wrong where it has none.
  */
-
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { ContractFailure, ContractImage } from '../../base/ports/containers.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';

@@ -80,7 +80,7 @@ export async function pgliteThread(
     await worker.terminate();
   };
   await opening.promise.catch(async (cause: DatabaseError) => {
-    // What was read may be why.
+    // The files may have been damaged when they were read.
     loaded = undefined;
     await end(cause);
     throw cause;

@@ -2,7 +2,6 @@
  * Reads rows through a transaction. Each row is checked against its checksum, and results are
  * copies, since the binding's fast getter reuses its buffer.
  */
-
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import type { StoreView } from '../../base/ports.ts';
 import type { Environment, Within } from './environment.ts';

@@ -7,7 +7,6 @@
  * transaction says which of the two happened, since no other process writes; the next write starts
  * another thread.
  */
-
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import type { StoreWrite } from '../../base/ports.ts';
 import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns.ts';

@@ -8,7 +8,6 @@
  * the engine is at fault. Then everything waits but contracts that have succeeded last, whose next
  * success ends it. The images of one creator are half of them at most.
  */
-
 import { roundLimits as limits } from '../../base/limits/round-limits.ts';
 import type { Clock } from '../../base/ports.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';

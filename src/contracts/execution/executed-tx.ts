@@ -1,5 +1,4 @@
 /** The transaction that carries the results of an execution (105), made and signed by the miner. */
-
 import { apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
 import type { DataEntry } from '../../base/ports/containers.ts';

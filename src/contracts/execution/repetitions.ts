@@ -3,7 +3,6 @@
  * before, and there are few (contracts.md#what-a-call-that-fails-costs). What the system around holds
  * up, such as a registry that does not answer, costs no attempt, but comes to an end as well.
  */
-
 import { roundLimits as limits } from '../../base/limits/round-limits.ts';
 import type { Clock } from '../../base/ports.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';

@@ -3,7 +3,6 @@
  * and before all single calls (contracts.md#inside-atomic-transactions). What waits does not hold up
  * the rest: the part takes its share of the round at most, and each sender a share of the part.
  */
-
 import { roundLimits } from '../../base/limits/round-limits.ts';
 import type { Clock } from '../../base/ports.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';

@@ -1,5 +1,4 @@
 /** How much one execution may read: what it asks for comes from a program that nobody trusts. */
-
 import { apiError } from '../../base/errors.ts';
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 

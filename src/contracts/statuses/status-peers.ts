@@ -2,7 +2,6 @@
  * What status records need of the network: sessions with peers that have proved their owner keys.
  * network/sessions/session-registry.ts implements it.
  */
-
 import type { Misconduct } from '../../base/faults/misconduct.ts';
 import type { PaceLimits } from '../../base/limits/budget.ts';
 

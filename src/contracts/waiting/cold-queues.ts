@@ -2,7 +2,6 @@
  * Contract queues that wait for containers to start. One of each image asks whether its container is
  * ready, less and less often; when it is, all go on.
  */
-
 import { roundLimits as limits } from '../../base/limits/round-limits.ts';
 import type { Clock } from '../../base/ports.ts';
 

@@ -1,8 +1,8 @@
 /**
  * What the contract transactions inside an atomic one run, found before anything runs: results change
  * the entries of a contract, and never its image or version. The entry of the pool has all that it
- * takes: one that waits for an image would else be decoded in every round. The warm-up needs them as
- * groups do.
+ * takes: one that waits for an image would else be decoded in every round. They lie here because
+ * the warm-up needs them too.
  */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { ContractImage } from '../../base/ports/containers.ts';

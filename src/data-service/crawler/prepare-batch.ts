@@ -2,7 +2,6 @@
  * Makes the rows of a batch before its transaction begins, while the batch before it is written.
  * They follow from the blocks, from the place where they begin, and from what earlier blocks named.
  */
-
 import { utf8 } from '../../base/bytes.ts';
 import { MIB } from '../../base/limits/budget.ts';
 import type { Queries } from '../../base/ports/database.ts';

@@ -5,7 +5,6 @@
  * The crawler notifies of every batch. Where the store gives no notifications (a standby), or they
  * get lost, the store is asked now and then.
  */
-
 import { ApiError, apiError } from '../../base/errors.ts';
 import { DatabaseError, type Listener } from '../../base/ports/database.ts';
 import type { Log } from '../../base/ports.ts';

@@ -4,7 +4,6 @@
  *
  * Invariants: nothing is sent or accepted while the node is far behind, and watchers are left out.
  */
-
 import { latin1 } from '../../base/bytes.ts';
 import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock, Log } from '../../base/ports.ts';

@@ -4,7 +4,6 @@
  *
  * Invariant: an announced score expires, and does not count from a peer that announced a false one.
  */
-
 import { compare, equal, latin1 } from '../../base/bytes.ts';
 import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports.ts';

@@ -1,5 +1,4 @@
 /** What the configuration says of the finality of a node. */
-
 import type { Config } from '../config/settings.ts';
 import { notePath } from './voter-note.ts';
 

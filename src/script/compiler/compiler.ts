@@ -2,7 +2,6 @@
  * From syntax to the typed tree (docs/protocol/scripts.md#compiler). The texts of the refusals are
  * those that clients know.
  */
-
 import { Steps } from '../language/steps.ts';
 import { type Context, ScriptError, type Tree, type Version } from '../language/tree.ts';
 import {

@@ -2,7 +2,6 @@
  * `match` becomes a variable with tests of its kind (docs/protocol/scripts.md#match). A value that
  * no case takes would end in `throw()`; the check of exhaustiveness makes that unreachable.
  */
-
 import { TRUE, type Tree } from '../language/tree.ts';
 import {
   breadth,

@@ -2,7 +2,6 @@
  * Whether arguments match the parameters of a function, and what it then returns
  * (docs/protocol/scripts.md#calls).
  */
-
 import { type Builtin, overloadsOf, type Parameter, type Result } from '../evaluation/functions.ts';
 import type { CaseTypes } from '../language/case-types.ts';
 import type { Header } from '../language/tree.ts';

@@ -1,5 +1,4 @@
 /** Whether the value of an argument has the type of its parameter. */
-
 import { BOOLEAN, BYTES, INT, members, STRING, type Type } from '../language/types.ts';
 import { isBytes, isList, isObject, type Value } from '../language/values.ts';
 import type { Parameter } from './functions.ts';

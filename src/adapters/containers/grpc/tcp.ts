@@ -2,7 +2,6 @@
  * One TCP port for all containers. A connection belongs to the container whose token it shows
  * first, and other tokens open nothing on it.
  */
-
 import { apiError } from '../../../base/errors.ts';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports.ts';

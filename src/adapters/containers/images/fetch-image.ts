@@ -5,7 +5,6 @@
  * Users learn what became of it in a few fixed words, because the texts of engines and registries tell
  * of the network of the node. The log has them.
  */
-
 import { type ImageName, registryOf } from '../../../base/image-name.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { ContractImage } from '../../../base/ports/containers.ts';

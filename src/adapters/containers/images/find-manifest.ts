@@ -1,5 +1,4 @@
 /** From the name and the hash of an image to what the engine must fetch, before it fetches anything. */
-
 import type { ImageName } from '../../../base/image-name.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Platform } from '../engine-answers.ts';

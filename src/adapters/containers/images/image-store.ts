@@ -2,7 +2,6 @@
  * Images of contracts: found by their id, fetched by their name where they are missing, and used only
  * where the id is the hash that the contract names (contracts.md#images).
  */
-
 import {
   type ImageName,
   imagePattern,
