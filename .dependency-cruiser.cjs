@@ -1,3 +1,6 @@
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+
 // The layer rule of docs/architecture.md: a folder imports only from layers below its own.
 const layers = [
   ['base'],
@@ -20,6 +23,11 @@ const rooms = {
   finality: ['votes', 'proofs', 'spread'],
   privacy: ['protocol', 'sending', 'storage', 'fetching', 'serving'],
 };
+for (const [folder, all] of Object.entries(rooms)) {
+  const missing = all.filter((room) => !existsSync(join(__dirname, 'src', folder, room)));
+  if (missing.length > 0)
+    throw new Error(`src/${folder} has no ${missing}: its rule checks nothing`);
+}
 const services = layers[6].join('|');
 /** The families of cryptography: folders of src/crypto. */
 const families = 'curve25519|gost';
