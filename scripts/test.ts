@@ -1,7 +1,9 @@
 /**
  * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs the named test files, or
  * all of them and some once more as another kind of node (repeated-runs.ts), and reports at the end
- * how many assertions passed and which tests failed.
+ * how many assertions passed and which tests failed. Many files wait most of their time for rounds,
+ * engines or other processes, so further files run while the processors are idle, unless `--jobs`
+ * says how many run at a time.
  *
  * It does so whatever happens in a test file. When one file exceeds its time, tap's own runner
  * drops the files that have not begun and prints no summary.
@@ -9,6 +11,7 @@
 import { globSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
+import { idleShare } from './idle-share.ts';
 import { repeatedRuns } from './repeated-runs.ts';
 import { type FileResult, TestFile, type TestRun } from './test-file.ts';
 
@@ -16,9 +19,15 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     timeout: { type: 'string', default: String(packageJson.tap.timeout) },
-    jobs: { type: 'string', default: String(packageJson.tap.jobs) },
+    jobs: { type: 'string' },
   },
 });
+const jobs = Number(values.jobs ?? packageJson.tap.jobs);
+/** Of them at a time. */
+const furtherMax = values.jobs === undefined ? packageJson.tap.jobs : 0;
+/** A further file begins after so long with this part of the processors idle. */
+const IDLE_MS = 2000;
+const IDLE_MIN = 0.4;
 const timeoutMs = Number(values.timeout) * 1000;
 const once = (file: string): TestRun => ({ file });
 const waiting: TestRun[] =
@@ -36,15 +45,30 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
+async function run(one: TestRun): Promise<void> {
+  const test = new TestFile(one, timeoutMs);
+  running.add(test);
+  const result = await test.result();
+  running.delete(test);
+  results.push(result);
+  console.log(report(result));
+}
+
 async function work(): Promise<void> {
-  for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-    const test = new TestFile(one, timeoutMs);
-    running.add(test);
-    const result = await test.result();
-    running.delete(test);
-    results.push(result);
-    console.log(report(result));
+  for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await run(one);
+}
+
+/** What has begun last is in the sample that the next one waits for. */
+async function workWhileIdle(): Promise<void> {
+  const further = new Set<Promise<void>>();
+  while (waiting.length > 0) {
+    const isIdle = (await idleShare(IDLE_MS)) >= IDLE_MIN;
+    const one = isIdle && further.size < furtherMax ? waiting.shift() : undefined;
+    if (one === undefined) continue;
+    const ran = run(one).finally(() => further.delete(ran));
+    further.add(ran);
   }
+  await Promise.all(further);
 }
 
 /** One line, which .ci/run also reads, and what is to be known about each failure. */
@@ -58,7 +82,10 @@ function report({ file, passed, failed, skipped, failures, seconds }: FileResult
   return line + details.join('');
 }
 
-await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+await Promise.all([
+  ...Array.from({ length: jobs }, work),
+  ...(furtherMax > 0 ? [workWhileIdle()] : []),
+]);
 const sum = (what: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((total, result) => total + result[what], 0);
 const left = fileCount - results.length;
