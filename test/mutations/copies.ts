@@ -11,9 +11,10 @@ export const ROOT = join(import.meta.dirname, '../..');
 /** What decides whether a block, a transaction, a result, a vote or confidential data are taken. */
 const FOLDERS = [
   ...['src/tx', 'src/mempool', 'src/chain', 'src/finality', 'src/contracts', 'src/privacy'],
+  'src/node/finality',
 ];
 /** What connects them, where it decides something itself. */
-const FILES = ['src/node/open-finality.ts', 'src/node/finality/voter-note.ts'];
+const FILES = ['src/node/open-finality.ts'];
 /** The JSON of transactions is a door of the REST interface, and no block passes it. */
 const LEFT_OUT = /^src\/tx\/json\//;
 
