@@ -1,14 +1,13 @@
 // Completes dist/ after the compiler: files that are not TypeScript, such as pages and schemas, the
-// examples, and hyper-express, our uWebSockets.js and their dependencies. hyper-express depends on a
-// git repository, which the `overrides` of package.json replace in the checkout only. So the
-// published package must not depend on it, and contains it in dist/node_modules.
+// examples, and our uWebSockets.js, which is in no registry, so that the published package contains
+// it in dist/node_modules.
 import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const target = 'dist/node_modules';
 const kept = ['uws-pack']; // a dependency of the published package; found further up
-const left = ['hyper-express'];
+const left = ['uWebSockets.js'];
 const bundled = new Map<string, string>();
 
 cpSync('src', 'dist/src', {

@@ -2,10 +2,11 @@
  * The Metrics port on prom-client, served as Prometheus text at `/metrics` on a separate listener.
  * So access to the metrics does not require access to the REST interface, and vice versa.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics } from '../base/ports.ts';
+import { createServer } from './http/node-own.ts';
 
 export interface MetricsServer {
   readonly metrics: Metrics;

@@ -65,6 +65,11 @@ t.test('time, chance and the process are reached through ports', async (t) => {
   );
 });
 
+t.test('nothing imports what would load more than it says', async (t) => {
+  const nodeHttp = /^import (?!type ).*from 'node:http'|^\} from 'node:http'/;
+  t.strictSame(places(sources, nodeHttp), [], 'src/adapters/http/node-own.ts has it without fetch');
+});
+
 t.test('no any', async (t) => {
   const found = sources.flatMap((file) => anysOf(parse(file)).map(() => file));
   const allowed = anyAllowed.filter((file) => found.includes(file));

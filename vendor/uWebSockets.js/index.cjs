@@ -1,4 +1,4 @@
-// hyper-express asks for uWebSockets.js, which its authors publish as a git repository only.
+// uWebSockets.js, which its authors publish as a git repository only.
 // uws-pack carries the same addons prebuilt, but its exports hide them from require();
 // so this package looks for the file itself and loads the one made for the running Node.
 const { existsSync } = require('node:fs');

@@ -1,8 +1,9 @@
 /**
- * Apps of uWebSockets.js, in the build that hyper-express uses (decision 2). Its addon is prebuilt
- * for some releases of Node only, so it is loaded on request and may be missing.
+ * Apps of uWebSockets.js (decision 2). Its addon is prebuilt for some releases of Node only, so it is
+ * loaded on request and may be missing.
  */
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import type { TlsFiles } from '../../base/ports/http.ts';
 import type { App, Door, Listener } from './app.ts';
 
@@ -21,11 +22,10 @@ interface ListeningApp extends NativeApp {
   listen(host: string, port: number, listening: (socket: unknown) => void): void;
 }
 
-/** The parts of the two packages that are used here. */
-interface HyperExpress {
-  readonly Server: new (options: object) => { readonly uws_instance: ListeningApp };
-}
+/** The parts that are used here. */
 interface Uws {
+  App(): ListeningApp;
+  SSLApp(files: object): ListeningApp;
   us_listen_socket_close(socket: unknown): void;
 }
 
@@ -33,20 +33,15 @@ interface Uws {
 export function loadNative(): NativeListener {
   const require = createRequire(import.meta.url);
   const uws: Uws = require('uWebSockets.js');
-  const { Server }: HyperExpress = require('hyper-express');
   return {
-    createApp(tls) {
-      return new Server({ ...filesOf(tls), auto_close: false }).uws_instance;
-    },
+    createApp: (tls) => (tls === undefined ? uws.App() : uws.SSLApp(filesOf(tls))),
     portDoor: (host, port) => portDoor(uws, host, port),
   };
 }
 
-function filesOf(tls: TlsFiles | undefined): object {
-  if (tls === undefined) return {};
-  const { cert, key, clientCa } = tls;
-  const files = { cert_file_name: cert, key_file_name: key };
-  return clientCa === undefined ? files : { ...files, ca_file_name: clientCa };
+function filesOf({ cert, key, clientCa }: TlsFiles): object {
+  const files = { cert_file_name: resolve(cert), key_file_name: resolve(key) };
+  return clientCa === undefined ? files : { ...files, ca_file_name: resolve(clientCa) };
 }
 
 function portDoor(uws: Uws, host: string, port: number): Door {

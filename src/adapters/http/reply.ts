@@ -1,10 +1,10 @@
 /** Writes answers. */
-import { STATUS_CODES } from 'node:http';
 import { type ApiError, apiError } from '../../base/errors.ts';
 import { stringify } from '../../base/json/json.ts';
 import type { HttpReply, HttpStream } from '../../base/ports/http.ts';
 import type { Response } from './app.ts';
 import type { HttpHeaders } from './cors.ts';
+import { STATUS_CODES } from './node-own.ts';
 
 const OK = 200;
 

@@ -1,9 +1,8 @@
 /**
  * The server of the Http port on an app (app.ts), native or of Node.
  *
- * Routes are bound to the native handlers below hyper-express: its request and response objects
- * cost a tenth of a GET and a third of a POST (docs/dependencies.md), and it never passes on the
- * body of a GET, which GET /addresses/balance/details needs. All limits of connections are here:
+ * Routes are bound to native handlers (decision 2: uWebSockets.js), which also pass on the body of a
+ * GET, as GET /addresses/balance/details needs it. All limits of connections are here:
  * arriving bodies, unsent answers, pending answers, work in one turn, connections. The apps
  * themselves end idle connections, slow headers and very slow bodies after 10 s.
  *

@@ -7,19 +7,14 @@
  * app with a new certificate can take over its port.
  */
 import { readFileSync } from 'node:fs';
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { TlsFiles } from '../../../base/ports/http.ts';
 import type { Handler, Listener } from '../app.ts';
 import { TWO_LENGTHS } from '../lengths.ts';
+import { createServer, STATUS_CODES } from '../node-own.ts';
 import { Connection } from './connection.ts';
 import { portDoor, type SocketApp } from './door.ts';
 import { httpDate } from './http-date.ts';
