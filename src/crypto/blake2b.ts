@@ -1,5 +1,5 @@
 /** BLAKE2b with a digest parameter of 32 bytes, without key. */
-import sodium from 'sodium-native';
+import { sodium } from './sodium.ts';
 
 const DIGEST_SIZE = 32;
 

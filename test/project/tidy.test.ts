@@ -68,6 +68,8 @@ t.test('time, chance and the process are reached through ports', async (t) => {
 t.test('nothing imports what would load more than it says', async (t) => {
   const nodeHttp = /^import (?!type ).*from 'node:http'|^\} from 'node:http'/;
   t.strictSame(places(sources, nodeHttp), [], 'src/adapters/http/node-own.ts has it without fetch');
+  const native = /^import (?!type ).*from 'sodium-native'/;
+  t.strictSame(places(sources, native), [], 'src/crypto/sodium.ts has it without a search');
 });
 
 t.test('no any', async (t) => {

@@ -1,10 +1,11 @@
 /** Accounts: seed phrase → account seed → private key → public key (accounts.md). */
-import sodium from 'sodium-native';
+
 import { concat, equal, utf8 } from '../../base/bytes.ts';
 import { decodeHex } from '../../base/hex.ts';
 import type { Random } from '../../base/ports.ts';
 import { CryptoError, type KeyPair } from '../family.ts';
 import { sha256 } from '../sha256.ts';
+import { sodium } from '../sodium.ts';
 import { secureHash } from './hashes.ts';
 
 export const KEY_SIZE = 32;

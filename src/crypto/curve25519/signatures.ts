@@ -4,9 +4,10 @@
  * A signature is R(32) ‖ S(32); bit 7 of its last byte is the sign of the Edwards key. The verdict
  * is libsodium's: S < L, no point of small order, no non-canonical key, no cofactor.
  */
-import sodium from 'sodium-native';
+
 import { concat } from '../../base/bytes.ts';
 import type { Random } from '../../base/ports.ts';
+import { sodium } from '../sodium.ts';
 import type { EdwardsKeys } from './edwards-keys.ts';
 import { edwardsOf, fromInteger, toInteger } from './field.ts';
 import { sha512 } from './hashes.ts';
