@@ -46,6 +46,8 @@ export interface SessionsDeps {
 }
 
 const HANDSHAKE = 'hs/1.0.0';
+/** A node that stops leaves requests without an answer a moment before its connection ends. */
+const ENDING_MS = 500;
 
 /** Name of a protocol on the wire. */
 export const wireNameOn =
@@ -65,6 +67,8 @@ export class SessionRegistry implements Sessions {
   private readonly entrance: Entrance<ConnectedSession>;
   private readonly sessionPorts: SessionPorts;
   private stopHeartbeat: (() => void) | undefined;
+  /** Ends the wait before a punishment. */
+  private readonly postponed = new Set<() => void>();
   private stopped = false;
 
   constructor(options: SessionsOptions, deps: SessionsDeps) {
@@ -89,7 +93,7 @@ export class SessionRegistry implements Sessions {
       requestHandler: (protocol) => this.protocols.requests.get(protocol),
       streamHandler: (protocol) => this.protocols.streams.get(protocol),
       paces: new Paces(clock),
-      onOffence: (session, offence, evidence) => this.punish(session, offence, evidence),
+      onOffence: (session, offence, evidence) => this.offended(session, offence, evidence),
       onClose: (session, reason) => this.leave(session, reason),
     };
     this.protocols.notices.set(ALIVE, aliveHandler);
@@ -157,6 +161,8 @@ export class SessionRegistry implements Sessions {
   async stop(): Promise<void> {
     this.stopped = true;
     this.stopHeartbeat?.();
+    for (const cancel of this.postponed) cancel();
+    this.postponed.clear();
     for (const session of this.table.all()) session.close('the node is stopping');
   }
 
@@ -191,6 +197,18 @@ export class SessionRegistry implements Sessions {
     const isRefused = penalties.blacklistReason(undefined, host) !== undefined;
     if (this.stopped || isRefused || !penalties.mayBegin(host, remoteId)) connection.abort();
     else this.unproved.arrive(connection);
+  }
+
+  private offended(session: ConnectedSession, offence: Offence, evidence: Evidence): void {
+    if (offence !== 'withheld') {
+      this.punish(session, offence, evidence);
+      return;
+    }
+    const cancel = this.deps.clock.after(ENDING_MS, () => {
+      this.postponed.delete(cancel);
+      if (session.isOpen()) this.punish(session, offence, evidence);
+    });
+    this.postponed.add(cancel);
   }
 
   private punish(session: Session, offence: Offence, { message: detail }: Evidence): void {

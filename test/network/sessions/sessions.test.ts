@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
+import { misconduct } from '../../../src/base/faults/misconduct.ts';
 import { CodecError } from '../../../src/codec/codec.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 import type { Delivery, Fate } from '../../simulated/memory-net.ts';
@@ -147,6 +148,27 @@ t.test('a session ends once, on both sides', async (t) => {
   t.strictSame(b.events, ['+a', '-a: the connection has ended']);
   t.notOk(near.notify('alive/1', new Uint8Array(0)));
   await t.rejects(near.request('alive/1', new Uint8Array(0), 10));
+});
+
+t.test('who ends its connection has withheld nothing', async (t) => {
+  const clock = fakeClock(0);
+  const parties = createParties(clock, { after: immediately });
+  const [a, b, c] = [parties.party('a'), parties.party('b'), parties.party('c')];
+  for (const party of [a, b, c]) await party.listen();
+  t.teardown(() => Promise.all([a.stop(), b.stop(), c.stop()]));
+  const blamed = () => a.log.of('peer.offence').length;
+  const near = [await a.dial(b), await a.dial(c)];
+  for (const session of near) session.offend('withheld', misconduct('no answer'));
+  t.equal(blamed(), 0);
+  await b.stop();
+  await until('the end of b', () => a.sessions.all().length === 1);
+  await clock.advance(1000);
+  t.equal(blamed(), 1, 'the one that has stayed');
+  const waiting = clock.timers();
+  near[1]!.offend('withheld', misconduct('no answer'));
+  t.equal(clock.timers(), waiting + 1);
+  await a.stop();
+  t.equal(clock.timers(), waiting - 1, 'neither it nor the heartbeat waits after a stop');
 });
 
 t.test('removed owners lose their sessions, returned ones may come back', async (t) => {
