@@ -17,7 +17,7 @@ const national: Files = {
   'test/chain/fork/forged-bodies.test.ts': {},
   'test/chain/script-budget.test.ts': {},
   'test/contracts/statuses/status-record.test.ts': {},
-  'test/system/crash/kills.test.ts': { CRASH_KILLS: '4' },
+  'test/system/crash/kills.test.ts': { CRASH_KILLS: '2' },
   // It takes long, so both other kinds of node are one run.
   'test/system/crash/unsigned.test.ts': { TEST_HTTP_THREADS: '2' },
   'test/system/e2e/lifecycle.test.ts': {},

@@ -25,7 +25,7 @@ import { createPromises } from './witness/promises.ts';
 import { startScriptLoad } from './witness/script-load.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
 
-const KILLS = Number(process.env['CRASH_KILLS'] ?? 15);
+const KILLS = Number(process.env['CRASH_KILLS'] ?? 6);
 const PER_SECOND = 500;
 const SENDERS = 64;
 const ROUND_MS = 1000;
