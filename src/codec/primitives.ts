@@ -49,7 +49,6 @@ function smallInteger(bytes: 1 | 2 | 4, signed: boolean, kind: string): Codec<nu
 
 export const u8 = smallInteger(1, false, 'byte');
 export const u16 = smallInteger(2, false, 'int');
-export const i16 = smallInteger(2, true, 'int');
 export const i32 = smallInteger(4, true, 'int');
 export const u32 = smallInteger(4, false, 'int');
 

@@ -1,12 +1,10 @@
 /**
- * What finality knows of a block: a port to the block index, and the step from a parent to its child.
+ * What finality knows of a block, and a port to the block index.
  *
  * Invariant: everything here is a function of the block and its ancestors, so that it can be stored with
  * the block, and all nodes that have the block agree on it.
  */
-import { latin1 } from '../base/bytes.ts';
 import type { Justification } from './proofs/justification.ts';
-import { type BlockOfVoters, voterSetsAfter } from './votes/entitled-voters.ts';
 import { makesSourceFinal } from './votes/links.ts';
 import type { Checkpoint } from './votes/vote.ts';
 import type { VoterSet } from './votes/voter-set.ts';
@@ -38,39 +36,6 @@ export interface BlockIndex {
   get(id: string, height: number): TrackedBlock | undefined;
   /** The ancestor at a height below that of the block, where that takes no walk. */
   readonly ancestor?: (block: TrackedBlock, height: number) => TrackedBlock | undefined;
-}
-
-/** What a block itself says, and the state after it. */
-export interface BlockContent
-  extends Pick<TrackedBlock, 'checkpoint' | 'timestamp' | 'score' | 'carried'>,
-    Pick<BlockOfVoters, 'entitled'> {}
-
-/** A child of a known block. Its justification, if it carries one, was judged (carried.ts). */
-export function childOf(
-  parent: TrackedBlock,
-  { entitled, ...content }: BlockContent,
-  blocks: BlockIndex,
-): TrackedBlock {
-  const { checkpoint, carried } = content;
-  const proved = carried && provenFinal(carried.target, blocks);
-  return {
-    ...content,
-    id: latin1(checkpoint.id),
-    parent: parent.id,
-    source: carried?.target ?? parent.source,
-    deciding: parent.leaves,
-    leaves: voterSetsAfter(parent.leaves, {
-      height: checkpoint.height,
-      entitled,
-      provenFinal: proved?.height,
-    }),
-  };
-}
-
-/** The block that is final once the block `target` is justified, or undefined. */
-function provenFinal(target: Checkpoint, blocks: BlockIndex): Checkpoint | undefined {
-  const block = blocks.get(latin1(target.id), target.height);
-  return block && madeFinal(block);
 }
 
 /** The block that is final once this one is justified: its parent, if that is the source. */

@@ -52,16 +52,6 @@ export const fixed = (width: number): KeyPart<Uint8Array> => {
   };
 };
 
-/** Bytes of any length as the last part; a key that consists of them alone must not be empty. */
-export const bytesTail: KeyPart<Uint8Array> = {
-  width: undefined,
-  size: (key) => key.length,
-  put: (target, at, key) => target.set(key, at),
-  take: (bytes, at, end) => bytes.subarray(at, end),
-  encode: (key) => key,
-  decode: (bytes) => bytes,
-};
-
 const utf8 = new TextEncoder();
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -125,8 +115,6 @@ const falling = (width: 1 | 2 | 4, max: number): KeyPart<number> =>
 export const u8Key: KeyPart<number> = ascending(1, 0xff);
 export const u16Key: KeyPart<number> = ascending(2, 0xffff);
 export const u32Key: KeyPart<number> = ascending(4, 0xffff_ffff);
-/** 0xFFFF − key: the largest comes first. */
-export const descendingU16: KeyPart<number> = falling(2, 0xffff);
 /** 0xFFFFFFFF − key: the latest height comes first. */
 export const descendingU32: KeyPart<number> = falling(4, 0xffff_ffff);
 

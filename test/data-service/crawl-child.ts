@@ -5,11 +5,11 @@ import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import { newCrawlState } from '../../src/data-service/crawler/crawl-state.ts';
 import { startCrawler } from '../../src/data-service/crawler/crawler.ts';
-import { noMeter } from '../../src/data-service/crawler/meter.ts';
 import { NodeReader } from '../../src/data-service/crawler/node-reader.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import { memoryLog } from '../node/memory-ports.ts';
 import { OPTIONS } from './crawling.ts';
+import { noMeter } from './no-meter.ts';
 
 const [url = '', database = '', bulk] = process.argv.slice(2);
 const clock = systemClock(undefined);

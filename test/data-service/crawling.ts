@@ -8,10 +8,10 @@ import {
   type CrawlerOptions,
   startCrawler,
 } from '../../src/data-service/crawler/crawler.ts';
-import { noMeter } from '../../src/data-service/crawler/meter.ts';
 import { NodeReader } from '../../src/data-service/crawler/node-reader.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
 import type { Scope } from '../system/e2e/process.ts';
+import { noMeter } from './no-meter.ts';
 
 export const OPTIONS: CrawlerOptions = {
   confirmations: 0,

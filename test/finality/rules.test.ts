@@ -8,7 +8,6 @@ import {
   makesSourceFinal,
   mayCarry,
   mayVote,
-  sourceAfter,
 } from '../../src/finality/votes/links.ts';
 import {
   decidingSets,
@@ -31,8 +30,6 @@ t.test('locks, sources, final blocks', async (t) => {
   t.ok(mayVote(last, { source: 3, target: 6 }));
   t.notOk(mayVote(last, { source: 3, target: 5 }));
   t.notOk(mayVote(last, { source: 2, target: 6 }));
-  t.equal(sourceAfter(3, undefined), 3);
-  t.equal(sourceAfter(3, 7), 7);
   t.notOk(mayCarry(3, 3));
   t.ok(mayCarry(3, 4));
   t.ok(makesSourceFinal({ source: 3, target: 4 }));

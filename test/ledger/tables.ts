@@ -1,7 +1,7 @@
 /** Tables and a chain for the ledger tests. */
 import { createHash } from 'node:crypto';
 import type { ChainScheme, Codec } from '../../src/codec/codec.ts';
-import { bytesTail, fixed, type KeyPart, tuple, u32Key } from '../../src/ledger/key-codecs.ts';
+import { fixed, type KeyPart, tuple, u32Key } from '../../src/ledger/key-codecs.ts';
 import type { Table } from '../../src/ledger/table.ts';
 
 const unused = (): never => {
@@ -63,6 +63,16 @@ const table = <K, V>(
 ): Table<K, V> => ({ id, name, doc: '', kind, key, value, cached });
 
 export const accounts = table(1, 'accounts', 'state', fixed(2), account, 4);
+/** Bytes of any length as the last part; a key that consists of them alone must not be empty. */
+const bytesTail: KeyPart<Uint8Array> = {
+  width: undefined,
+  size: (key) => key.length,
+  put: (target, at, key) => target.set(key, at),
+  take: (bytes, at, end) => bytes.subarray(at, end),
+  encode: (key) => key,
+  decode: (bytes) => bytes,
+};
+
 export const texts = table(2, 'texts', 'state', bytesTail, bytes, 3);
 export const plain = table(3, 'plain', 'state', bytesTail, number);
 export const history = table(4, 'history', 'index', tuple(fixed(2), u32Key), account);

@@ -1,19 +1,15 @@
 /** The rules that the models run: those of src/finality, so that a mutation can replace one. */
 import { mayMakeBlock, noteAfterLoss } from '../../src/finality/rules.ts';
-import {
-  type Link,
-  makesSourceFinal,
-  mayCarry,
-  mayVote,
-  sourceAfter,
-} from '../../src/finality/votes/links.ts';
+import { type Link, makesSourceFinal, mayCarry, mayVote } from '../../src/finality/votes/links.ts';
 import { decidingSets, quorum, setsAfter } from '../../src/finality/votes/voter-sets.ts';
 
 export const rules = {
   quorum,
   decidingSets,
   setsAfter,
-  sourceAfter,
+  /** A node reads it from its table of carried justifications. */
+  sourceAfter: (sourceOfParent: number, carried: number | undefined): number =>
+    carried ?? sourceOfParent,
   mayCarry,
   mayVote,
   noteAfterLoss,

@@ -96,7 +96,10 @@ export class ChainBlocks {
     return { height, id: headerHash(this.header(height), this.view.scheme) };
   }
 
-  /** Of votes for the block at a height. */
+  /**
+   * Of votes for the block at a height: the highest checkpoint whose justification its chain carries,
+   * the block itself included. So all voters agree on it, and a restart loses nothing.
+   */
   source(height: number): Checkpoint {
     const row = newest(this.view, carriedTargets, height);
     return row === undefined ? this.checkpoint(this.root) : { height: row.height, id: row.hash };

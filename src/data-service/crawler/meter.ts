@@ -8,14 +8,3 @@ export interface CrawlMeter {
   wrote(blocks: number, unknownTxs: number): void;
   reorganised(depth: number): void;
 }
-
-const nothing = (): void => {};
-
-export const noMeter: CrawlMeter = {
-  fetching: () => nothing,
-  writing: () => nothing,
-  removing: () => nothing,
-  written: nothing,
-  wrote: nothing,
-  reorganised: nothing,
-};

@@ -9,14 +9,6 @@ export interface Link {
   readonly target: number;
 }
 
-/**
- * The source of votes for a block: the highest checkpoint whose justification its chain carries, its
- * own block included. `carried` is the height of the target of the block's own justification. So it is
- * a function of the target: all voters agree on it, and a restart loses nothing.
- */
-export const sourceAfter = (sourceOfParent: number, carried: number | undefined): number =>
-  carried ?? sourceOfParent;
-
 /** A justification says something new, or its block is invalid. */
 export const mayCarry = (sourceOfParent: number, carried: number): boolean =>
   carried > sourceOfParent;

@@ -5,7 +5,6 @@ import { systemClock } from '../../../src/adapters/system.ts';
 import type { Database } from '../../../src/base/ports/database.ts';
 import { crawlRange } from '../../../src/data-service/crawler/crawl-range.ts';
 import { newCrawlState } from '../../../src/data-service/crawler/crawl-state.ts';
-import { noMeter } from '../../../src/data-service/crawler/meter.ts';
 import { NodeReader } from '../../../src/data-service/crawler/node-reader.ts';
 import {
   nothingKnown,
@@ -17,6 +16,7 @@ import { writeBatch } from '../../../src/data-service/crawler/write-batch.ts';
 import { memoryLog } from '../../node/memory-ports.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
+import { noMeter } from '../no-meter.ts';
 import { onBothStores } from '../stores.ts';
 
 const EMPTY = { height: 0, signature: '' };

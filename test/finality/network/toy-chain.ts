@@ -5,11 +5,12 @@
 import { latin1 } from '../../../src/base/bytes.ts';
 import { boundBytes, encodeLink } from '../../../src/block/header.ts';
 import type { Justification } from '../../../src/finality/proofs/justification.ts';
-import { childOf, type TrackedBlock } from '../../../src/finality/tracked-block.ts';
+import type { TrackedBlock } from '../../../src/finality/tracked-block.ts';
 import { voterSetsOfRoot } from '../../../src/finality/votes/entitled-voters.ts';
 import { type VoterSet, voterSet } from '../../../src/finality/votes/voter-set.ts';
 import { family } from '../../family.ts';
 import { Dice } from '../../system/sim/random.ts';
+import { childOf } from '../child-of.ts';
 import { scheme } from '../vectors.ts';
 
 export interface Account {
