@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import type { TlsFiles } from '../../base/ports/http.ts';
+import { TlsFileError, type TlsFiles } from '../../base/ports/http.ts';
 import type { App, Door, Listener } from './app.ts';
 
 /** With the functions that pass connections between threads. */
@@ -34,9 +34,19 @@ export function loadNative(): NativeListener {
   const require = createRequire(import.meta.url);
   const uws: Uws = require('uWebSockets.js');
   return {
-    createApp: (tls) => (tls === undefined ? uws.App() : uws.SSLApp(filesOf(tls))),
+    createApp: (tls) => (tls === undefined ? uws.App() : createTlsApp(uws, tls)),
     portDoor: (host, port) => portDoor(uws, host, port),
   };
+}
+
+/** It gives no reason; tls-files.ts has checked the files before, with more kinds of keys than it takes. */
+function createTlsApp(uws: Uws, tls: TlsFiles): ListeningApp {
+  try {
+    return uws.SSLApp(filesOf(tls));
+  } catch (cause) {
+    const why = `'${tls.key}' is of a kind that the server does not take: make one for RSA or P-256`;
+    throw new TlsFileError('key', why, { cause });
+  }
 }
 
 function filesOf({ cert, key, clientCa }: TlsFiles): object {

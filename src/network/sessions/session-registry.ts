@@ -48,6 +48,13 @@ export interface SessionsDeps {
 const HANDSHAKE = 'hs/1.0.0';
 /** A node that stops leaves requests without an answer a moment before its connection ends. */
 const ENDING_MS = 500;
+/** What one session withholds meanwhile; so many are more than enough for the blacklist. */
+const WITHHELD_MAX = 20;
+
+interface Postponed {
+  readonly evidence: Evidence[];
+  readonly cancel: () => void;
+}
 
 /** Name of a protocol on the wire. */
 export const wireNameOn =
@@ -67,8 +74,8 @@ export class SessionRegistry implements Sessions {
   private readonly entrance: Entrance<ConnectedSession>;
   private readonly sessionPorts: SessionPorts;
   private stopHeartbeat: (() => void) | undefined;
-  /** Ends the wait before a punishment. */
-  private readonly postponed = new Set<() => void>();
+  /** What each session may have withheld, or could not give because it ends. */
+  private readonly postponed = new Map<ConnectedSession, Postponed>();
   private stopped = false;
 
   constructor(options: SessionsOptions, deps: SessionsDeps) {
@@ -161,7 +168,7 @@ export class SessionRegistry implements Sessions {
   async stop(): Promise<void> {
     this.stopped = true;
     this.stopHeartbeat?.();
-    for (const cancel of this.postponed) cancel();
+    for (const { cancel } of this.postponed.values()) cancel();
     this.postponed.clear();
     for (const session of this.table.all()) session.close('the node is stopping');
   }
@@ -204,11 +211,20 @@ export class SessionRegistry implements Sessions {
       this.punish(session, offence, evidence);
       return;
     }
+    if (!session.isOpen()) return;
+    const waiting = this.postponed.get(session) ?? this.postpone(session);
+    if (waiting.evidence.length < WITHHELD_MAX) waiting.evidence.push(evidence);
+  }
+
+  private postpone(session: ConnectedSession): Postponed {
+    const evidence: Evidence[] = [];
     const cancel = this.deps.clock.after(ENDING_MS, () => {
-      this.postponed.delete(cancel);
-      if (session.isOpen()) this.punish(session, offence, evidence);
+      this.postponed.delete(session);
+      for (const one of evidence) if (session.isOpen()) this.punish(session, 'withheld', one);
     });
-    this.postponed.add(cancel);
+    const postponed = { evidence, cancel };
+    this.postponed.set(session, postponed);
+    return postponed;
   }
 
   private punish(session: Session, offence: Offence, { message: detail }: Evidence): void {

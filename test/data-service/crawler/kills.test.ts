@@ -18,7 +18,7 @@ import { digest, memoryDatabase, postgresCluster } from '../stores.ts';
 const TXS = Number(process.env['CRAWL_TXS'] ?? 10_000);
 const KILLS = Number(process.env['CRAWL_KILLS'] ?? 4);
 const PGLITE_TXS = 3000;
-const PGLITE_KILLS = 2;
+const PGLITE_KILLS = 4;
 const PER_BLOCK = 100;
 const DEPTH_MAX = 90;
 const LIFE_MS_MIN = 600;

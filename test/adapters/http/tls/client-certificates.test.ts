@@ -1,5 +1,6 @@
 // Listeners that ask clients for a certificate answer nobody else: Node's own, the native one, and
 // the one on threads.
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -206,4 +207,21 @@ t.test('files that are no authorities', { skip }, async (t) => {
     }),
     /cannot be read/,
   );
+});
+
+t.test('a key of a kind that the native server does not take', { skip }, async (t) => {
+  const folder = t.testdir();
+  const tls = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  const subject = ['-x509', '-nodes', '-days', '9', '-subj', '/CN=localhost'];
+  const files = ['-keyout', tls.key, '-out', tls.cert];
+  execFileSync('openssl', ['req', ...subject, '-newkey', 'ed448', ...files], { stdio: 'ignore' });
+  for (const [name, http] of Object.entries(listeners)) {
+    if (name === 'node:http') continue;
+    const listening = http().listen([], { host: '127.0.0.1', port: 0, cors: false, tls });
+    await t.rejects(
+      listening,
+      { name: TlsFileError.name, which: 'key', message: /RSA or P-256/ },
+      name,
+    );
+  }
 });
