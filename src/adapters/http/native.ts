@@ -27,12 +27,15 @@ interface Uws {
   App(): ListeningApp;
   SSLApp(files: object): ListeningApp;
   us_listen_socket_close(socket: unknown): void;
+  /** `silent`: answers do not name the server in a header. */
+  _cfg(key: 'silent'): void;
 }
 
 /** Throws where the addon does not load. */
 export function loadNative(): NativeListener {
   const require = createRequire(import.meta.url);
   const uws: Uws = require('uWebSockets.js');
+  uws._cfg('silent');
   return {
     createApp: (tls) => (tls === undefined ? uws.App() : createTlsApp(uws, tls)),
     portDoor: (host, port) => portDoor(uws, host, port),

@@ -182,6 +182,15 @@ t.test('a GET may have a body', async (t) => {
 
 const twice = (text: string): boolean => text.split('false]').length === 3;
 
+t.test('no answer names the server', async (t) => {
+  const { port } = await listen(t);
+  for (const path of ['/echo/1/2', '/nothing']) {
+    const { text } = await exchange(port, [`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`]);
+    t.match(text, /^HTTP\/1\.1 \d/);
+    t.notMatch(text, /^(server|x-powered-by|uwebsockets):/im, path);
+  }
+});
+
 t.test('unknown paths and methods', async (t) => {
   const { port } = await listen(t);
   const notFound = '{"error":404,"message":"The requested resource could not be found"}';
