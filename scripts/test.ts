@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 });
 const jobs = Number(values.jobs ?? packageJson.tap.jobs);
 /** Of them at a time. */
-const furtherMax = values.jobs === undefined ? packageJson.tap.jobs : 0;
+const furtherMax = values.jobs === undefined ? 1 : 0;
 /** A further file begins after so long with this part of the processors idle. */
 const IDLE_MS = 2000;
 const IDLE_MIN = 0.4;

@@ -211,11 +211,13 @@ t.test('a network of processes', async (t) => {
           (await run(['chain', 'rollback', config, String(height - 1), '--give-up-turns'])).code,
           0,
         );
-        // Else the removal goes back to the pool, and into the next block.
-        rmSync(join(config, '..', 'data', 'pool.journal'));
       }
       // It may have been shut out before it got that block.
       await run(['chain', 'rollback', newcomerConfig, String(height - 1)]);
+      // Else the removal goes back to the pool of one of them, and into the next block.
+      for (const config of [firstConfig, secondConfig, thirdConfig, newcomerConfig]) {
+        rmSync(join(config, '..', 'data', 'pool.journal'), { force: true });
+      }
       first = await start(firstConfig);
       [second, third, newcomer] = await Promise.all(
         [secondConfig, thirdConfig, newcomerConfig].map(start) as [Starting, Starting, Starting],
