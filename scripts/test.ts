@@ -2,8 +2,8 @@
  * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs the named test files, or
  * all of them and some once more as another kind of node (repeated-runs.ts), and reports at the end
  * how many assertions passed and which tests failed. Many files wait most of their time for rounds,
- * engines or other processes, so further files run while the processors are idle, unless `--jobs`
- * says how many run at a time.
+ * engines or other processes, so one more runs where the processors are idle, unless `--jobs` says
+ * how many run at a time.
  *
  * It does so whatever happens in a test file. When one file exceeds its time, tap's own runner
  * drops the files that have not begun and prints no summary.
@@ -23,9 +23,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const jobs = Number(values.jobs ?? packageJson.tap.jobs);
-/** Of them at a time. */
-const furtherMax = values.jobs === undefined ? 1 : 0;
-/** A further file begins after so long with this part of the processors idle. */
+/** One more file begins after so long with this part of the processors idle. */
 const IDLE_MS = 2000;
 const IDLE_MIN = 0.4;
 const timeoutMs = Number(values.timeout) * 1000;
@@ -58,17 +56,13 @@ async function work(): Promise<void> {
   for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await run(one);
 }
 
-/** What has begun last is in the sample that the next one waits for. */
+/** One file at a time, each where the processors were idle just before. */
 async function workWhileIdle(): Promise<void> {
-  const further = new Set<Promise<void>>();
   while (waiting.length > 0) {
-    const isIdle = (await idleShare(IDLE_MS)) >= IDLE_MIN;
-    const one = isIdle && further.size < furtherMax ? waiting.shift() : undefined;
-    if (one === undefined) continue;
-    const ran = run(one).finally(() => further.delete(ran));
-    further.add(ran);
+    if ((await idleShare(IDLE_MS)) < IDLE_MIN) continue;
+    const one = waiting.shift();
+    if (one !== undefined) await run(one);
   }
-  await Promise.all(further);
 }
 
 /** One line, which .ci/run also reads, and what is to be known about each failure. */
@@ -84,7 +78,7 @@ function report({ file, passed, failed, skipped, failures, seconds }: FileResult
 
 await Promise.all([
   ...Array.from({ length: jobs }, work),
-  ...(furtherMax > 0 ? [workWhileIdle()] : []),
+  ...(values.jobs === undefined ? [workWhileIdle()] : []),
 ]);
 const sum = (what: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((total, result) => total + result[what], 0);

@@ -35,11 +35,16 @@ const folder = t.testdir(FILES);
 const args = [join(ROOT, 'scripts/test.ts'), '--timeout=8', '--jobs=3'];
 const files = Object.keys(FILES).map((name) => join(folder, name));
 
-function runner(...names: string[]): Promise<{ code: unknown; stdout: string }> {
+const runner = (...names: string[]) => runnerWith(args, names);
+
+function runnerWith(
+  own: readonly string[],
+  names: readonly string[],
+): Promise<{ code: unknown; stdout: string }> {
   const quiet = '--disable-warning=ExperimentalWarning';
   const options = { cwd: ROOT, env: childEnvironment() };
   return new Promise((resolve) => {
-    execFile(process.execPath, [quiet, ...args, ...names], options, (cause, stdout) => {
+    execFile(process.execPath, [quiet, ...own, ...names], options, (cause, stdout) => {
       resolve({ code: cause?.code ?? 0, stdout });
     });
   });
@@ -121,6 +126,26 @@ writeFileSync(mark, '');`,
   t.equal(once.code, 1);
   t.equal(lastLine(once.stdout), 'All: 1 passed, 1 failed, 1 skipped, in 2 files');
   t.match(await summary(once.stdout, 1), { code: 1, stdout: '1 passed, 1 failed\n' });
+});
+
+t.test('each file runs once, also where one more begins on idle processors', async (t) => {
+  const sleeping = Array.from({ length: 5 }, (_, i) => {
+    const file = join(folder, `sleeping-${i}.test.ts`);
+    writeFileSync(
+      file,
+      `import t from 'tap';
+t.test('sleeps', async (t) => {
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  t.ok(true);
+});`,
+    );
+    return file;
+  });
+  const { code, stdout } = await runnerWith(args.slice(0, 1), sleeping);
+  t.equal(code, 0);
+  const ran = [...stdout.matchAll(/^ok {3}(\S+):/gm)].map(([, file]) => file);
+  t.strictSame(ran.sort(), sleeping);
+  t.equal(lastLine(stdout), 'All: 5 passed, 0 failed, 0 skipped, in 5 files');
 });
 
 t.test('an interrupted run ends what is running and says so', async (t) => {

@@ -42,7 +42,7 @@ export function loadNative(): NativeListener {
   };
 }
 
-/** It gives no reason; tls-files.ts has checked the files before, with more kinds of keys than it takes. */
+/** The native server gives no reason. tls-files.ts has passed the files, and takes more kinds of keys. */
 function createTlsApp(uws: Uws, tls: TlsFiles): ListeningApp {
   try {
     return uws.SSLApp(filesOf(tls));

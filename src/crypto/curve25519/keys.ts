@@ -1,5 +1,4 @@
 /** Accounts: seed phrase → account seed → private key → public key (accounts.md). */
-
 import { concat, equal, utf8 } from '../../base/bytes.ts';
 import { decodeHex } from '../../base/hex.ts';
 import type { Random } from '../../base/ports.ts';

@@ -4,7 +4,6 @@
  * A signature is R(32) ‖ S(32); bit 7 of its last byte is the sign of the Edwards key. The verdict
  * is libsodium's: S < L, no point of small order, no non-canonical key, no cofactor.
  */
-
 import { concat } from '../../base/bytes.ts';
 import type { Random } from '../../base/ports.ts';
 import { sodium } from '../sodium.ts';
