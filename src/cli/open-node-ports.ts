@@ -63,7 +63,12 @@ export async function openPorts(
   const { log, started, requestStop } = opening;
   if (hasBusyRest(config) && config.restApi.threads > 0) putConnectionsFirst();
   const { family, scheme } = cryptographyOfConfig(config);
-  const clock = await openClock(config, opening);
+  const clockOpening = openClock(config, opening);
+  // Deriving the key of the keystore takes a third of a second, in another thread.
+  const accountsOpening = openAccounts(config, genesis, clockOpening, { log, started });
+  // Where several parts fail, the first one below is reported.
+  accountsOpening.catch(() => undefined);
+  const clock = await clockOpening;
   const store = await openStore(config, genesis, log, (damage) => {
     log.error('store.damaged', { why: damage.message });
     requestStop(new CliError(`${damage.message}; the next start rebuilds it`));
@@ -75,7 +80,7 @@ export async function openPorts(
   if (privateStore !== undefined) started.add('privacy.storage', () => privateStore.stop());
   const containers = await openContainers(config, { clock, random: systemRandom, log });
   if (containers !== undefined) started.add('containers', () => containers.close());
-  const { keystore, ...keys } = await openAccounts(config, genesis, { clock, log, started });
+  const { keystore, ...keys } = await accountsOpening;
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
   const workerUrl = new URL(`./threads/pattern-worker${extension}`, import.meta.url);
@@ -181,7 +186,8 @@ async function openStore(
 async function openAccounts(
   config: Config,
   genesis: Block,
-  { clock, log, started }: Pick<Opening, 'log' | 'started'> & { readonly clock: Clock },
+  clock: Promise<Clock>,
+  { log, started }: Pick<Opening, 'log' | 'started'>,
 ) {
   const keyHolder = await openKeyHolder(config, genesis, { clock, log });
   if (keyHolder !== undefined) {

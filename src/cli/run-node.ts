@@ -14,7 +14,7 @@ import type { Audit } from '../chain/store/audit.ts';
 import { InitialSyncError } from '../network/peers/initial-sync.ts';
 import { effectiveSettings, givenSettings } from '../node/config/document.ts';
 import type { Config } from '../node/config/settings.ts';
-import { createNode, type Node } from '../node/node.ts';
+import type { Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
 import { genesisBlock } from './genesis-block.ts';
 import { openPorts } from './open-node-ports.ts';
@@ -105,7 +105,11 @@ async function start(
   genesis: Block,
   { log, started, stops, audit }: Run & RunOptions,
 ): Promise<Node & { readonly facts: StartFacts }> {
-  const ports = await openPorts(config, genesis, { log, started, requestStop: stops.request });
+  // The node is half of the program; it loads while the keys are derived.
+  const [ports, { createNode }] = await Promise.all([
+    openPorts(config, genesis, { log, started, requestStop: stops.request }),
+    import('../node/node.ts'),
+  ]);
   const node = await createNode(config, genesis, { ...ports, audit, requestStop: stops.request });
   const { height } = node.blockchain.tip();
   const { rest } = node;

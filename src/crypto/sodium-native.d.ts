@@ -14,6 +14,15 @@ declare module 'sodium-native' {
     crypto_scalarmult(secret: Uint8Array, scalar: Uint8Array, point: Uint8Array): void;
     crypto_scalarmult_ed25519_base_noclamp(point: Uint8Array, scalar: Uint8Array): void;
     crypto_core_ed25519_scalar_reduce(reduced: Uint8Array, wide: Uint8Array): void;
+    readonly crypto_pwhash_scryptsalsa208sha256_SALTBYTES: number;
+    /** scrypt on the thread pool. Throws where a length or a limit is out of range. */
+    crypto_pwhash_scryptsalsa208sha256_async(
+      key: Uint8Array,
+      password: Uint8Array,
+      salt: Uint8Array,
+      operationsMax: number,
+      bytesMax: number,
+    ): Promise<void>;
   };
   export default sodium;
 }

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -59,7 +60,7 @@ function copyOf(t: Test, packages: readonly string[]): string {
   const checkout = mkdtempSync(join(tmpdir(), "a folder's #1 100% "));
   t.teardown(() => rmSync(checkout, { recursive: true, force: true }));
   mkdirSync(join(checkout, 'node_modules'));
-  for (const name of ['bin', 'src', 'package.json']) {
+  for (const name of ['bin', 'src', 'scripts/bundle.ts', 'package.json']) {
     cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
   }
   for (const name of packages) {
@@ -79,42 +80,74 @@ t.test('without `npm ci` it says what is missing', async (t) => {
   });
 });
 
-t.test('stripped sources are kept, used again, and not needed', async (t) => {
+/** All that a bundle needs. */
+const packages = (): string[] =>
+  readdirSync(join(ROOT, 'node_modules')).filter((name) => name !== '.cache');
+
+const nameVersion = (checkout: string, version: string): void => {
+  const source = join(checkout, 'src/cli/commands/version.ts');
+  const was = readFileSync(source, 'utf8');
+  writeFileSync(
+    source,
+    was.replace(/const version: string = .*/, `const version: string = '${version}';`),
+  );
+};
+
+t.test('a bundle is kept, used again, made anew where a source changes', async (t) => {
+  const checkout = copyOf(t, packages());
+  const binary = join(checkout, 'bin/platform-node');
+  t.match(await versionFrom(binary, checkout, TOOLS), expected);
+  const folder = join(checkout, 'node_modules/.cache/platform-node');
+  const bundles = (): string[] =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  const [first] = bundles();
+  t.match(await versionFrom(binary, '/', TOOLS), expected);
+  t.strictSame(bundles(), [first], 'used again');
+  nameVersion(checkout, '9.9.9');
+  t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9', warnings: '' });
+  t.equal(bundles().length, 2, 'a process may still run the earlier one');
+
+  const list = readdirSync(folder).find((name) => name.endsWith('.json')) ?? '';
+  writeFileSync(join(folder, list), '{"root":');
+  t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9' }, 'a list that is no list');
+  t.equal(bundles().length, 3);
+
+  rmSync(join(checkout, 'node_modules/.cache'), { recursive: true });
+  writeFileSync(join(checkout, 'node_modules/.cache'), 'no folder');
+  nameVersion(checkout, '9.9.10');
+  t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.10' }, 'nowhere to keep it');
+});
+
+t.test('where the bundler is missing, Node runs the sources', async (t) => {
   const checkout = copyOf(t, ['commander', 'node']);
   const binary = join(checkout, 'bin/platform-node');
   t.match(await versionFrom(binary, checkout, TOOLS), expected);
-  const source = join(checkout, 'src/cli/commands/version.ts');
-  const folder = join(checkout, 'node_modules/.cache/platform-node');
-  const kept = readdirSync(folder).filter((name) => name.endsWith('.ts.js'));
-  const sources = readdirSync(join(checkout, 'src'), { recursive: true, encoding: 'utf8' });
-  t.equal(kept.length, sources.filter((name) => name.endsWith('.ts')).length + 1, 'all at once');
-  writeFileSync(
-    source,
-    readFileSync(source, 'utf8').replace(
-      'const version: string = packageJson.version',
-      "const version: string = '9.9.9'",
-    ),
-  );
-  t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9' }, 'a change is seen at once');
-
-  rmSync(join(checkout, 'node_modules/.cache'), { recursive: true });
-  writeFileSync(join(checkout, 'node_modules/.cache'), 'no folder');
-  t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9' }, 'nowhere to keep them');
+  nameVersion(checkout, '9.9.9');
+  t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9', warnings: '' });
 });
 
-t.test('another process strips the sources', async (t) => {
-  const checkout = copyOf(t, ['commander', 'node']);
+t.test('threads run the bundle of their process', async (t) => {
+  const checkout = copyOf(t, packages());
   const node = join(checkout, 'node_modules/node/bin/node');
-  const look = `import('./src/cli/commands/version.ts').then(() =>
-    console.log(process.moduleLoadList.filter((name) => name.includes('amaro')).length))`;
-  const loaded = async (): Promise<string> => {
-    const args = ['--require', './bin/strip-cache.cjs', '--eval', look];
+  const path = join(checkout, 'src/cli/threads/pattern-worker.ts');
+  const thread = `import(${JSON.stringify(pathToFileURL(path).href)}).then(() => {
+    const { parentPort } = require('node:worker_threads');
+    parentPort.postMessage(process.moduleLoadList.some((name) => name.includes('amaro')));
+    process.exit();
+  })`;
+  const strips = async (): Promise<string> => {
+    const process = `const { Worker } = require('node:worker_threads');
+      require('node:fs').appendFileSync(${JSON.stringify(path)}, '\\n');
+      new Worker(${JSON.stringify(thread)}, { eval: true }).on('message', (said) => typeof said === 'boolean' && console.log(said))`;
+    const args = ['--require', join(checkout, 'bin/load-bundle.cjs'), '--eval', process];
     return (await execute(node, args, { cwd: checkout, env: childEnvironment() })).stdout.trim();
   };
-  t.equal(await loaded(), '0', 'what strips takes 20 MB');
+  t.equal(await strips(), 'false', 'even where a source has changed since');
   rmSync(join(checkout, 'node_modules/.cache'), { recursive: true });
   writeFileSync(join(checkout, 'node_modules/.cache'), 'no folder');
-  t.not(await loaded(), '0', 'here, where nothing can be kept');
+  t.equal(await strips(), 'true', 'what strips takes 20 MB; here nothing can be kept');
 });
 
 t.test('flags of Node: fewer collectors for all, a small young generation for dev', async (t) => {

@@ -8,6 +8,7 @@ import { type ApiError, apiError } from '../../base/errors.ts';
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { Patterns, PatternVerdicts } from '../../base/ports/patterns.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
+import { threadFlags } from './thread-flags.ts';
 
 export interface PatternQuestion {
   readonly pattern: string;
@@ -71,7 +72,7 @@ export class PatternThread implements Patterns {
 
   private open(): Worker {
     const opened = new Worker(this.workerUrl, {
-      execArgv: ['--no-warnings'],
+      execArgv: [...threadFlags(), '--no-warnings'],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
     opened.unref();

@@ -1,7 +1,7 @@
 /**
  * Flags of Node for worker threads: the modules that this process loaded first, and no others. In a
- * checkout that is the cache of sources without types (bin/strip-cache.cjs). A thread without it
- * loads the compiler, which takes 30 MB.
+ * checkout that is what runs the bundle (bin/load-bundle.cjs). A thread without it loads the
+ * compiler, which takes 30 MB.
  */
 const REQUIRE = '--require';
 
