@@ -110,6 +110,12 @@ const sourcesOf = ({ root, place, urlOf, onSource }: BundleOptions): Plugin => (
         ? { path: relative(place, manifest), external: true }
         : undefined,
     );
+    // In a bundle, one in CommonJS would lose the names of its exports.
+    onResolve({ filter: /^[^.]/ }, ({ path, kind, importer }) =>
+      kind === 'dynamic-import' && !importer.includes('/node_modules/')
+        ? { path, external: true }
+        : undefined,
+    );
     onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       const source = relative(root, path);
       onSource?.(source);

@@ -1,7 +1,7 @@
 /**
  * Private keys of accounts with a password of their own, once unlocked.
  *
- * Unlocking costs one scrypt (0.4 s, 128 MiB), far too much for every request. So an unlocked key
+ * Unlocking costs one scrypt (0.3 s, 128 MiB), far too much for every request. So an unlocked key
  * stays in memory beside a keyed hash of its password, and the right password then costs
  * microseconds. The disadvantage: keys of accounts in use can be read from the memory of a running
  * node. To limit this, only the process itself may read that memory, the cache is bounded, and

@@ -187,11 +187,9 @@ async function installed(
 async function laterPackage(t: Test, tarball: string): Promise<string> {
   const folder = temporaryFolder(t);
   await output(folder, 'tar', ['-xzf', tarball]);
-  for (const file of ['package/package.json', 'package/dist/package.json']) {
-    const path = join(folder, file);
-    const manifest = JSON.parse(readFileSync(path, 'utf8')) as object;
-    writeFileSync(path, JSON.stringify({ ...manifest, version: LATER }));
-  }
+  const path = join(folder, 'package/package.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as object;
+  writeFileSync(path, JSON.stringify({ ...manifest, version: LATER }));
   const later = join(folder, `platform-node-${LATER}.tgz`);
   await output(folder, 'tar', ['-czf', later, 'package']);
   return buildPackage({
