@@ -8,7 +8,7 @@ import { AuditFile } from '../adapters/audit-file.ts';
 import { files } from '../adapters/files.ts';
 import { makeFolder } from '../adapters/folders.ts';
 import { httpListener } from '../adapters/http/listener.ts';
-import { diskSpace, systemClock, systemRandom } from '../adapters/system.ts';
+import { diskSpace, systemRandom } from '../adapters/system.ts';
 import { PatternThread } from '../adapters/threads/pattern-thread.ts';
 import { putConnectionsFirst } from '../adapters/threads/priorities.ts';
 import { createVerifyThreads } from '../adapters/verify/signature-threads.ts';
@@ -21,25 +21,19 @@ import type { Network } from '../base/ports/network.ts';
 import type { Clock, Log, Store } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
 import type { Config } from '../node/config/settings.ts';
-import { remoteKeystore } from '../node/keys/remote-keystore.ts';
 import type { NodePorts } from '../node/node.ts';
 import { openChainStore } from './commands/chain/chain-store.ts';
-import { openNodeWallet, unlockOwner } from './commands/keystore/open-wallet.ts';
 import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { poolJournal, usedSlotsJournal } from './journals.ts';
+import type { Accounts } from './open-accounts.ts';
 import { openContainers } from './open-containers.ts';
 import { eventListener } from './open-event-listener.ts';
 import { openPrivateStore } from './open-private-store.ts';
 import { readPages } from './page-files.ts';
-import { openKeyHolder } from './signer/open-key-holder.ts';
 import { openTelemetry } from './telemetry.ts';
 import { CliError } from './terminal/exit.ts';
 import { createHttpThreads } from './threads/http-threads.ts';
-import { timeSource } from './time-servers.ts';
-
-/** The start waits so long at most for the first answers of the time servers. */
-const FIRST_TIME_MS_MAX = 30_000;
 
 /** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -53,6 +47,9 @@ export interface Opening {
   readonly log: Log;
   readonly started: Disposal;
   readonly requestStop: (cause: Error) => void;
+  /** Begun before. Where several parts fail, the one that is opened first is reported. */
+  readonly clock: Promise<Clock>;
+  readonly accounts: Promise<Accounts>;
 }
 
 export async function openPorts(
@@ -61,14 +58,9 @@ export async function openPorts(
   opening: Opening,
 ): Promise<OpenPorts> {
   const { log, started, requestStop } = opening;
-  if (hasBusyRest(config) && config.restApi.threads > 0) putConnectionsFirst();
   const { family, scheme } = cryptographyOfConfig(config);
-  const clockOpening = openClock(config, opening);
-  // Deriving the key of the keystore takes a third of a second, in another thread.
-  const accountsOpening = openAccounts(config, genesis, clockOpening, { log, started });
-  // Where several parts fail, the first one below is reported.
-  accountsOpening.catch(() => undefined);
-  const clock = await clockOpening;
+  if (hasBusyRest(config) && config.restApi.threads > 0) putConnectionsFirst();
+  const clock = await opening.clock;
   const store = await openStore(config, genesis, log, (damage) => {
     log.error('store.damaged', { why: damage.message });
     requestStop(new CliError(`${damage.message}; the next start rebuilds it`));
@@ -80,7 +72,7 @@ export async function openPorts(
   if (privateStore !== undefined) started.add('privacy.storage', () => privateStore.stop());
   const containers = await openContainers(config, { clock, random: systemRandom, log });
   if (containers !== undefined) started.add('containers', () => containers.close());
-  const { keystore, ...keys } = await accountsOpening;
+  const { keystore, ...keys } = await opening.accounts;
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
   const workerUrl = new URL(`./threads/pattern-worker${extension}`, import.meta.url);
@@ -147,16 +139,6 @@ function restHttp(config: Config, requestStop: (cause: Error) => void): Http | u
   return hasBusyRest(config) ? createHttpThreads(config.restApi.threads, requestStop) : undefined;
 }
 
-/** Without an answer the clock of the machine serves until the fatal timeout. */
-async function openClock({ ntp }: Config, { log, started, requestStop }: Opening): Promise<Clock> {
-  const time = timeSource(ntp, log, requestStop);
-  if (time !== undefined) {
-    started.add('clock', () => time.stop());
-    await time.ready(FIRST_TIME_MS_MAX);
-  }
-  return systemClock(time);
-}
-
 async function openStore(
   config: Config,
   genesis: Block,
@@ -179,34 +161,6 @@ async function openStore(
     if (isOwn) throw cause;
     const remedy = 'restore a backup, or choose another folder to fetch the chain again';
     throw new StartError(`chain in ${folder}`, 'data-directory', cause, remedy);
-  }
-}
-
-/** The keys of this node: its own, or those of its signer. */
-async function openAccounts(
-  config: Config,
-  genesis: Block,
-  clock: Promise<Clock>,
-  { log, started }: Pick<Opening, 'log' | 'started'>,
-) {
-  const keyHolder = await openKeyHolder(config, genesis, { clock, log });
-  if (keyHolder !== undefined) {
-    started.add('signer', () => keyHolder.stop());
-    const { scheme } = cryptographyOfConfig(config);
-    return { keystore: remoteKeystore(keyHolder, scheme), keyHolder };
-  }
-  const keystore = await openKeys(config, log);
-  started.add('keystore', () => keystore.close());
-  return { keystore, ...(await unlockOwner(config, keystore)) };
-}
-
-async function openKeys(config: Config, log: Log): ReturnType<typeof openNodeWallet> {
-  try {
-    return await openNodeWallet(config, log);
-  } catch (cause) {
-    if (cause instanceof CliError) throw cause;
-    const remedy = 'restore the file from its backup, or give the password with which it was made';
-    throw new StartError('keystore', 'wallet.file, wallet.password', cause, remedy);
   }
 }
 

@@ -1,6 +1,8 @@
 /** The time of day from the configured time servers: for a node, and for a command that ends soon. */
 import { TimeSource } from '../adapters/ntp.ts';
-import type { Log } from '../base/ports.ts';
+import { systemClock } from '../adapters/system.ts';
+import type { Disposal } from '../base/disposal.ts';
+import type { Clock, Log } from '../base/ports.ts';
 import type { Config } from '../node/config/settings.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 
@@ -36,6 +38,28 @@ export function timeSource(
   source.start();
   return source;
 }
+
+/** The clock of a node. Without an answer the clock of the machine serves until the fatal timeout. */
+export async function openClock(
+  { ntp }: Config,
+  { log, started, requestStop }: ClockOpening,
+): Promise<Clock> {
+  const time = timeSource(ntp, log, requestStop);
+  if (time !== undefined) {
+    started.add('clock', () => time.stop());
+    await time.ready(FIRST_TIME_MS_MAX);
+  }
+  return systemClock(time);
+}
+
+interface ClockOpening {
+  readonly log: Log;
+  readonly started: Disposal;
+  readonly requestStop: (cause: Error) => void;
+}
+
+/** The start waits so long at most for the first answers of the time servers. */
+const FIRST_TIME_MS_MAX = 30_000;
 
 /** What one round of questions says. */
 export interface AskedTime {
