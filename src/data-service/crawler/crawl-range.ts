@@ -61,7 +61,7 @@ export async function crawlRange(
   let toReplace = replaced;
   let cursor = await readCursor(db, after);
   let known = nothingKnown(cursor);
-  let writing: Write = { begun: Promise.resolve(), done: Promise.resolve() };
+  let writing: Write = { begun: Promise.resolve(), done: Promise.resolve(), isOver: true };
   let blocks: ChainBlock[] = [];
   let txs = 0;
   let bytes = 0;
@@ -107,6 +107,8 @@ export async function crawlRange(
         txs += block.transactions.length;
         bytes += portion.bytes / portion.blocks.length;
       }
+      // The store does not wait until a batch is full.
+      if (writing.isOver) await flush();
     }
     await flush();
   } finally {
@@ -149,6 +151,7 @@ async function writeLong(
 }
 
 interface Write {
+  isOver: boolean;
   /** The batches before it are written, and nobody else can write before it. Rejects as `done`. */
   readonly begun: Promise<void>;
   /** It is written, too. */
@@ -170,10 +173,11 @@ function write(
     if (deps.db.engine === 'postgres') begun.resolve();
   });
   const done = inOrder(before.done, own).then(() => {
+    underWay.isOver = true;
     written();
     note(batch.blocks, batch.next, [batch.rows], deps);
   });
-  const underWay = { begun: Promise.race([begun.promise, done]), done };
+  const underWay = { begun: Promise.race([begun.promise, done]), done, isOver: false };
   // They are waited for before the next batch, or at the end.
   for (const one of [underWay.begun, done]) one.catch(() => undefined);
   return underWay;

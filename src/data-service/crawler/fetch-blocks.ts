@@ -28,6 +28,8 @@ export interface Portion {
 
 const BYTES_WAITING_MAX = 64 * MIB;
 const ANSWER_BYTES = MIB;
+/** Before the size of a block is known. The store waits for the first answer. */
+const FIRST_BLOCKS = 10;
 
 interface Answer {
   readonly blocks: readonly ChainBlock[];
@@ -49,7 +51,7 @@ export async function* fetchBlocks(
 ): AsyncGenerator<Portion> {
   const queue: Asked[] = [];
   let next = after.height + 1;
-  let blockBytes = ANSWER_BYTES / rangeMax;
+  let blockBytes = ANSWER_BYTES / FIRST_BLOCKS;
   let waiting = 0;
   /** Bytes that answers under way are expected to have. */
   let expected = 0;
