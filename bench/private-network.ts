@@ -5,7 +5,7 @@
  *
  *   node bench/private-network.ts [--seconds N]
  *
- * Start it twice: the first run of a checkout strips and compiles the sources.
+ * Start it twice: the first run of a checkout compiles the bundle.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

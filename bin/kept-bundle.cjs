@@ -5,8 +5,8 @@
  * Plain JavaScript, because what strips types would cost the start that the bundle saves. Every
  * command looks at a thousand files here, so it is plain in other ways too.
  *
- * Invariant: a bundle serves only the sources it was made from, as long as their sizes and times are
- * the same, and only the packages of the last `npm ci` or `npm install`.
+ * Invariant: a bundle serves only the files it was made from, as long as their sizes and times are the
+ * same, and only the packages of the last `npm ci` or `npm install`.
  */
 const { existsSync, readFileSync, statSync } = require('node:fs');
 const { dirname } = require('node:path');
@@ -15,7 +15,7 @@ const root = dirname(__dirname);
 // `npm ci` empties it, and who may write here may change the sources too.
 const folder = `${root}/node_modules/.cache/platform-node`;
 // Another checkout may have the same node_modules through a link.
-const list = `${folder}/${root.replaceAll('/', '|').slice(-200)}.json`;
+const list = `${folder}/${Buffer.from(root).toString('base64url').slice(-200)}.json`;
 
 /** Size and times of a path below the root; empty where nothing is there. */
 function stampOf(path) {

@@ -4,14 +4,16 @@
  * bundle itself.
  *
  * A process of its own makes the bundle where it is missing or a source has changed. Where it cannot
- * be made or kept, Node runs the sources.
+ * be made or kept, and in other processes while it is made, Node runs the sources. `npm ci` runs this
+ * alone, so that the first command finds a bundle.
  */
 const { spawnSync } = require('node:child_process');
+const { existsSync, mkdirSync, rmSync, statSync } = require('node:fs');
 const { enableCompileCache, registerHooks } = require('node:module');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { getEnvironmentData, isMainThread, setEnvironmentData } = require('node:worker_threads');
-const { keptBundle, root } = require('./kept-bundle.cjs');
+const { folder, keptBundle, list, root } = require('./kept-bundle.cjs');
 
 const BUNDLE_MS_MAX = 30_000;
 /** Threads run what their process runs, even if a source changes while it runs. */
@@ -44,15 +46,35 @@ function run({ place, entries }) {
 }
 
 function madeBundle() {
-  spawnSync(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', join(root, 'scripts/bundle.ts')],
-    {
-      stdio: 'ignore',
-      // Those of the caller, such as a debugger's, are not for it.
-      env: { ...process.env, NODE_OPTIONS: '' },
-      timeout: BUNDLE_MS_MAX,
-    },
-  );
+  const lock = `${list}.lock`;
+  if (!existsSync(join(root, 'node_modules/esbuild')) || !isLocked(lock)) return undefined;
+  try {
+    spawnSync(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', join(root, 'scripts/bundle.ts')],
+      {
+        stdio: 'ignore',
+        // Those of the caller, such as a debugger's, are not for it.
+        env: { ...process.env, NODE_OPTIONS: '' },
+        timeout: BUNDLE_MS_MAX,
+      },
+    );
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
   return keptBundle();
+}
+
+/** False where another process makes the bundle, or where nothing can be written. */
+function isLocked(lock) {
+  try {
+    mkdirSync(folder, { recursive: true });
+    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    // Of a process that was killed.
+    if (made < Date.now() - 2 * BUNDLE_MS_MAX) rmSync(lock, { recursive: true, force: true });
+    mkdirSync(lock);
+    return true;
+  } catch {
+    return false;
+  }
 }

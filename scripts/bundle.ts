@@ -38,7 +38,7 @@ export interface BundleOptions {
   readonly place: string;
   /** What `import.meta.url` is in a source, a path below the root: an expression. */
   readonly urlOf: (source: string) => string;
-  /** Told of each source before it is read. */
+  /** Told of each file outside the packages before it is read. */
   readonly onSource?: (source: string) => void;
   /** With maps to the sources, for debuggers. */
   readonly isMapped?: boolean;
@@ -60,8 +60,11 @@ const APART = ['@electric-sql/pglite', 'lmdb', 'pg-native', 'sodium-native', 'uW
 /** Packages in CommonJS call it. */
 const REQUIRE = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(import.meta.url);`;
-/** A process that runs an earlier one still loads parts of it. */
+/** So many bundles stay, and younger ones. */
 const KEPT = 8;
+const KEPT_MS = 24 * 60 * 60 * 1000;
+/** Also the list of one that was not finished. */
+const MADE = /^[0-9a-f-]{36}(\.json)?$/;
 
 /** Rejects where a source cannot be read. */
 export async function bundle(options: BundleOptions): Promise<Bundle> {
@@ -82,6 +85,8 @@ export async function bundle(options: BundleOptions): Promise<Bundle> {
     format: 'esm',
     platform: 'node',
     target: 'node22',
+    // As Node strips types: without what a tsconfig says.
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     external: APART,
     banner: { js: REQUIRE },
     sourcemap: isMapped && 'linked',
@@ -116,9 +121,11 @@ const sourcesOf = ({ root, place, urlOf, onSource }: BundleOptions): Plugin => (
         ? { path, external: true }
         : undefined,
     );
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /./ }, async ({ path }) => {
+      if (path.includes('/node_modules/')) return undefined;
       const source = relative(root, path);
       onSource?.(source);
+      if (!path.endsWith('.ts')) return undefined;
       const text = await readFile(path, 'utf8');
       return { contents: text.replaceAll('import.meta.url', () => urlOf(source)), loader: 'ts' };
     });
@@ -131,7 +138,9 @@ async function bundleCheckout(): Promise<void> {
   const place = join(folder, randomUUID());
   const stamps: (readonly [string, ...number[]])[] = [];
   const stamp = (path: string): void => void stamps.push([path, ...stampOf(path)]);
-  for (const path of ['node_modules/.package-lock.json', 'scripts/bundle.ts']) stamp(path);
+  for (const path of ['node_modules/.package-lock.json', 'package.json', 'scripts/bundle.ts']) {
+    stamp(path);
+  }
   const urlOf = (path: string): string => pathToFileURL(path).href;
   const { files, entries } = await bundle({
     root,
@@ -140,35 +149,44 @@ async function bundleCheckout(): Promise<void> {
     onSource: stamp,
     isMapped: true,
   });
-  mkdirSync(place, { recursive: true });
-  await Promise.all(files.map(({ name, bytes }) => writeDurably(join(place, name), bytes)));
   const fresh = `${place}.json`;
-  const kept: KeptBundle = {
-    root,
-    place,
-    stamps,
-    entries: Object.fromEntries(
-      Object.entries(entries).map(([source, name]) => [
-        urlOf(join(root, source)),
-        urlOf(join(place, name)),
-      ]),
-    ),
-  };
-  await writeDurably(fresh, JSON.stringify(kept));
-  renameSync(fresh, list);
+  mkdirSync(folder, { recursive: true });
   removeEarlier(folder);
+  try {
+    mkdirSync(place, { recursive: true });
+    await Promise.all(files.map(({ name, bytes }) => writeDurably(join(place, name), bytes)));
+    const kept: KeptBundle = {
+      root,
+      place,
+      stamps,
+      entries: Object.fromEntries(
+        Object.entries(entries).map(([source, name]) => [
+          urlOf(join(root, source)),
+          urlOf(join(place, name)),
+        ]),
+      ),
+    };
+    await writeDurably(fresh, JSON.stringify(kept));
+    renameSync(fresh, list);
+  } catch (cause) {
+    for (const path of [place, fresh]) rmSync(path, { recursive: true, force: true });
+    throw cause;
+  }
 }
 
 /** A loss of power leaves no half of a bundle that the list names. */
 const writeDurably = (path: string, content: string | Uint8Array): Promise<void> =>
   writeFile(path, content, { flush: true });
 
+/** A process that runs an earlier one loads parts of it when it needs them. */
 function removeEarlier(folder: string): void {
-  const bundles = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => ({ path: join(folder, name), made: statSync(join(folder, name)).mtimeMs }))
+  const bundles = readdirSync(folder)
+    .filter((name) => MADE.test(name))
+    .map((name) => ({ path: join(folder, name), made: statSync(join(folder, name)).mtimeMs }))
     .sort((a, b) => b.made - a.made);
-  for (const { path } of bundles.slice(KEPT)) rmSync(path, { recursive: true, force: true });
+  for (const { path, made } of bundles.slice(KEPT)) {
+    if (made < Date.now() - KEPT_MS) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 if (import.meta.main ?? process.argv[1] === import.meta.filename) await bundleCheckout();

@@ -14,12 +14,33 @@ import { CliError } from './terminal/exit.ts';
 
 export type Accounts = Pick<NodePorts, 'keystore' | 'keyHolder' | 'ownerKey' | 'identityKey'>;
 
+/**
+ * Derives the key of the keystore in another thread, for a third of a second. Nothing where a signer
+ * has the keys, or where somebody must be asked for the password: the console is for later.
+ */
+export function deriveEarly(config: Config, log: Log): Promise<Keystore> | undefined {
+  const { signer, wallet } = config;
+  const isRemote = signer.socket !== undefined || signer.host !== undefined;
+  if (isRemote || wallet.password === undefined) return undefined;
+  const opening = openKeys(config, log);
+  // It is reported when its turn has come.
+  opening.catch(() => undefined);
+  return opening;
+}
+
+interface AccountsOpening {
+  readonly log: Log;
+  readonly started: Disposal;
+  readonly clock: Clock;
+  /** What `deriveEarly` has begun. */
+  readonly keystore: Promise<Keystore> | undefined;
+}
+
 /** The keys of this node: its own, or those of its signer. */
 export async function openAccounts(
   config: Config,
   genesis: Block,
-  clock: Promise<Clock>,
-  { log, started }: { readonly log: Log; readonly started: Disposal },
+  { log, started, clock, keystore: early }: AccountsOpening,
 ): Promise<Accounts> {
   const keyHolder = await openKeyHolder(config, genesis, { clock, log });
   if (keyHolder !== undefined) {
@@ -27,7 +48,7 @@ export async function openAccounts(
     const { scheme } = cryptographyOfConfig(config);
     return { keystore: remoteKeystore(keyHolder, scheme), keyHolder };
   }
-  const keystore = await openKeys(config, log);
+  const keystore = await (early ?? openKeys(config, log));
   started.add('keystore', () => keystore.close());
   return { keystore, ...(await unlockOwner(config, keystore)) };
 }

@@ -18,15 +18,16 @@ import { StartError } from '../base/faults/start-error.ts';
 import type { StoreCorruptError } from '../base/faults/store-damage.ts';
 import type { Http } from '../base/ports/http.ts';
 import type { Network } from '../base/ports/network.ts';
-import type { Clock, Log, Store } from '../base/ports.ts';
+import type { Log, Store } from '../base/ports.ts';
 import type { Block } from '../block/block.ts';
+import type { Keystore } from '../keystore/keystore.ts';
 import type { Config } from '../node/config/settings.ts';
 import type { NodePorts } from '../node/node.ts';
 import { openChainStore } from './commands/chain/chain-store.ts';
 import { version } from './commands/version.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { poolJournal, usedSlotsJournal } from './journals.ts';
-import type { Accounts } from './open-accounts.ts';
+import { openAccounts } from './open-accounts.ts';
 import { openContainers } from './open-containers.ts';
 import { eventListener } from './open-event-listener.ts';
 import { openPrivateStore } from './open-private-store.ts';
@@ -34,6 +35,7 @@ import { readPages } from './page-files.ts';
 import { openTelemetry } from './telemetry.ts';
 import { CliError } from './terminal/exit.ts';
 import { createHttpThreads } from './threads/http-threads.ts';
+import { openClock } from './time-servers.ts';
 
 /** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -47,9 +49,8 @@ export interface Opening {
   readonly log: Log;
   readonly started: Disposal;
   readonly requestStop: (cause: Error) => void;
-  /** Begun before. Where several parts fail, the one that is opened first is reported. */
-  readonly clock: Promise<Clock>;
-  readonly accounts: Promise<Accounts>;
+  /** What is under way already. */
+  readonly keystore: Promise<Keystore> | undefined;
 }
 
 export async function openPorts(
@@ -60,7 +61,7 @@ export async function openPorts(
   const { log, started, requestStop } = opening;
   const { family, scheme } = cryptographyOfConfig(config);
   if (hasBusyRest(config) && config.restApi.threads > 0) putConnectionsFirst();
-  const clock = await opening.clock;
+  const clock = await openClock(config, opening);
   const store = await openStore(config, genesis, log, (damage) => {
     log.error('store.damaged', { why: damage.message });
     requestStop(new CliError(`${damage.message}; the next start rebuilds it`));
@@ -72,7 +73,7 @@ export async function openPorts(
   if (privateStore !== undefined) started.add('privacy.storage', () => privateStore.stop());
   const containers = await openContainers(config, { clock, random: systemRandom, log });
   if (containers !== undefined) started.add('containers', () => containers.close());
-  const { keystore, ...keys } = await opening.accounts;
+  const { keystore, ...keys } = await openAccounts(config, genesis, { ...opening, clock });
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
   const workerUrl = new URL(`./threads/pattern-worker${extension}`, import.meta.url);

@@ -17,13 +17,12 @@ import type { Config } from '../node/config/settings.ts';
 import type { Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
 import { genesisBlock } from './genesis-block.ts';
-import { openAccounts } from './open-accounts.ts';
+import { deriveEarly } from './open-accounts.ts';
 import { TakenOver } from './take-over.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 import { openLog } from './terminal/open-log.ts';
 import { type StartFacts, startFacts } from './terminal/start-screen.ts';
 import { STOP_SIGNALS, type StopRequests, stopRequests } from './terminal/stop-requests.ts';
-import { openClock } from './time-servers.ts';
 
 export interface RunningNode extends Node {
   /**
@@ -106,16 +105,14 @@ async function start(
   genesis: Block,
   { log, started, stops, audit }: Run & RunOptions,
 ): Promise<Node & { readonly facts: StartFacts }> {
-  const opening = { log, started, requestStop: stops.request };
-  const clock = openClock(config, opening);
-  const accounts = openAccounts(config, genesis, clock, opening);
-  for (const begun of [clock, accounts]) begun.catch(() => undefined);
-  // Another thread derives the key of the keystore for a third of a second; the rest loads meanwhile.
+  const keystore = deriveEarly(config, log);
+  // The rest of the program loads meanwhile.
   const [{ openPorts }, { createNode }] = await Promise.all([
     import('./open-node-ports.ts'),
     import('../node/node.ts'),
   ]);
-  const ports = await openPorts(config, genesis, { ...opening, clock, accounts });
+  const opening = { log, started, requestStop: stops.request, keystore };
+  const ports = await openPorts(config, genesis, opening);
   const node = await createNode(config, genesis, { ...ports, audit, requestStop: stops.request });
   const { height } = node.blockchain.tip();
   const { rest } = node;

@@ -87,9 +87,9 @@ export function parseKeyFile(bytes: Uint8Array, name: string): UncheckedKeyFile 
   if (!Array.isArray(list) || list.length > MAX_ENTRIES) throw broken('entries');
   return {
     cost: {
-      N: power(kdf['N'], MAX_N) ?? fail(broken('N')),
-      r: power(kdf['r'], 32) ?? fail(broken('r')),
-      p: power(kdf['p'], 16) ?? fail(broken('p')),
+      N: powerOfTwo(kdf['N'], MAX_N) ?? fail(broken('N')),
+      r: whole(kdf['r'], 32) ?? fail(broken('r')),
+      p: whole(kdf['p'], 16) ?? fail(broken('p')),
     },
     salt: fromBase64(kdf['salt'], SALT_BYTES) ?? fail(broken('salt')),
     mac: fromBase64(json['mac'], 32) ?? fail(broken('mac')),
@@ -119,10 +119,15 @@ function readJson(bytes: Uint8Array, name: string): unknown {
   }
 }
 
-function power(value: unknown, max: number): number | undefined {
+function whole(value: unknown, max: number): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max
     ? value
     : undefined;
+}
+
+function powerOfTwo(value: unknown, max: number): number | undefined {
+  const power = whole(value, max);
+  return power !== undefined && Number.isInteger(Math.log2(power)) ? power : undefined;
 }
 
 function fromBase64(value: unknown, length?: number): Uint8Array | undefined {

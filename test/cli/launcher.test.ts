@@ -99,9 +99,7 @@ t.test('a bundle is kept, used again, made anew where a source changes', async (
   t.match(await versionFrom(binary, checkout, TOOLS), expected);
   const folder = join(checkout, 'node_modules/.cache/platform-node');
   const bundles = (): string[] =>
-    readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name);
+    readdirSync(folder).filter((name) => /^[0-9a-f-]{36}$/.test(name));
   const [first] = bundles();
   t.match(await versionFrom(binary, '/', TOOLS), expected);
   t.strictSame(bundles(), [first], 'used again');
@@ -109,8 +107,12 @@ t.test('a bundle is kept, used again, made anew where a source changes', async (
   t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9', warnings: '' });
   t.equal(bundles().length, 2, 'a process may still run the earlier one');
 
-  const list = readdirSync(folder).find((name) => name.endsWith('.json')) ?? '';
-  writeFileSync(join(folder, list), '{"root":');
+  const list = join(folder, readdirSync(folder).find((name) => name.endsWith('.json')) ?? '');
+  writeFileSync(list, '{"root":');
+  mkdirSync(`${list}.lock`);
+  t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9', warnings: '' }, 'sources');
+  t.equal(bundles().length, 2, 'while another process makes one');
+  rmSync(`${list}.lock`, { recursive: true });
   t.match(await versionFrom(binary, '/', TOOLS), { version: '9.9.9' }, 'a list that is no list');
   t.equal(bundles().length, 3);
 

@@ -98,6 +98,11 @@ t.test('wrong wallet password, tampering, other files', async (t) => {
     files.content.set('wallet', new TextEncoder().encode(JSON.stringify(copy)));
     await t.rejects(open(files), KeystoreError, what);
   }
+  for (const N of [0, 1025, 1536, 2 ** 20 + 1]) {
+    const copy = { ...json, kdf: { ...json.kdf, N } };
+    files.content.set('wallet', new TextEncoder().encode(JSON.stringify(copy)));
+    await t.rejects(open(files), { message: /damaged: N$/ }, `N = ${N}`);
+  }
   files.content.set('wallet', new TextEncoder().encode(text));
   t.equal((await open(files)).accounts().length, 2, 'the original still opens');
   for (const other of ['', '{}', '[]', 'AAAA', '\uffff'].slice(1)) {

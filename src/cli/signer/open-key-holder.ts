@@ -13,14 +13,14 @@ import { cryptographyOfConfig } from '../cryptography.ts';
 export async function openKeyHolder(
   config: Config,
   genesis: Block,
-  { clock, log }: { readonly clock: Promise<Clock>; readonly log: Log },
+  ports: { readonly clock: Clock; readonly log: Log },
 ): Promise<RemoteKeys | undefined> {
   const place = signerPlace(config);
   if (place === undefined) return undefined;
   const { scheme } = cryptographyOfConfig(config);
   const keys = new RemoteKeys(
     { genesis: headerHash(genesis.header, scheme), timeoutMs: config.signer.timeout.ms },
-    { clock: await clock, log, scheme, connect: signerConnector(place) },
+    { ...ports, scheme, connect: signerConnector(place) },
   );
   try {
     await keys.start();
