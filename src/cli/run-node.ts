@@ -17,7 +17,7 @@ import type { Config } from '../node/config/settings.ts';
 import type { Node } from '../node/node.ts';
 import { version } from './commands/version.ts';
 import { genesisBlock } from './genesis-block.ts';
-import { deriveEarly } from './open-accounts.ts';
+import { deriveEarly } from './opening/open-accounts.ts';
 import { TakenOver } from './take-over.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 import { openLog } from './terminal/open-log.ts';
@@ -108,7 +108,7 @@ async function start(
   const keystore = deriveEarly(config, log);
   // The rest of the program loads meanwhile.
   const [{ openPorts }, { createNode }] = await Promise.all([
-    import('./open-node-ports.ts'),
+    import('./opening/open-node-ports.ts'),
     import('../node/node.ts'),
   ]);
   const opening = { log, started, requestStop: stops.request, keystore };

@@ -1,9 +1,9 @@
 /** Opens the storage of confidential data that a configuration names (privacy.md#storage). */
-import type { Shelf } from '../adapters/private-store/shelf.ts';
-import { StartError } from '../base/faults/start-error.ts';
-import type { PrivateStore } from '../base/ports/private-store.ts';
-import type { Log } from '../base/ports.ts';
-import type { Config } from '../node/config/settings.ts';
+import type { Shelf } from '../../adapters/private-store/shelf.ts';
+import { StartError } from '../../base/faults/start-error.ts';
+import type { PrivateStore } from '../../base/ports/private-store.ts';
+import type { Log } from '../../base/ports.ts';
+import type { Config } from '../../node/config/settings.ts';
 
 type StorageSettings = Config['privacy']['storage'];
 
@@ -16,7 +16,7 @@ export async function openPrivateStore(
   log: Log,
 ): Promise<PrivateStore | undefined> {
   if (storage.vendor === 'none') return undefined;
-  const { verifiedStore } = await import('../adapters/private-store/verified.ts');
+  const { verifiedStore } = await import('../../adapters/private-store/verified.ts');
   try {
     return verifiedStore(await shelfOf(storage), log);
   } catch (cause) {
@@ -36,15 +36,15 @@ export async function openPrivateStore(
  */
 async function shelfOf(storage: StorageSettings): Promise<Shelf> {
   if (storage.vendor === 'postgres') {
-    const { postgresShelf } = await import('../adapters/private-store/postgres.ts');
+    const { postgresShelf } = await import('../../adapters/private-store/postgres.ts');
     return postgresShelf({ ...storage, url: storage.url! });
   }
   if (storage.vendor === 's3') {
-    const { s3Shelf } = await import('../adapters/private-store/s3.ts');
+    const { s3Shelf } = await import('../../adapters/private-store/s3.ts');
     const { url, bucket, accessKeyId, secretAccessKey, region } = storage;
     const keys = { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey! };
     return s3Shelf({ url: url!, bucket: bucket!, region, ...keys });
   }
-  const { filesShelf } = await import('../adapters/private-store/files-shelf.ts');
+  const { filesShelf } = await import('../../adapters/private-store/files-shelf.ts');
   return filesShelf(storage.directory);
 }

@@ -1,11 +1,11 @@
 /** What an operator reads where the container engine or its interfaces cannot be opened. */
 import { createServer } from 'node:net';
 import t from 'tap';
-import { systemClock, systemRandom } from '../../src/adapters/system.ts';
-import { openContainers } from '../../src/cli/open-containers.ts';
-import { LEAST, read } from '../node/config/sample.ts';
-import { memoryLog } from '../node/memory-ports.ts';
-import { temporaryFolder } from '../system/e2e/dev-node.ts';
+import { systemClock, systemRandom } from '../../../src/adapters/system.ts';
+import { openContainers } from '../../../src/cli/opening/open-containers.ts';
+import { LEAST, read } from '../../node/config/sample.ts';
+import { memoryLog } from '../../node/memory-ports.ts';
+import { temporaryFolder } from '../../system/e2e/dev-node.ts';
 
 const ports = { clock: systemClock(undefined), random: systemRandom, log: memoryLog() };
 

@@ -1,8 +1,8 @@
 // What of the keys may begin before the store is open.
 import t from 'tap';
-import { deriveEarly } from '../../src/cli/open-accounts.ts';
-import type { Config } from '../../src/node/config/settings.ts';
-import { memoryLog } from '../node/memory-ports.ts';
+import { deriveEarly } from '../../../src/cli/opening/open-accounts.ts';
+import type { Config } from '../../../src/node/config/settings.ts';
+import { memoryLog } from '../../node/memory-ports.ts';
 
 const derived = (wallet: object, signer: object = {}) =>
   deriveEarly({ wallet, signer } as unknown as Config, memoryLog());

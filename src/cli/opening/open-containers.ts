@@ -1,9 +1,9 @@
 /** Opens the container engine that a configuration names (contracts.md#the-engine). */
 import { resolve } from 'node:path';
-import { StartError } from '../base/faults/start-error.ts';
-import type { Containers } from '../base/ports/containers.ts';
-import type { Clock, Log, Random } from '../base/ports.ts';
-import type { Config } from '../node/config/settings.ts';
+import { StartError } from '../../base/faults/start-error.ts';
+import type { Containers } from '../../base/ports/containers.ts';
+import type { Clock, Log, Random } from '../../base/ports.ts';
+import type { Config } from '../../node/config/settings.ts';
 
 type EngineSettings = Config['dockerEngine'];
 
@@ -23,7 +23,7 @@ export async function openContainers(
 ): Promise<Containers | undefined> {
   const { dockerEngine } = config;
   if (!dockerEngine.enable) return undefined;
-  const adapter = await import('../adapters/containers/containers.ts');
+  const adapter = await import('../../adapters/containers/containers.ts');
   const grpc = await openGrpc(config, ports);
   try {
     return await adapter.openContainers(optionsOf(config), { ...ports, grpc });
@@ -40,7 +40,7 @@ export async function openContainers(
 }
 
 async function openGrpc({ api, dockerEngine, dataDirectory }: Config, ports: ContainersPorts) {
-  const { grpcInterface } = await import('../adapters/containers/grpc/interface.ts');
+  const { grpcInterface } = await import('../../adapters/containers/grpc/interface.ts');
   const { bindAddress, port } = api.grpc;
   const listen =
     dockerEngine.grpcListen === 'unix'

@@ -4,38 +4,38 @@
  * StartError.
  */
 import { join } from 'node:path';
-import { AuditFile } from '../adapters/audit-file.ts';
-import { files } from '../adapters/files.ts';
-import { makeFolder } from '../adapters/folders.ts';
-import { httpListener } from '../adapters/http/listener.ts';
-import { diskSpace, systemRandom } from '../adapters/system.ts';
-import { PatternThread } from '../adapters/threads/pattern-thread.ts';
-import { putConnectionsFirst } from '../adapters/threads/priorities.ts';
-import { createVerifyThreads } from '../adapters/verify/signature-threads.ts';
-import type { Disposal } from '../base/disposal.ts';
-import { Refusal } from '../base/errors.ts';
-import { StartError } from '../base/faults/start-error.ts';
-import type { StoreCorruptError } from '../base/faults/store-damage.ts';
-import type { Http } from '../base/ports/http.ts';
-import type { Network } from '../base/ports/network.ts';
-import type { Log, Store } from '../base/ports.ts';
-import type { Block } from '../block/block.ts';
-import type { Keystore } from '../keystore/keystore.ts';
-import type { Config } from '../node/config/settings.ts';
-import type { NodePorts } from '../node/node.ts';
-import { openChainStore } from './commands/chain/chain-store.ts';
-import { version } from './commands/version.ts';
-import { cryptographyOfConfig } from './cryptography.ts';
-import { poolJournal, usedSlotsJournal } from './journals.ts';
+import { AuditFile } from '../../adapters/audit-file.ts';
+import { files } from '../../adapters/files.ts';
+import { makeFolder } from '../../adapters/folders.ts';
+import { httpListener } from '../../adapters/http/listener.ts';
+import { diskSpace, systemRandom } from '../../adapters/system.ts';
+import { PatternThread } from '../../adapters/threads/pattern-thread.ts';
+import { putConnectionsFirst } from '../../adapters/threads/priorities.ts';
+import { createVerifyThreads } from '../../adapters/verify/signature-threads.ts';
+import type { Disposal } from '../../base/disposal.ts';
+import { Refusal } from '../../base/errors.ts';
+import { StartError } from '../../base/faults/start-error.ts';
+import type { StoreCorruptError } from '../../base/faults/store-damage.ts';
+import type { Http } from '../../base/ports/http.ts';
+import type { Network } from '../../base/ports/network.ts';
+import type { Log, Store } from '../../base/ports.ts';
+import type { Block } from '../../block/block.ts';
+import type { Keystore } from '../../keystore/keystore.ts';
+import type { Config } from '../../node/config/settings.ts';
+import type { NodePorts } from '../../node/node.ts';
+import { openChainStore } from '../commands/chain/chain-store.ts';
+import { version } from '../commands/version.ts';
+import { cryptographyOfConfig } from '../cryptography.ts';
+import { poolJournal, usedSlotsJournal } from '../journals.ts';
+import { readPages } from '../page-files.ts';
+import { openTelemetry } from '../telemetry.ts';
+import { CliError } from '../terminal/exit.ts';
+import { createHttpThreads } from '../threads/http-threads.ts';
+import { openClock } from '../time-servers.ts';
 import { openAccounts } from './open-accounts.ts';
 import { openContainers } from './open-containers.ts';
 import { eventListener } from './open-event-listener.ts';
 import { openPrivateStore } from './open-private-store.ts';
-import { readPages } from './page-files.ts';
-import { openTelemetry } from './telemetry.ts';
-import { CliError } from './terminal/exit.ts';
-import { createHttpThreads } from './threads/http-threads.ts';
-import { openClock } from './time-servers.ts';
 
 /** Works from sources and from the published build. */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
@@ -76,7 +76,7 @@ export async function openPorts(
   const { keystore, ...keys } = await openAccounts(config, genesis, { ...opening, clock });
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
-  const workerUrl = new URL(`./threads/pattern-worker${extension}`, import.meta.url);
+  const workerUrl = new URL(`../threads/pattern-worker${extension}`, import.meta.url);
   const patterns = new PatternThread(workerUrl);
   started.add('pattern thread', () => patterns.close());
   const contractPatterns = new PatternThread(workerUrl);
@@ -168,8 +168,8 @@ async function openStore(
 /** Loading it takes most of a second, and a node without peers does not need it. */
 async function networkAdapter({ network, dataDirectory }: Config): Promise<Network | undefined> {
   if (!network.listen && network.knownPeers.length === 0) return undefined;
-  const { libp2pNetwork } = await import('../adapters/libp2p/transport.ts');
-  const { nodeKey } = await import('../adapters/libp2p/node-key.ts');
+  const { libp2pNetwork } = await import('../../adapters/libp2p/transport.ts');
+  const { nodeKey } = await import('../../adapters/libp2p/node-key.ts');
   const path = join(dataDirectory, 'node.key');
   try {
     return libp2pNetwork(await nodeKey(path, files));

@@ -1,8 +1,8 @@
 /** The service of events over gRPC, as the configuration says. */
-import { StartError } from '../base/faults/start-error.ts';
-import type { ListenEvents } from '../base/ports/event-service.ts';
-import type { Clock } from '../base/ports.ts';
-import type { Config } from '../node/config/settings.ts';
+import { StartError } from '../../base/faults/start-error.ts';
+import type { ListenEvents } from '../../base/ports/event-service.ts';
+import type { Clock } from '../../base/ports.ts';
+import type { Config } from '../../node/config/settings.ts';
 
 /** Undefined where it is switched off. What it returns rejects with StartError. */
 export function eventListener({ api }: Config, clock: Clock): ListenEvents | undefined {
@@ -19,7 +19,7 @@ export function eventListener({ api }: Config, clock: Clock): ListenEvents | und
     subscriptionsOfClientMax: maxConnectionsPerClient,
   };
   return async (service) => {
-    const { listenForSubscribers } = await import('../adapters/grpc-events/event-listener.ts');
+    const { listenForSubscribers } = await import('../../adapters/grpc-events/event-listener.ts');
     try {
       return await listenForSubscribers({ host, port, ...most }, service, clock);
     } catch (cause) {

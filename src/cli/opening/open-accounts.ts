@@ -1,16 +1,16 @@
 /** Opens the keys of a node. */
-import type { Disposal } from '../base/disposal.ts';
-import { StartError } from '../base/faults/start-error.ts';
-import type { Clock, Log } from '../base/ports.ts';
-import type { Block } from '../block/block.ts';
-import type { Keystore } from '../keystore/keystore.ts';
-import type { Config } from '../node/config/settings.ts';
-import { remoteKeystore } from '../node/keys/remote-keystore.ts';
-import type { NodePorts } from '../node/node.ts';
-import { openNodeWallet, unlockOwner } from './commands/keystore/open-wallet.ts';
-import { cryptographyOfConfig } from './cryptography.ts';
-import { openKeyHolder } from './signer/open-key-holder.ts';
-import { CliError } from './terminal/exit.ts';
+import type { Disposal } from '../../base/disposal.ts';
+import { StartError } from '../../base/faults/start-error.ts';
+import type { Clock, Log } from '../../base/ports.ts';
+import type { Block } from '../../block/block.ts';
+import type { Keystore } from '../../keystore/keystore.ts';
+import type { Config } from '../../node/config/settings.ts';
+import { remoteKeystore } from '../../node/keys/remote-keystore.ts';
+import type { NodePorts } from '../../node/node.ts';
+import { openNodeWallet, unlockOwner } from '../commands/keystore/open-wallet.ts';
+import { cryptographyOfConfig } from '../cryptography.ts';
+import { openKeyHolder } from '../signer/open-key-holder.ts';
+import { CliError } from '../terminal/exit.ts';
 
 export type Accounts = Pick<NodePorts, 'keystore' | 'keyHolder' | 'ownerKey' | 'identityKey'>;
 

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { StartError } from '../../src/base/faults/start-error.ts';
-import { openPrivateStore } from '../../src/cli/open-private-store.ts';
-import type { Config } from '../../src/node/config/settings.ts';
-import { memoryLog } from '../node/memory-ports.ts';
+import { StartError } from '../../../src/base/faults/start-error.ts';
+import { openPrivateStore } from '../../../src/cli/opening/open-private-store.ts';
+import type { Config } from '../../../src/node/config/settings.ts';
+import { memoryLog } from '../../node/memory-ports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'private-store-'));
 t.teardown(() => rmSync(folder, { recursive: true }));
