@@ -67,6 +67,6 @@ function licenceOf(folder: string): string {
   const texts = readdirSync(folder)
     .filter((file) => LICENCE.test(file))
     .map((file) => readFileSync(join(folder, file), 'utf8').trim());
-  const text = texts.join('\n\n') || 'The package has no text of it.';
+  const text = texts.join('\n\n') || 'The package brings no text of its licence.';
   return `# ${name} ${version}: ${license}\n\n${text}\n`;
 }

@@ -57,6 +57,8 @@ export interface Bundle {
 const ENTRIES = ['bin/platform-node.ts', 'src/**/*worker.ts'];
 /** Packages with addons, or with files that they look for beside their code. */
 const APART = ['@electric-sql/pglite', 'lmdb', 'pg-native', 'sodium-native', 'uWebSockets.js'];
+/** A path from the root; the checkout itself may lie in a folder of packages. */
+const OF_PACKAGE = /(^|\/)node_modules\//;
 /** Packages in CommonJS call it. */
 const REQUIRE = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(import.meta.url);`;
@@ -117,13 +119,13 @@ const sourcesOf = ({ root, place, urlOf, onSource }: BundleOptions): Plugin => (
     );
     // In a bundle, one in CommonJS would lose the names of its exports.
     onResolve({ filter: /^[^.]/ }, ({ path, kind, importer }) =>
-      kind === 'dynamic-import' && !importer.includes('/node_modules/')
+      kind === 'dynamic-import' && !OF_PACKAGE.test(relative(root, importer))
         ? { path, external: true }
         : undefined,
     );
     onLoad({ filter: /./ }, async ({ path }) => {
-      if (path.includes('/node_modules/')) return undefined;
       const source = relative(root, path);
+      if (OF_PACKAGE.test(source)) return undefined;
       onSource?.(source);
       if (!path.endsWith('.ts')) return undefined;
       const text = await readFile(path, 'utf8');
@@ -182,7 +184,8 @@ const writeDurably = (path: string, content: string | Uint8Array): Promise<void>
 function removeEarlier(folder: string): void {
   const bundles = readdirSync(folder)
     .filter((name) => MADE.test(name))
-    .map((name) => ({ path: join(folder, name), made: statSync(join(folder, name)).mtimeMs }))
+    .map((name) => join(folder, name))
+    .map((path) => ({ path, made: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((a, b) => b.made - a.made);
   for (const { path, made } of bundles.slice(KEPT)) {
     if (made < Date.now() - KEPT_MS) rmSync(path, { recursive: true, force: true });
