@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import packageJson from '../package.json' with { type: 'json' };
 import { bundle } from './bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -23,13 +24,17 @@ const COMMAND = 'bin/platform-node.ts';
 /** The folder of a package: scoped ones have two words. */
 const PACKAGE = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 const LICENCE = /^(licen[cs]e|copying)/i;
+/** What is installed with the published package, lies in it, or may be absent. */
+const OUTSIDE = new Set([...Object.keys(packageJson.dependencies), 'uWebSockets.js', 'pg-native']);
 
 rmSync(DIST, { recursive: true, force: true });
-const { files, entries, inputs } = await bundle({
+const { files, entries, inputs, packages } = await bundle({
   root: ROOT,
   place: CODE,
   urlOf: (source) => `new URL('../${compiled(source)}', import.meta.url).href`,
 });
+const absent = packages.filter((name) => !OUTSIDE.has(name));
+if (absent.length > 0) throw new Error(`Neither joined nor a dependency: ${absent.join(', ')}`);
 mkdirSync(CODE, { recursive: true });
 for (const { name, bytes } of files) writeFileSync(join(CODE, name), bytes);
 for (const [source, name] of Object.entries(entries)) {

@@ -8,10 +8,10 @@
 import { randomUUID } from 'node:crypto';
 import { globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 
 /** What bin/kept-bundle.cjs exports. */
 interface Kept {
@@ -51,6 +51,8 @@ export interface Bundle {
   readonly entries: Readonly<Record<string, string>>;
   /** Paths below the root of all that was joined. */
   readonly inputs: readonly string[];
+  /** The packages that stay outside. */
+  readonly packages: readonly string[];
 }
 
 /** Of the command and of its threads. */
@@ -59,6 +61,8 @@ const ENTRIES = ['bin/platform-node.ts', 'src/**/*worker.ts'];
 const APART = ['@electric-sql/pglite', 'lmdb', 'pg-native', 'sodium-native', 'uWebSockets.js'];
 /** A path from the root; the checkout itself may lie in a folder of packages. */
 const OF_PACKAGE = /(^|\/)node_modules\//;
+/** Of a package, before the path of one of its files. */
+const NAME = /^(@[^/]+\/)?[^/]+/;
 /** Packages in CommonJS call it. */
 const REQUIRE = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(import.meta.url);`;
@@ -102,7 +106,15 @@ export async function bundle(options: BundleOptions): Promise<Bundle> {
     files: outputFiles.map(({ path, contents }) => ({ name: basename(path), bytes: contents })),
     entries,
     inputs: Object.keys(metafile.inputs).sort(),
+    packages: packagesOf(metafile),
   };
+}
+
+function packagesOf({ outputs }: Metafile): string[] {
+  const imports = Object.values(outputs).flatMap((output) => output.imports);
+  const outside = imports.filter(({ path, external }) => external && /^[@\w]/.test(path));
+  const names = outside.map(({ path }) => NAME.exec(path)?.[0] ?? path);
+  return [...new Set(names)].filter((name) => !isBuiltin(name)).sort();
 }
 
 const nameOf = (source: string): string => `${source.slice(0, -3).replaceAll('/', '.')}.mjs`;

@@ -51,8 +51,7 @@ let engine: typeof Engine | undefined;
  * after waiting happens for all that wait in one turn.
  */
 async function compile(pattern: string): Promise<Engine | undefined> {
-  // The package takes 30 ms to load, and most nodes never need it.
-  engine ??= (await import('re2js')).RE2JS;
+  engine ??= (await import('./regular-expression.ts')).RE2JS;
   try {
     const compiled = engine.compile(pattern);
     return compiled.programSize() <= INSTRUCTIONS_MAX ? compiled : undefined;

@@ -87,15 +87,33 @@ t.test('every dependency has its reason', async (t) => {
     dependencies: object;
     devDependencies: object;
   };
-  const [atRunTime = '', development = ''] =
-    read('docs/dependencies.md').split('## The set')[0]?.split('## For development') ?? [];
+  const [installed = '', joined = '', development = ''] =
+    read('docs/dependencies.md')
+      .split('## The set')[0]
+      ?.split(/### In the bundle|## For development/) ?? [];
   const named = (text: string) =>
     [...text.matchAll(/^\| (`.*?) \|/gm)]
       .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
       .sort();
-  t.strictSame(named(atRunTime), Object.keys(dependencies).sort());
-  t.strictSame(named(development), Object.keys(devDependencies).sort());
+  t.strictSame(named(installed), Object.keys(dependencies).sort());
+  t.strictSame(named(joined + development), Object.keys(devDependencies).sort());
+  // Our own uWebSockets.js loads the package.
+  const loaded = named(installed + joined).map((name) =>
+    name === 'uws-pack' ? 'uWebSockets.js' : name,
+  );
+  t.strictSame(imported(), loaded.sort(), 'the program imports what goes with it');
 });
+
+/** The packages that the sources of the program import. */
+function imported(): string[] {
+  const names = sources
+    .filter((file) => /^(src|bin)\//.test(file))
+    .flatMap((file) => [
+      ...read(file).matchAll(/(?: from |\brequire\()'((?:@[^/']+\/)?[^./'$][^/']*)/g),
+    ])
+    .map(([, name = '']) => name);
+  return [...new Set(names)].filter((name) => !name.startsWith('node:')).sort();
+}
 
 function numbered([, name = '']: RegExpMatchArray): string {
   return name.toLowerCase();

@@ -24,20 +24,20 @@ export async function reloadNodeWallet(
   }
   tell(`Sending reload wallet request to URL : ${given}`);
   const apiKey = section.text('reload-node-wallet.api-key');
+  // `fetch` is not used, because it refuses the ports that browsers block.
+  const { undiciClient } = await import('../../../adapters/http/undici.ts');
+  const http = undiciClient({ answerMsMax: PATIENCE_MS });
   try {
-    // `fetch` is not used, because it refuses the ports that browsers block.
-    const { request } = await import('undici');
-    const answer = await request(given, {
-      method: 'POST',
-      headers: apiKey === undefined ? {} : { 'X-Api-Key': apiKey },
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-    tell(`Response Code : ${answer.statusCode}`);
-    tell(await answer.body.text());
-    if (answer.statusCode >= 300) process.exitCode = EXIT.failure;
+    const headers = apiKey === undefined ? {} : { 'X-Api-Key': apiKey };
+    const { status, text } = await http.request({ method: 'POST', url: given, headers });
+    tell(`Response Code : ${status}`);
+    tell(text);
+    if (status >= 300) process.exitCode = EXIT.failure;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
     say(`Failed to connect to '${given}', because: ${reason}`);
     process.exitCode = EXIT.failure;
+  } finally {
+    await http.close();
   }
 }
