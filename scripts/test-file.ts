@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Parser } from 'tap-parser';
 import { stringify } from 'yaml';
 
@@ -41,6 +41,10 @@ const HEAD_START_MS = 1000;
 const MARK = 'TEST_FILE_RUN';
 /** Node compiles each module once for all files and their processes, a third of a small file's time. */
 const COMPILE_CACHE = resolve('node_modules/.cache/compile');
+const FLAGS = [
+  '--disable-warning=ExperimentalWarning',
+  `--require=${join(import.meta.dirname, 'test-domain.cjs')}`,
+];
 
 export class TestFile {
   private readonly file: string;
@@ -64,7 +68,7 @@ export class TestFile {
       this.failures.push({ name: fullname, details: diag ? stringify(diag) : '' });
     });
     if (!isQuiet) this.parser.on('extra', (text: string) => process.stdout.write(text));
-    this.child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+    this.child = spawn(process.execPath, [...FLAGS, file], {
       stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', 'ipc'],
       env: { ...process.env, ...env, ...this.variables(), TAP_TIMEOUT: String(timeoutMs / 1000) },
       detached: true,

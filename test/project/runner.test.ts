@@ -128,6 +128,44 @@ writeFileSync(mark, '');`,
   t.match(await summary(once.stdout, 1), { code: 1, stdout: '1 passed, 1 failed\n' });
 });
 
+t.test('an error that nobody catches fails its test', async (t) => {
+  const file = join(folder, 'h-stray.test.ts');
+  writeFileSync(
+    file,
+    `import t from 'tap';
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+t.test('throws later', async () => {
+  setTimeout(() => { throw new Error('in a timer'); }, 50);
+  await sleep(500);
+});
+t.test('rejects', async (t) => {
+  await t.test('inside', async () => {
+    void sleep(50).then(() => Promise.reject(new Error('by itself')));
+    await sleep(500);
+  });
+});
+t.test('is over by then', async (t) => {
+  await t.test('begins it', async (t) => {
+    t.ok(true);
+    setTimeout(() => { throw new Error('too late'); }, 100);
+  });
+  await t.test('goes on', async (t) => {
+    await sleep(500);
+    t.ok(true);
+  });
+});
+t.test('is fine', async (t) => t.ok(true));`,
+  );
+  const { code, stdout } = await runner(file);
+  t.equal(code, 1);
+  const names = [...stdout.matchAll(/^ {2}✗ (.* > .*)$/gm)].map(([, name]) => name);
+  t.strictSame(names, [
+    'throws later > in a timer',
+    'rejects > inside > by itself',
+    'goes on > too late',
+  ]);
+});
+
 t.test('each file runs once, also where one more begins on idle processors', async (t) => {
   const sleeping = Array.from({ length: 5 }, (_, i) => {
     const file = join(folder, `sleeping-${i}.test.ts`);
