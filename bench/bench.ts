@@ -10,6 +10,7 @@ import type { Postgres } from './denominators/postgres.ts';
 import { type HttpLoad, startHttpLoad } from './load/http.ts';
 import { type Contender, NotInstalledError } from './measure/contender.ts';
 import { interleave, type Rounds } from './measure/rounds.ts';
+import { FROM_SOURCES } from './node/node-process.ts';
 
 export interface BenchOptions {
   /** Two short rounds and small chains: shows that everything works, proves nothing. */
@@ -74,7 +75,8 @@ export function createBench(options: BenchOptions): Bench {
     ...options,
     chains: options.chains ?? join(root, 'chains'),
     load,
-    nodeFlags: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+    nodeFlags:
+      profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`, FROM_SOURCES],
     say,
     folder: (name) => join(root, `${name}-${folders++}`),
     async optional(notes, start) {

@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { keptChain, SIZES, UNCHANGED } from '../chain/kept-chains.ts';
 import { startEcho } from '../denominators/hyper-express.ts';
 import { type HttpLoad, startHttpLoad } from '../load/http.ts';
-import { startNode } from '../node/node-process.ts';
+import { FROM_SOURCES, startNode } from '../node/node-process.ts';
 import { readers } from '../rows/readers.ts';
 import { partsOf } from './sampled-parts.ts';
 
@@ -57,7 +57,7 @@ async function main([root, transfers = String(SIZES['1m'])]: readonly string[]):
   const started = performance.now();
   const node = await startNode(chain.folder, {
     set: [UNCHANGED],
-    execArgv: ['--perf-basic-prof'],
+    execArgv: ['--perf-basic-prof', FROM_SOURCES],
   });
   const [echo, awakeEcho] = [await startEcho(asleep), await startEcho(load)];
   const [, transaction, header] = readers({ load: asleep }, node, chain);

@@ -41,6 +41,12 @@ export interface NodeOptions {
   readonly firstPath?: string;
 }
 
+/**
+ * Makes the launcher run the sources instead of the bundle: a profile then names functions by their
+ * files.
+ */
+export const FROM_SOURCES = '--import=data:text/javascript,';
+
 const PROGRAM = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
 const START_MS_MAX = 120_000;
 const POLL_MS = 2;
