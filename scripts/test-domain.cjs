@@ -4,52 +4,57 @@
  *
  * scripts/test-file.ts preloads this module into test files; tap imports it under the other name.
  */
-const { AsyncLocalStorage } = require('node:async_hooks');
-const { registerHooks } = require('node:module');
-const { pathToFileURL } = require('node:url');
 const { isMainThread } = require('node:worker_threads');
-
-const REPLACED = 'async-hook-domain';
 
 // Threads of a test file inherit the flag that preloads this, and have no tests.
 if (isMainThread) {
+  const { createHook, executionAsyncResource } = require('node:async_hooks');
+  const { registerHooks } = require('node:module');
+  const { pathToFileURL } = require('node:url');
+
   const own = { url: pathToFileURL(__filename).href, format: 'commonjs', shortCircuit: true };
   registerHooks({
     resolve: (specifier, context, next) =>
-      specifier === REPLACED ? own : next(specifier, context),
+      specifier === 'async-hook-domain' ? own : next(specifier, context),
+  });
+
+  const DOMAIN = Symbol('domain');
+  const inheritance = createHook({
+    init(_id, _type, _trigger, resource) {
+      const domain = executionAsyncResource()[DOMAIN];
+      if (domain !== undefined) resource[DOMAIN] = domain;
+    },
+  });
+
+  /** tap makes it inside the asynchronous resource of a test, so what the test starts inherits it. */
+  exports.Domain = class Domain {
+    /** `onerror(error, origin)` fails the test. */
+    constructor(onerror) {
+      const resource = executionAsyncResource();
+      this.onerror = onerror;
+      this.around = resource[DOMAIN];
+      this.isOver = false;
+      resource[DOMAIN] = this;
+      inheritance.enable();
+    }
+
+    destroy() {
+      this.isOver = true;
+    }
+  };
+
+  process.on('uncaughtExceptionMonitor', (error, origin) => {
+    // tap has set the exit code by then.
+    if (process._exiting) process.exitCode = 1;
+    const isTaken =
+      process.hasUncaughtExceptionCaptureCallback() ||
+      process.listenerCount('uncaughtException') > 0;
+    // An error of a test that is over belongs to the one around it; without one, the process ends.
+    let domain = executionAsyncResource()[DOMAIN];
+    while (domain?.isOver) domain = domain.around;
+    if (isTaken || domain === undefined) return;
+    domain.onerror(error, origin);
+    const goOn = () => process.setUncaughtExceptionCaptureCallback(null);
+    process.setUncaughtExceptionCaptureCallback(goOn);
   });
 }
-
-/** The domain of whatever runs now. */
-const current = new AsyncLocalStorage();
-let open = 0;
-
-/** tap makes it inside the asynchronous resource of a test, so what the test starts belongs to it. */
-class Domain {
-  /** `onerror(error, origin)` fails the test. */
-  constructor(onerror) {
-    this.onerror = onerror;
-    this.around = current.getStore();
-    this.isOver = false;
-    current.enterWith(this);
-    open++;
-    if (open === 1) process.on('uncaughtException', fail);
-  }
-
-  destroy() {
-    if (this.isOver) return;
-    this.isOver = true;
-    open--;
-    if (open === 0) process.off('uncaughtException', fail);
-  }
-}
-
-/** An error of a test that is over belongs to the one around it; without one, the process ends. */
-function fail(error, origin) {
-  let domain = current.getStore();
-  while (domain?.isOver) domain = domain.around;
-  if (domain === undefined) throw error;
-  domain.onerror(error, origin);
-}
-
-module.exports = { Domain };

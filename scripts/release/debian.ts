@@ -121,8 +121,8 @@ function placeDocuments(tree: string): void {
     renameSync(from(name), join(tree, DOCUMENTS, name));
   }
   const licence = `platform-node is under the Apache License 2.0, which LICENSE has. The packages in
-/${HOME}/node_modules have their licences with them. /${HOME}/bin/node is
-Node.js, under the MIT licence (https://github.com/nodejs/node/blob/main/LICENSE).
+/${HOME}/node_modules have their licences with them; those that are joined into the program have
+theirs in /${HOME}/dist/code/LICENCES.md. /${HOME}/bin/node is Node.js, under the MIT licence (https://github.com/nodejs/node/blob/main/LICENSE).
 `;
   writeFileSync(join(tree, DOCUMENTS, 'copyright'), licence);
 }

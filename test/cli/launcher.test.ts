@@ -152,8 +152,17 @@ t.test('threads run the bundle of their process', async (t) => {
   t.equal(await strips(), 'true', 'what strips takes 20 MB; here nothing can be kept');
 });
 
+t.test('with the packages of production alone it says what is missing', async (t) => {
+  const checkout = copyOf(t, ['node']);
+  await t.rejects(execute(join(checkout, 'bin/platform-node'), ['--help'], { cwd: '/' }), {
+    code: 1,
+    stdout: '',
+    stderr: /^platform-node: run `npm ci` in the checkout without --omit=dev .*\n$/,
+  });
+});
+
 t.test('flags of Node: fewer collectors for all, a small young generation for dev', async (t) => {
-  const checkout = copyOf(t, []);
+  const checkout = copyOf(t, ['commander']);
   const says = '#!/bin/sh\n[ "$1" = --version ] && echo v22.20.0 || printf "%s\\n" "$@"\n';
   const folder = t.testdir({ node: says });
   chmodSync(join(folder, 'node'), 0o755);

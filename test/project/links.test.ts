@@ -104,13 +104,15 @@ t.test('every dependency has its reason', async (t) => {
   t.strictSame(imported(), loaded.sort(), 'the program imports what goes with it');
 });
 
-/** The packages that the sources of the program import. */
+/** In import, require and createRequire(…)('…'). */
+const LOADS =
+  /(?: from |\bimport |\bimport\(\s*|\brequire\(|\bcreateRequire\([^)]*\)\(|\bmeta\.resolve\()'((?:@[^/']+\/)?[^./'$][^/']*)/g;
+
+/** The packages that the sources of the program load. */
 function imported(): string[] {
   const names = sources
     .filter((file) => /^(src|bin)\//.test(file))
-    .flatMap((file) => [
-      ...read(file).matchAll(/(?: from |\brequire\()'((?:@[^/']+\/)?[^./'$][^/']*)/g),
-    ])
+    .flatMap((file) => [...read(file).matchAll(LOADS)])
     .map(([, name = '']) => name);
   return [...new Set(names)].filter((name) => !name.startsWith('node:')).sort();
 }

@@ -166,6 +166,15 @@ t.test('is fine', async (t) => t.ok(true));`,
   ]);
 });
 
+t.test('an error at the end fails its file', async (t) => {
+  const file = join(folder, 'i-exit.test.ts');
+  const text = "process.on('exit', () => { throw new Error('in exit'); });";
+  writeFileSync(file, `${START}${text}`);
+  const { code, stdout } = await runner(file);
+  t.equal(code, 1);
+  t.match(stdout, /i-exit\.test\.ts: after fine: ended with code 1\n/);
+});
+
 t.test('each file runs once, also where one more begins on idle processors', async (t) => {
   const sleeping = Array.from({ length: 5 }, (_, i) => {
     const file = join(folder, `sleeping-${i}.test.ts`);

@@ -40,17 +40,19 @@ export async function placeRelease(commit: string, folder: string): Promise<void
 
 interface Locked {
   readonly version?: string;
-  readonly dev?: boolean;
   readonly link?: boolean;
   readonly optional?: boolean;
 }
 
-/** True when the checkout has each package that the release needs, in its version. */
+/**
+ * True when the checkout has each package of the release in its version, also those for development:
+ * the sources load most of them.
+ */
 function isInstalled(folder: string): boolean {
   const text = readFileSync(join(folder, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> };
-  return Object.entries(packages).every(([path, { version, dev, link, optional }]) => {
-    if (path === '' || dev === true || link === true) return true;
+  return Object.entries(packages).every(([path, { version, link, optional }]) => {
+    if (path === '' || link === true) return true;
     const manifest = join(ROOT, path, 'package.json');
     // Optional packages of other platforms are nowhere.
     if (!existsSync(manifest)) return optional === true;
