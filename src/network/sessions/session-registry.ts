@@ -47,7 +47,7 @@ export interface SessionsDeps {
 
 const HANDSHAKE = 'hs/1.0.0';
 /** A node that stops leaves requests without an answer a moment before its connection ends. */
-const ENDING_MS = 500;
+const ENDING_MS = 2000;
 /** What one session withholds meanwhile; so many are more than enough for the blacklist. */
 const WITHHELD_MAX = 20;
 
