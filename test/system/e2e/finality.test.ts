@@ -50,11 +50,17 @@ async function finalOf({ rest }: NetworkNode): Promise<number> {
 }
 
 /** Each of these nodes shows a final block above this height. */
-const finalAbove = (height: number, of: readonly NetworkNode[]): Promise<true> =>
-  eventually(`a final block above ${height}`, async () => {
-    const heights = await Promise.all(of.map(finalOf));
-    return heights.every((one) => one > height) || undefined;
-  });
+async function finalAbove(height: number, of: readonly NetworkNode[]): Promise<void> {
+  try {
+    await eventually(`a final block above ${height}`, async () => {
+      const heights = await Promise.all(of.map(finalOf));
+      return heights.every((one) => one > height) || undefined;
+    });
+  } catch (cause) {
+    const states = await Promise.all(of.map(stateOf));
+    throw new Error(states.map((state) => JSON.stringify(state)).join('\n'), { cause });
+  }
+}
 
 async function highestFinal(of: readonly NetworkNode[]): Promise<number> {
   return Math.max(...(await Promise.all(of.map(finalOf))));
@@ -112,11 +118,13 @@ t.test(`all killed ${KILLS} times under load`, async (t) => {
           .catch(() => new Promise((resolve) => setTimeout(resolve, 100)));
       }
     });
-    const before = await highestFinal(nodes);
-    await finalAbove(before + 1, nodes);
-    await Promise.all(nodes.map((node) => node.kill()));
-    isOver.now = true;
-    await Promise.all(load);
+    try {
+      await finalAbove((await highestFinal(nodes)) + 1, nodes);
+      await Promise.all(nodes.map((node) => node.kill()));
+    } finally {
+      isOver.now = true;
+      await Promise.all(load);
+    }
     await Promise.all(nodes.map((node) => node.start()));
     await connected();
   }
