@@ -366,7 +366,7 @@ export class NodeFinality implements BranchFinality {
     const head = running.index.at(tip);
     const own = head && ancestorAt(head, final.height, running.index);
     const isOwn = own !== undefined && equal(own.checkpoint.id, final.id);
-    return isOwn ? final.height : finalFloor(view);
+    return isOwn ? final.height : Math.max(finalFloor(view), running.root);
   }
 
   /** Some block that is justified, or may be, is not in the own chain. */

@@ -76,11 +76,12 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   const endReview = reviewMembers(peering, ports.blockchain);
   const { sessions, book, penalties } = peering;
   ports.finality?.attach(sessions);
+  const forkChoice = openForkChoice(config, ports);
   const service = createNetworkService(serviceOptions(config, ports), {
     ...ports,
     sessions: peering.sessions,
-    forkChoice: openForkChoice(config, ports),
-    scripts: startScriptHistory(config, ports),
+    forkChoice,
+    scripts: startScriptHistory(config, ports, forkChoice),
     isOutdated: (height) => lacksFeatures(ports.blockchain.view, height, ports.rules),
   });
   return {
@@ -121,18 +122,22 @@ const CLEANUPS = 2;
 const keptMs = ({ utx }: Config): number => CLEANUPS * utx.cleanupInterval.ms;
 
 /** Until the network stops. */
-function startScriptHistory(config: Config, { blockchain, clock }: NetworkPorts): ScriptHistory {
-  const options = { blocks: config.synchronization.maxRollback, ms: keptMs(config) };
+function startScriptHistory(
+  config: Config,
+  { blockchain, clock }: NetworkPorts,
+  forkChoice: ForkChoice,
+): ScriptHistory {
+  const options = { blocks: () => forkChoice.depthMax(), ms: keptMs(config) };
   const history = new ScriptHistory(options, blockchain, clock);
   history.start();
   return history;
 }
 
-function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkChoice {
+function openForkChoice({ synchronization, storage }: Config, ports: NetworkPorts): ForkChoice {
   const { consensus, pool, clock, log } = ports;
   const { maxSize, timeout } = synchronization.invalidBlocksStorage;
   const forkChoice = new ForkChoice(
-    { rollbackMax: synchronization.maxRollback },
+    { rollbackMax: synchronization.maxRollback, undoDepth: storage.maxRollbackDepth },
     {
       ...ports,
       invalid: createInvalidBlocks({ max: maxSize, forgetMs: timeout.ms }, clock),
@@ -152,7 +157,6 @@ function serviceOptions(config: Config, ports: NetworkPorts): NetworkServiceOpti
     ownPublicKey: (ports.miner ?? ports.owner).publicKey,
     scoreTtlMs: synchronization.scoreTtl.ms,
     sync: {
-      rollbackMax: synchronization.maxRollback,
       batch: synchronization.extensionBatchSize,
       timeoutMs: synchronization.synchronizationTimeout.ms,
       transactionBytesMax: miner.maxBlockSizeInBytes,

@@ -2,7 +2,7 @@
  * Replaces the blocks above an ancestor by a branch with a better score, in one commit or not at
  * all.
  *
- * Invariant: at most `rollbackMax` blocks are given up.
+ * Invariant: at most `depthMax` blocks are given up, and none that is final.
  */
 import { Refusal } from '../../base/errors.ts';
 import type { Clock, Log } from '../../base/ports.ts';
@@ -45,7 +45,7 @@ export interface BranchSwitchPorts {
 
 /** What votes say of branches (finality.md#fork-choice). */
 export interface BranchFinality {
-  /** Height of the final block: nothing at or below it is given up. */
+  /** Height of the final block: nothing at or below it is given up. 0 where nothing votes yet. */
   floor(): number;
   /** Which of the two has the higher justified block, as far as is known before the branch is applied. */
   lead(ancestor: number, branch: readonly Header[]): 'ours' | 'theirs' | undefined;
@@ -53,13 +53,38 @@ export interface BranchFinality {
   exactLead(ancestor: number, branch: readonly AppliedBlock[]): 'ours' | 'theirs' | undefined;
 }
 
+export interface BranchSwitchOptions {
+  /** `synchronization.max-rollback`. */
+  readonly rollbackMax: number;
+  /** `storage.max-rollback-depth`. */
+  readonly undoDepth: number;
+}
+
+/**
+ * Blocks above the final one that are given up at most. A longer branch has to be fetched whole before it is better, and
+ * what is fetched is bounded.
+ */
+export const ABOVE_FINAL_MAX = 500;
+
 export class BranchSwitch {
-  private readonly rollbackMax: number;
+  private readonly options: BranchSwitchOptions;
   private readonly ports: BranchSwitchPorts;
 
-  constructor(rollbackMax: number, ports: BranchSwitchPorts) {
-    this.rollbackMax = rollbackMax;
+  constructor(options: BranchSwitchOptions, ports: BranchSwitchPorts) {
+    this.options = options;
     this.ports = ports;
+  }
+
+  /** Blocks that may be given up now: `max-rollback`, or all above the final one, which alone never change. */
+  depthMax(): number {
+    const { rollbackMax, undoDepth } = this.options;
+    const { blockchain, finality } = this.ports;
+    const floor = finality?.floor() ?? 0;
+    if (floor === 0) return rollbackMax;
+    return Math.max(
+      rollbackMax,
+      Math.min(blockchain.tip().height - floor, undoDepth, ABOVE_FINAL_MAX),
+    );
   }
 
   /**
@@ -85,23 +110,23 @@ export class BranchSwitch {
     // A branch that others have continued is theirs too.
     const isThird = rest.length === 1 && equivocations.isThird(first.block.header);
     if (depth > 0 && isThird && lead === undefined) return 'not-better';
-    const parting = depth > this.rollbackMax ? undefined : partingOf(view, height, headers);
+    const depthMax = this.depthMax();
+    const parting = depth > depthMax ? undefined : partingOf(view, height, headers);
     const candidate = { ...candidateOf(ancestor, rest, consensus), parting };
     const standing = standingOf(candidate, current, consensus, clock.now());
     if (standing !== 'better' && lead === undefined) return standing;
-    if (depth > this.rollbackMax && lead === undefined) {
+    if (depth > depthMax) {
       this.ports.log.error('fork.too-deep', {
         depth,
-        max: this.rollbackMax,
+        max: depthMax,
         ancestor: height,
         why: 'another chain has a better score; an operator must decide which one is right',
       });
       return 'too-deep';
     }
     // What it is where the votes for it do not count after all; a late branch is nobody's fault.
-    const otherwise = standing !== 'better' ? standing : 'too-deep';
-    const mustLead = lead === 'theirs' && (standing !== 'better' || depth > this.rollbackMax);
-    return this.replace(chain, ancestor, depth, rest, mustLead ? otherwise : undefined);
+    const withoutLead = standing === 'better' ? undefined : standing;
+    return this.replace(chain, ancestor, depth, rest, withoutLead);
   }
 
   private isBelowFinal(ancestor: number, depth: number): boolean {

@@ -4,7 +4,7 @@
  *
  * Invariants: the signatures of all blocks of a branch are checked before the state is read; a
  * refused branch changes nothing; a block that broke a rule is remembered, one from the future
- * never; at most `rollbackMax` blocks are given up; checks wait for room in the verifier.
+ * never; at most `depthMax` blocks are given up; checks wait for room in the verifier.
  */
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
@@ -25,15 +25,15 @@ import {
 } from '../apply/verify-block.ts';
 import type { Blockchain } from '../blockchain.ts';
 import { BadBlock } from './bad-block.ts';
-import { type BranchFinality, BranchSwitch, type SwitchOutcome } from './branch-switch.ts';
+import {
+  type BranchFinality,
+  BranchSwitch,
+  type BranchSwitchOptions,
+  type SwitchOutcome,
+} from './branch-switch.ts';
 import type { Equivocations } from './equivocation.ts';
 import { HeaderClaims } from './header-claims.ts';
 import type { InvalidBlocks } from './invalid-blocks.ts';
-
-export interface ForkChoiceOptions {
-  /** `synchronization.max-rollback`. */
-  readonly rollbackMax: number;
-}
 
 export interface ForkChoiceDeps {
   readonly blockchain: Blockchain;
@@ -78,14 +78,14 @@ export class ForkChoice {
   private readonly branches: BranchSwitch;
   private forget: (() => void) | undefined;
 
-  constructor({ rollbackMax }: ForkChoiceOptions, deps: ForkChoiceDeps) {
+  constructor(options: BranchSwitchOptions, deps: ForkChoiceDeps) {
     const { blockchain, consensus, clock, invalid, equivocations } = deps;
     this.deps = deps;
     this.invalid = invalid;
     this.equivocations = equivocations;
     this.slice = new TimeSlice(clock);
-    this.claims = new HeaderClaims(blockchain, consensus, rollbackMax);
-    this.branches = new BranchSwitch(rollbackMax, { ...deps, claims: this.claims });
+    this.claims = new HeaderClaims(blockchain, consensus, options.rollbackMax);
+    this.branches = new BranchSwitch(options, { ...deps, claims: this.claims });
   }
 
   start(): void {
@@ -96,6 +96,11 @@ export class ForkChoice {
 
   stop(): void {
     this.forget?.();
+  }
+
+  /** Blocks that may be given up for another branch now. */
+  depthMax(): number {
+    return this.branches.depthMax();
   }
 
   /** Starts the checks that need no state. What they refuse, `adopt` refuses. */

@@ -75,7 +75,7 @@ export class Branch {
       }
       case 'too-deep':
         this.ports.peerTips.ignore(this.followed);
-        throw new GivenUp('a fork deeper than max-rollback', 'later');
+        throw new GivenUp('a branch that parts too deep', 'later');
       default:
         // The block may become valid later, or our own head has moved meanwhile.
         throw new GivenUp(verdict.kind, 'later');

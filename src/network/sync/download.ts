@@ -17,7 +17,6 @@ import type { PeerTip, PeerTips } from './peer-tips.ts';
 import { unknownIds } from './unknown-ids.ts';
 
 export interface DownloadOptions {
-  readonly rollbackMax: number;
   /** Blocks of the first request. */
   readonly batch: number;
   readonly timeoutMs: number;
@@ -30,6 +29,8 @@ export interface DownloadPorts {
   readonly scheme: ChainScheme;
   readonly blockchain: Blockchain;
   readonly invalid: InvalidBlocks;
+  /** Blocks that may be given up for another branch. */
+  readonly depthMax: () => number;
   readonly peerTips: PeerTips;
   /** True where a broken rule blames nobody. */
   readonly isOutdated: () => boolean;
@@ -76,7 +77,7 @@ export function createDownload(options: DownloadOptions, ports: DownloadPorts): 
 
   /** The ids of unknown blocks, cut for the requests. */
   async function* chunks(target: PeerTip, left: AbortSignal): AsyncGenerator<Uint8Array[]> {
-    for await (const ids of unknownIds(target, options.rollbackMax, left, { ...ports, ask })) {
+    for await (const ids of unknownIds(target, ports.depthMax(), left, { ...ports, ask })) {
       options.onPlanned(ids.length);
       for (let from = 0; from < ids.length; ) {
         const size = chunkSize();

@@ -20,7 +20,6 @@ import { portionsOf, withLead } from './portions.ts';
 import { createStallDetector, IDLE_MS_MAX, type StallWatch } from './stall-detector.ts';
 
 export interface FollowOptions {
-  readonly rollbackMax: number;
   /** `extension-batch-size`: a node that lacks more than that is far behind. */
   readonly batch: number;
   readonly timeoutMs: number;
@@ -58,9 +57,16 @@ export class PeerFollower {
     const onPlanned = (count: number): void => {
       this.missing += count;
     };
-    const { invalid } = ports.forkChoice;
-    const isOutdated = (): boolean => this.isOutdated();
-    this.download = createDownload({ ...options, onPlanned }, { ...ports, invalid, isOutdated });
+    const { forkChoice } = ports;
+    this.download = createDownload(
+      { ...options, onPlanned },
+      {
+        ...ports,
+        invalid: forkChoice.invalid,
+        depthMax: () => forkChoice.depthMax(),
+        isOutdated: () => this.isOutdated(),
+      },
+    );
   }
 
   get isFarBehind(): boolean {

@@ -6,7 +6,12 @@ import type { Blockchain } from '../../chain/blockchain.ts';
 import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';
 import { headerRowAt, heightOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { blockProtocols, decodeIds, encodeIdList } from '../messages/block-messages.ts';
+import {
+  blockLimits,
+  blockProtocols,
+  decodeIds,
+  encodeIdList,
+} from '../messages/block-messages.ts';
 import type { AskPeer } from './ask-peer.ts';
 import { Blamed, GivenUp, read } from './given-up.ts';
 import type { PeerTip, PeerTips } from './peer-tips.ts';
@@ -22,16 +27,18 @@ export interface UnknownIdsPorts {
   readonly ask: AskPeer;
 }
 
-/** Throws GivenUp. */
+/** The blocks that follow one of our newest `depthMax` + 1. Throws GivenUp. */
 export async function* unknownIds(
   target: PeerTip,
-  rollbackMax: number,
+  depthMax: number,
   left: AbortSignal,
   ports: UnknownIdsPorts,
 ): AsyncGenerator<Uint8Array[]> {
   const { scheme, blockchain, invalid, peerTips, log, ask } = ports;
   const { session } = target;
-  let known = newestIds(blockchain, rollbackMax);
+  const { view } = blockchain;
+  let known = locatorOf(blockchain, depthMax);
+  let hasNamed = false;
   for (let isFirst = true; ; isFirst = false) {
     const answer = await ask(session, blockProtocols.ids, encodeIdList(known, scheme), left);
     const ids = read(session, () => decodeIds(answer, scheme));
@@ -40,7 +47,7 @@ export async function* unknownIds(
       if (!isFirst) throw new GivenUp('the peer is on another branch now', 'later');
       log.error('fork.too-deep', {
         peer: session.nodeName,
-        max: rollbackMax,
+        max: depthMax,
         why: 'a peer with a better score shares none of the newest blocks',
       });
       peerTips.ignore(session);
@@ -53,9 +60,15 @@ export async function* unknownIds(
     }
     // Copies: views would keep the whole message.
     const next = ids.next.map((id) => id.slice());
-    const unknown = next.filter((id) => heightOf(blockchain.view, id) === undefined);
-    // A peer that sends our own ids could go on for ever.
-    if (unknown.length === 0) return;
+    const unknown = next.filter((id) => heightOf(view, id) === undefined);
+    const last = next.at(-1);
+    if (last === undefined) return;
+    if (unknown.length === 0) {
+      // The branch parts above what fits an answer. A peer that goes round in our ids ends here.
+      if (hasNamed || heightOf(view, last)! <= heightOf(view, ids.common)!) return;
+      known = [last];
+      continue;
+    }
     if (unknown.some((id) => invalid.has(id))) {
       const what = misconduct('ids of a chain with an invalid block');
       if (ports.isOutdated()) {
@@ -67,21 +80,34 @@ export async function* unknownIds(
     }
     // Behind what was named before all follow, also those that have come from others meanwhile: a gap
     // would look like the fault of the peer.
-    yield isFirst ? unknown : next;
-    const last = next.at(-1)!;
+    yield hasNamed ? next : unknown;
+    hasNamed = true;
     if (equal(last, target.id)) return;
     known = [last];
   }
 }
 
-/** Of our chain, the newest first. */
-function newestIds(blockchain: Blockchain, count: number): Uint8Array[] {
+/** Of the ids that are named, so many are those of the newest blocks. */
+const NEWEST_MAX = 78;
+
+/**
+ * Ids of our chain, the newest first: of one block after the other, then with gaps that double, down to `depth` blocks
+ * below the tip. So few tell where two chains part, however deep.
+ */
+function locatorOf(blockchain: Blockchain, depth: number): Uint8Array[] {
   const { view } = blockchain;
   const { height } = blockchain.tip();
+  const lowest = Math.max(1, height - depth);
   const ids: Uint8Array[] = [];
-  for (let at = height; at > 0 && ids.length < count; at--) {
+  for (
+    let at = height, gap = 1;
+    ids.length < blockLimits.ownIdsMax;
+    at = Math.max(lowest, at - gap)
+  ) {
     const row = headerRowAt(view, at);
     if (row !== undefined) ids.push(row.header.signature);
+    if (at <= lowest) break;
+    if (ids.length >= NEWEST_MAX) gap *= 2;
   }
   return ids;
 }

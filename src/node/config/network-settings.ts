@@ -166,9 +166,12 @@ export const miner = {
 export const ROLLBACK_MAX = 100;
 
 export const synchronization = {
-  'max-rollback': setting(COUNT, ROLLBACK_MAX, 'Deepest reorganisation in blocks.', {
-    network: true,
-  }),
+  'max-rollback': setting(
+    COUNT,
+    ROLLBACK_MAX,
+    'Deepest reorganisation in blocks. With feature 1004, up to 500 that are not final where that is more.',
+    { network: true },
+  ),
   'max-chain-length': setting(COUNT, 101, 'Block ids in one request.', IGNORED),
   'extension-batch-size': setting(COUNT, 10, 'Blocks in one request.'),
   'synchronization-timeout': setting(time, '40s', 'Limit for an answer with blocks.'),

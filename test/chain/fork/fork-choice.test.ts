@@ -131,6 +131,31 @@ t.test('scenario 42: a fork deeper than max-rollback is refused and reported', a
   t.strictSame(right.errors, ['fork.too-deep']);
 });
 
+t.test('where votes decide, what is not final may be given up, however deep', async (t) => {
+  const [ROLLBACK, UNDO] = [5, 8];
+  const left = await newFork();
+  for (let i = 0; i < 10; i++) await mine(left);
+  const deepest = async (floor: number, parts: number, undoDepth: number) => {
+    const at = await newFork();
+    for (const block of branchOf(left, 1).slice(0, parts - 1)) {
+      at.clock.time = left.clock.time;
+      await at.fork.offer(block);
+    }
+    while (at.blockchain.tip().height < 10) await mineLate(at, 1);
+    const finality = { floor: () => floor, lead: () => undefined, exactLead: () => undefined };
+    const fork = createTestForkChoice(at, { finality }, ROLLBACK, undoDepth);
+    at.clock.time = Math.max(at.clock.time, left.clock.time);
+    const branch = await Promise.all(branchOf(left, parts).map((block) => fork.check(block)));
+    return { kind: (await fork.adopt(branch)).kind, depthMax: fork.depthMax() };
+  };
+  t.match(await deepest(0, 4, UNDO), { kind: 'too-deep' }, 'nothing votes');
+  t.match(await deepest(3, 4, UNDO), { kind: 'adopted' });
+  t.match(await deepest(4, 4, UNDO), { kind: 'adopted' });
+  t.match(await deepest(5, 4, UNDO), { kind: 'outvoted' }, 'the final block stays');
+  t.match(await deepest(1, 2, UNDO), { kind: 'adopted' }, 'as many as can be undone');
+  t.match(await deepest(1, 2, UNDO - 1), { kind: 'too-deep' });
+});
+
 t.test('scenario 43: a branch with a bad block leaves no trace', async (t) => {
   const left = await newFork();
   const right = await newFork();

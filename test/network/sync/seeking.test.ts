@@ -58,7 +58,7 @@ t.test('with a growing pause, while nothing new is known', async (t) => {
   );
   peerTips.start();
   const sync = new Sync(
-    { rollbackMax: 100, batch: 10, timeoutMs: 10_000, transactionBytesMax: 1_000 },
+    { batch: 10, timeoutMs: 10_000, transactionBytesMax: 1_000 },
     {
       scheme,
       blockchain,
@@ -66,7 +66,7 @@ t.test('with a growing pause, while nothing new is known', async (t) => {
       sessions,
       clock,
       log: quiet,
-      forkChoice: { invalid: { has: () => false } } as never,
+      forkChoice: { invalid: { has: () => false }, depthMax: () => 100 } as never,
       isOutdated: () => false,
     },
   );
