@@ -8,9 +8,6 @@ import { decodeVote, encodeVote, type SignedVote, signedVoteBytes } from './vote
 
 export const VOTES_OF_MESSAGE_MAX = 200;
 
-export const votesMessageBytesMax = (scheme: ChainScheme): number =>
-  1 + VOTES_OF_MESSAGE_MAX * signedVoteBytes(scheme);
-
 export const encodeVotes = (votes: readonly SignedVote[], scheme: ChainScheme): Uint8Array =>
   joinVotes(votes.map((vote) => encodeVote(vote, scheme)));
 

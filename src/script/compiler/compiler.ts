@@ -19,9 +19,9 @@ import {
   typeText,
 } from '../language/types.ts';
 import { compileMatch } from './match-compiler.ts';
+import { resolveCall } from './overload-resolution.ts';
 import { typeError } from './scanner.ts';
 import { enter, leave, outerScope, requireFree, type Scope, type Typed } from './scope.ts';
-import { resolveCall } from './signatures.ts';
 import type { Syntax } from './syntax.ts';
 
 /** Twice what a script takes whose 8,192 bytes do nothing but join types as wide as that of `tx`. */

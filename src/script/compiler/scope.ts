@@ -3,8 +3,8 @@ import { BUY_TYPE, type CaseTypes, caseTypes, SELL_TYPE } from '../language/case
 import type { Steps } from '../language/steps.ts';
 import { type Context, predefinedNames, type Tree, type Version } from '../language/tree.ts';
 import { INT, type Type, UNIT_TYPE } from '../language/types.ts';
+import { isFunction } from './overload-resolution.ts';
 import { typeError } from './scanner.ts';
-import { isFunction } from './signatures.ts';
 
 export interface Scope {
   readonly types: CaseTypes;

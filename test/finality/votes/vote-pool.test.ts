@@ -2,13 +2,16 @@
 import t from 'tap';
 import { Evidence, isEvidence } from '../../../src/finality/votes/evidence.ts';
 import { KeptVotes } from '../../../src/finality/votes/kept-votes.ts';
-import { checkpointKey, type SignedVote } from '../../../src/finality/votes/vote.ts';
+import {
+  checkpointKey,
+  type SignedVote,
+  signedVoteBytes,
+} from '../../../src/finality/votes/vote.ts';
 import { AHEAD_MAX, UNKNOWN_MAX } from '../../../src/finality/votes/vote-pool.ts';
 import {
   decodeVotes,
   encodeVotes,
   VOTES_OF_MESSAGE_MAX,
-  votesMessageBytesMax,
 } from '../../../src/finality/votes/votes-message.ts';
 import { accounts, setOf } from '../network/toy-chain.ts';
 import { ToyEngine, voteOf } from '../toy-engine.ts';
@@ -145,7 +148,7 @@ t.test('messages', async (t) => {
   const vote = voteOf(2, toy.tracked(a), toy.root);
   const most = Array.from({ length: VOTES_OF_MESSAGE_MAX }, () => vote);
   const bytes = encodeVotes(most, scheme);
-  t.equal(bytes.length, votesMessageBytesMax(scheme));
+  t.equal(bytes.length, 1 + VOTES_OF_MESSAGE_MAX * signedVoteBytes(scheme));
   t.ok(bytes.length <= 80 * 1024);
   t.strictSame(decodeVotes(bytes, scheme), most);
   t.throws(() => decodeVotes(bytes.subarray(1), scheme));

@@ -13,10 +13,8 @@ import {
 import { MESSAGE_CHARS_MAX, signedPart } from '../../../src/contracts/statuses/status-record.ts';
 import { encodeFinalProof } from '../../../src/finality/proofs/final-proof.ts';
 import { DECIDING_MAX } from '../../../src/finality/proofs/justification.ts';
-import {
-  VOTES_OF_MESSAGE_MAX,
-  votesMessageBytesMax,
-} from '../../../src/finality/votes/votes-message.ts';
+import { signedVoteBytes } from '../../../src/finality/votes/vote.ts';
+import { VOTES_OF_MESSAGE_MAX } from '../../../src/finality/votes/votes-message.ts';
 import {
   blockLimits,
   blockProtocols,
@@ -104,7 +102,10 @@ function statusesOf({ publicKey: senderPublicKey }: AttackingPeer): Uint8Array {
 
 /** As many votes as a message may have, all of them made up. */
 const votesOfNobody = (): Uint8Array =>
-  concat(Uint8Array.of(VOTES_OF_MESSAGE_MAX), randomBytes(votesMessageBytesMax(scheme) - 1));
+  concat(
+    Uint8Array.of(VOTES_OF_MESSAGE_MAX),
+    randomBytes(VOTES_OF_MESSAGE_MAX * signedVoteBytes(scheme)),
+  );
 
 /** As many votes as a proof may have, for a block that nobody has. */
 const proofOfNobody = (): Uint8Array => {
