@@ -95,6 +95,11 @@ export class Blockchain {
     return this.exclusive((chain) => chain.append(block, known));
   }
 
+  /** The lowest height that this chain can be taken back to: undo records are kept for so many blocks. */
+  lowestReachable(): number {
+    return this.#head.lowestReachable();
+  }
+
   /** Gives the job the right to write, when all jobs before it have ended. */
   exclusive<T>(job: (chain: ChainWriter) => Promise<T>): Promise<T> {
     return this.#headMoves.run(() => job(this.#writer));

@@ -14,6 +14,7 @@ import type { ConsensusView } from '../consensus/consensus.ts';
 import { type Committer, createCommitter } from '../ledger/commit/commit.ts';
 import type { Step } from '../ledger/commit/step-encoder.ts';
 import { createCommittedView, type KeyedView } from '../ledger/committed-view.ts';
+import { END_OF_TABLE, START_OF_TABLE, u32Key } from '../ledger/key-codecs.ts';
 import { stateHashes, tables, undo } from '../ledger/tables.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { AppliedBlock } from './apply/block-applier.ts';
@@ -131,9 +132,16 @@ export class ChainHead {
     return this.consensusOf.view;
   }
 
-  /** The state at a lower height as consensus reads it. Throws ApiError where it is too old. */
-  consensusAt(height: number): ConsensusView {
-    return consensusView(this.committer.unwind(this.tip.height, height, CONSENSUS_TABLES).overlay);
+  /** The state at a lower height as consensus reads it. Rejects with ApiError where it is too old. */
+  async consensusAt(height: number): Promise<ConsensusView> {
+    const unwound = await this.committer.unwind(this.tip.height, height, CONSENSUS_TABLES);
+    return consensusView(unwound.overlay);
+  }
+
+  /** The lowest height that undo records lead back to. */
+  lowestReachable(): number {
+    const [lowest] = this.ports.store.range(undo.id, START_OF_TABLE, END_OF_TABLE, 1);
+    return lowest === undefined ? this.tip.height : u32Key.decode(lowest[0]) - 1;
   }
 
   /** The state at a lower height as a base for blocks; changes nothing yet. */

@@ -153,8 +153,8 @@ export class ChainWriter {
     return this.#applier.apply(base, parent, block, uncommitted);
   }
 
-  /** The state at a lower height as consensus reads it. Throws ApiError where it is too old. */
-  consensusAt(height: number): ConsensusView {
+  /** The state at a lower height as consensus reads it. Rejects with ApiError where it is too old. */
+  consensusAt(height: number): Promise<ConsensusView> {
     return this.#head.consensusAt(height);
   }
 

@@ -31,7 +31,7 @@ export interface UnfinishedDeps {
   readonly blockchain: Blockchain;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
-  /** The blocks that the chain of this node gives up at most. */
+  /** `synchronization.max-rollback`: sealed blocks are kept for so many. */
   readonly rollbackMax: number;
 }
 
@@ -168,7 +168,7 @@ export class UnfinishedBlock {
     if (isOurs) throw why;
   }
 
-  /** The parents of older blocks are below what a reorganisation takes back. */
+  /** Where turns do not pass with time, a reorganisation takes back no parent of an older block. */
   #forgetPast(sealed: readonly SealedBlock[]): void {
     const { slots, blockchain, rollbackMax } = this.#deps;
     const height = blockchain.tip().height - rollbackMax;

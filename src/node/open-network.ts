@@ -5,6 +5,7 @@
 import { StartError } from '../base/faults/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { lacksFeatures } from '../chain/features/feature-activation.ts';
+import { ABOVE_FINAL_MAX } from '../chain/finality/final-floor.ts';
 import { createEquivocations } from '../chain/fork/equivocation.ts';
 import { ForkChoice } from '../chain/fork/fork-choice.ts';
 import { createInvalidBlocks } from '../chain/fork/invalid-blocks.ts';
@@ -76,12 +77,11 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
   const endReview = reviewMembers(peering, ports.blockchain);
   const { sessions, book, penalties } = peering;
   ports.finality?.attach(sessions);
-  const forkChoice = openForkChoice(config, ports);
   const service = createNetworkService(serviceOptions(config, ports), {
     ...ports,
     sessions: peering.sessions,
-    forkChoice,
-    scripts: startScriptHistory(config, ports, forkChoice),
+    forkChoice: openForkChoice(config, ports),
+    scripts: startScriptHistory(config, ports),
     isOutdated: (height) => lacksFeatures(ports.blockchain.view, height, ports.rules),
   });
   return {
@@ -122,22 +122,20 @@ const CLEANUPS = 2;
 const keptMs = ({ utx }: Config): number => CLEANUPS * utx.cleanupInterval.ms;
 
 /** Until the network stops. */
-function startScriptHistory(
-  config: Config,
-  { blockchain, clock }: NetworkPorts,
-  forkChoice: ForkChoice,
-): ScriptHistory {
-  const options = { blocks: () => forkChoice.depthMax(), ms: keptMs(config) };
+function startScriptHistory(config: Config, { blockchain, clock }: NetworkPorts): ScriptHistory {
+  // As many as a reorganisation may ever take back.
+  const blocks = Math.max(config.synchronization.maxRollback, ABOVE_FINAL_MAX);
+  const options = { blocks, ms: keptMs(config) };
   const history = new ScriptHistory(options, blockchain, clock);
   history.start();
   return history;
 }
 
-function openForkChoice({ synchronization, storage }: Config, ports: NetworkPorts): ForkChoice {
+function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkChoice {
   const { consensus, pool, clock, log } = ports;
   const { maxSize, timeout } = synchronization.invalidBlocksStorage;
   const forkChoice = new ForkChoice(
-    { rollbackMax: synchronization.maxRollback, undoDepth: storage.maxRollbackDepth },
+    { rollbackMax: synchronization.maxRollback },
     {
       ...ports,
       invalid: createInvalidBlocks({ max: maxSize, forgetMs: timeout.ms }, clock),

@@ -8,10 +8,9 @@ export function createTestForkChoice(
   { blockchain, clock }: Pick<TestChain, 'blockchain' | 'clock'>,
   ports: Partial<ForkChoiceDeps> = {},
   rollbackMax = 100,
-  undoDepth = 2_000,
 ): ForkChoice {
   const forkChoice = new ForkChoice(
-    { rollbackMax, undoDepth },
+    { rollbackMax },
     {
       blockchain,
       consensus,

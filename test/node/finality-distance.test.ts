@@ -20,8 +20,8 @@ import {
 import { chainWith, linkTo, WITH_FINALITY } from '../chain/finality-harness.ts';
 import { memoryFiles } from '../keystore/sample.ts';
 
-const SHORT = 260;
-const LONG = 420;
+const SHORT = 560;
+const LONG = 720;
 
 /** Counts reads of the state, and questions to the index. */
 class Counter {

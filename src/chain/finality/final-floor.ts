@@ -15,6 +15,12 @@ import type { LedgerView } from '../../ledger/ledger.ts';
 import { meta } from '../../ledger/tables.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 
+/**
+ * Blocks above the final one that are given up at most. A longer branch has to be fetched whole before it is better, and
+ * what is fetched is bounded.
+ */
+export const ABOVE_FINAL_MAX = 500;
+
 const NAME = 'final-block';
 /** Of a block that the own chain lacks for now. */
 const AHEAD = 'final-ahead';

@@ -18,15 +18,13 @@ import { carriedTargets, voterOverrides } from '../../ledger/tables.ts';
 import { overrideAt, type VoterOverride } from '../../tx/rules/chain-rules.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 import type { Tip } from '../tip.ts';
+import { ABOVE_FINAL_MAX } from './final-floor.ts';
 import { carriedBy } from './finality-rules.ts';
 import { ChainBlocks, leavesAt } from './finality-state.ts';
 import { overriddenSets } from './voter-override.ts';
 
 /** Blocks of the own chain that are kept in memory, at least. */
 export const OWN_MAX = 2_048;
-
-/** Blocks below the head that are read at the start. */
-const GIVEN_UP_MAX = 200;
 
 export class FinalityIndex implements BlockIndex {
   private readonly view: LedgerView;
@@ -168,7 +166,8 @@ export class FinalityIndex implements BlockIndex {
   /** What another branch may take the place of stays known after a start. */
   addBelow(tip: number): void {
     const { root } = this;
-    for (let height = Math.max(root, tip - GIVEN_UP_MAX); height < tip; height++) this.add(height);
+    for (let height = Math.max(root, tip - ABOVE_FINAL_MAX); height < tip; height++)
+      this.add(height);
   }
 
   /** What is below the final block. */

@@ -14,6 +14,7 @@ import type { AppliedBlock } from '../apply/block-applier.ts';
 import type { CheckedBlock } from '../apply/verify-block.ts';
 import type { Blockchain } from '../blockchain.ts';
 import type { ChainWriter } from '../chain-writer.ts';
+import { ABOVE_FINAL_MAX } from '../finality/final-floor.ts';
 import { AppliedRun } from '../import/applied-run.ts';
 import { headerRowAt, heightOf } from '../store/stored-blocks.ts';
 import { type Tip, tipOf } from '../tip.ts';
@@ -53,38 +54,25 @@ export interface BranchFinality {
   exactLead(ancestor: number, branch: readonly AppliedBlock[]): 'ours' | 'theirs' | undefined;
 }
 
-export interface BranchSwitchOptions {
-  /** `synchronization.max-rollback`. */
-  readonly rollbackMax: number;
-  /** `storage.max-rollback-depth`. */
-  readonly undoDepth: number;
-}
-
-/**
- * Blocks above the final one that are given up at most. A longer branch has to be fetched whole before it is better, and
- * what is fetched is bounded.
- */
-export const ABOVE_FINAL_MAX = 500;
-
 export class BranchSwitch {
-  private readonly options: BranchSwitchOptions;
+  private readonly rollbackMax: number;
   private readonly ports: BranchSwitchPorts;
 
-  constructor(options: BranchSwitchOptions, ports: BranchSwitchPorts) {
-    this.options = options;
+  constructor(rollbackMax: number, ports: BranchSwitchPorts) {
+    this.rollbackMax = rollbackMax;
     this.ports = ports;
   }
 
-  /** Blocks that may be given up now: `max-rollback`, or all above the final one, which alone never change. */
+  /**
+   * Blocks that may be given up now: `max-rollback`, or where votes decide all above the final one, as far as undo records
+   * reach.
+   */
   depthMax(): number {
-    const { rollbackMax, undoDepth } = this.options;
     const { blockchain, finality } = this.ports;
+    const { height } = blockchain.tip();
     const floor = finality?.floor() ?? 0;
-    if (floor === 0) return rollbackMax;
-    return Math.max(
-      rollbackMax,
-      Math.min(blockchain.tip().height - floor, undoDepth, ABOVE_FINAL_MAX),
-    );
+    const aboveFinal = floor === 0 ? 0 : Math.min(height - floor, ABOVE_FINAL_MAX);
+    return Math.min(height - blockchain.lowestReachable(), Math.max(this.rollbackMax, aboveFinal));
   }
 
   /**
@@ -151,7 +139,7 @@ export class BranchSwitch {
     withoutLead: SwitchOutcome | undefined,
   ): Promise<SwitchOutcome> {
     const { blockchain, claims, log, finality } = this.ports;
-    if (depth > 0) claims.require(chain, ancestor, branch);
+    if (depth > 0) await claims.require(chain, ancestor, branch);
     const unwinding = depth === 0 ? undefined : await chain.unwind(ancestor.height);
     const run = new AppliedRun(chain, ancestor, unwinding?.unwound.overlay ?? blockchain.view);
     const applied: AppliedBlock[] = [];

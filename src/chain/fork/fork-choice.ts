@@ -25,15 +25,15 @@ import {
 } from '../apply/verify-block.ts';
 import type { Blockchain } from '../blockchain.ts';
 import { BadBlock } from './bad-block.ts';
-import {
-  type BranchFinality,
-  BranchSwitch,
-  type BranchSwitchOptions,
-  type SwitchOutcome,
-} from './branch-switch.ts';
+import { type BranchFinality, BranchSwitch, type SwitchOutcome } from './branch-switch.ts';
 import type { Equivocations } from './equivocation.ts';
 import { HeaderClaims } from './header-claims.ts';
 import type { InvalidBlocks } from './invalid-blocks.ts';
+
+export interface ForkChoiceOptions {
+  /** `synchronization.max-rollback`. */
+  readonly rollbackMax: number;
+}
 
 export interface ForkChoiceDeps {
   readonly blockchain: Blockchain;
@@ -78,14 +78,14 @@ export class ForkChoice {
   private readonly branches: BranchSwitch;
   private forget: (() => void) | undefined;
 
-  constructor(options: BranchSwitchOptions, deps: ForkChoiceDeps) {
+  constructor({ rollbackMax }: ForkChoiceOptions, deps: ForkChoiceDeps) {
     const { blockchain, consensus, clock, invalid, equivocations } = deps;
     this.deps = deps;
     this.invalid = invalid;
     this.equivocations = equivocations;
     this.slice = new TimeSlice(clock);
-    this.claims = new HeaderClaims(blockchain, consensus, options.rollbackMax);
-    this.branches = new BranchSwitch(options, { ...deps, claims: this.claims });
+    this.claims = new HeaderClaims(blockchain, consensus, () => this.depthMax());
+    this.branches = new BranchSwitch(rollbackMax, { ...deps, claims: this.claims });
   }
 
   start(): void {

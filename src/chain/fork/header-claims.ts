@@ -1,7 +1,7 @@
 /**
  * Checks the headers of a branch without their bodies: first against the headers before them, then
- * whose turn the first one is. A false claim must not cost more than this check: rolling back a
- * hundred blocks reads all that they have changed.
+ * whose turn the first one is. A false claim must not cost more than this check: rolling back
+ * hundreds of blocks reads all that they have changed.
  */
 import type { Refusal } from '../../base/errors.ts';
 import { type Block, blockId, checkVersion } from '../../block/block.ts';
@@ -18,16 +18,20 @@ import { BadBlock, ruleBroken } from './bad-block.ts';
 export class HeaderClaims {
   private readonly blockchain: Blockchain;
   private readonly consensus: Consensus;
-  private readonly rollbackMax: number;
+  private readonly depthMax: () => number;
 
-  constructor(blockchain: Blockchain, consensus: Consensus, rollbackMax: number) {
+  constructor(blockchain: Blockchain, consensus: Consensus, depthMax: () => number) {
     this.blockchain = blockchain;
     this.consensus = consensus;
-    this.rollbackMax = rollbackMax;
+    this.depthMax = depthMax;
   }
 
-  /** Throws BadBlock. */
-  require(chain: ChainWriter, ancestor: Tip, branch: readonly { readonly block: Block }[]): void {
+  /** Rejects with BadBlock. */
+  async require(
+    chain: ChainWriter,
+    ancestor: Tip,
+    branch: readonly { readonly block: Block }[],
+  ): Promise<void> {
     let parent: Parent = ancestor;
     const earlier = new Map<number, Header>();
     const claims = consensusView(this.blockchain.view, earlier);
@@ -43,7 +47,7 @@ export class HeaderClaims {
       earlier.set(parent.height, header);
     }
     const [first] = branch;
-    const refusal = first && this.outOfTurn(chain, ancestor, first.block.header);
+    const refusal = first && (await this.outOfTurn(chain, ancestor, first.block.header));
     if (refusal !== undefined) throw new BadBlock(blockId(first!.block), refusal, true);
   }
 
@@ -72,17 +76,21 @@ export class HeaderClaims {
     });
   }
 
-  private outOfTurn(chain: ChainWriter, ancestor: Tip, header: Header): Refusal | undefined {
-    const state = chain.consensusAt(ancestor.height);
+  private async outOfTurn(
+    chain: ChainWriter,
+    ancestor: Tip,
+    header: Header,
+  ): Promise<Refusal | undefined> {
+    const state = await chain.consensusAt(ancestor.height);
     return ruleBroken(() => this.consensus.verify(header, ancestor, state));
   }
 
   /** Undefined where the parent is not in this chain, or is deeper than a rollback may go. */
   private ancestorOf({ reference }: Header): Tip | undefined {
-    const { blockchain, rollbackMax } = this;
+    const { blockchain } = this;
     const height = heightOf(blockchain.view, reference);
     const row = height === undefined ? undefined : headerRowAt(blockchain.view, height);
     if (height === undefined || row === undefined) return undefined;
-    return blockchain.tip().height - height > rollbackMax ? undefined : tipOf(height, row);
+    return blockchain.tip().height - height > this.depthMax() ? undefined : tipOf(height, row);
   }
 }

@@ -18,8 +18,8 @@ import type { Blockchain } from '../blockchain.ts';
 import { headerRowAt, transactionBytesInSlices } from './stored-blocks.ts';
 
 export interface ScriptHistoryOptions {
-  /** A change counts while it is among so many last blocks, those that a reorganisation may take back now … */
-  readonly blocks: () => number;
+  /** A change counts while it is among so many last blocks … */
+  readonly blocks: number;
   /** … or younger than this. */
   readonly ms: number;
 }
@@ -119,6 +119,6 @@ export class ScriptHistory {
     if (when === undefined) return false;
     const { blocks, ms } = this.#options;
     const { height } = this.#blockchain.tip();
-    return when.height > height - blocks() || when.timestamp > this.#clock.now() - ms;
+    return when.height > height - blocks || when.timestamp > this.#clock.now() - ms;
   }
 }

@@ -38,7 +38,7 @@ export function requireReachable(to: number, from: number, undoDepth: number): v
   }
 }
 
-/** Changes nothing yet. Throws ApiError where an undo record is no longer kept. */
+/** Changes nothing yet. Rejects with ApiError where an undo record is no longer kept. */
 export async function unwindTo(
   to: number,
   from: number,
@@ -46,7 +46,7 @@ export async function unwindTo(
   committer: Committer,
   clock: Clock,
 ): Promise<Unwinding> {
-  const unwound = committer.unwind(from, to);
+  const unwound = await committer.unwind(from, to);
   const { overlay } = unwound;
   const slice = new TimeSlice(clock);
   const txs: Tx[] = [];

@@ -28,17 +28,17 @@ export interface CommitterOptions {
   readonly stateHashes: number;
   /** The number of blocks that can be rolled back. */
   readonly undoDepth?: number;
-  /** Divides the encoding of large commits into pieces; absent: one piece. */
+  /** Divides the encoding of large commits, and the reading of undo records, into pieces; absent: one piece. */
   readonly slice?: TimeSlice;
 }
 
 export interface Committer {
   /**
-   * Reads the undo records of the blocks above `to`; throws ApiError when one is no longer kept.
+   * Reads the undo records of the blocks above `to`; rejects with ApiError when one is no longer kept.
    * With `only`, the other tables keep their newer rows: such a view serves questions and is never
    * a base for blocks.
    */
-  unwind(from: number, to: number, only?: ReadonlySet<number>): Unwound;
+  unwind(from: number, to: number, only?: ReadonlySet<number>): Promise<Unwound>;
   /**
    * Writes everything in one durable transaction; returns the state hash of each block. `landed`
    * runs in the step that moves the head. Only one commit runs at a time, and the overlays must not
@@ -68,7 +68,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   }
 
   return {
-    unwind: (from, to, only) => {
+    unwind: async (from, to, only) => {
       const overlay = createOverlay(head);
       for (let height = from; height > to; height--) {
         const record = store.get(options.undo, u32Key.encode(height));
@@ -82,6 +82,7 @@ export function createCommitter(options: CommitterOptions): Committer {
           const value = previous === undefined ? undefined : decodeValue(of, previous, scheme);
           overlay.write(of, key, value);
         }
+        if (slice.isOver()) await slice.yield();
       }
       return { from, to, overlay };
     },

@@ -6,7 +6,6 @@
  * penalised, and the followed peer for a signed block that breaks a rule; the branch is bounded.
  */
 import { equal } from '../../base/bytes.ts';
-import { misconduct } from '../../base/faults/misconduct.ts';
 import { blockId } from '../../block/block.ts';
 import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
 import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
@@ -22,11 +21,14 @@ export interface Fetched extends CheckedBlock {
 
 export interface BranchPorts {
   readonly adopt: ForkChoice['adopt'];
+  /** Blocks that may be given up for the branch. */
+  readonly depthMax: () => number;
   readonly peerTips: Pick<PeerTips, 'ignore'>;
   readonly watch: Pick<StallWatch, 'adopted' | 'unusable'>;
   readonly isOutdated: () => boolean;
 }
 
+/** A branch has as many blocks, or twice as many as may be given up for it. */
 export const BRANCH_BLOCKS_MAX = 1_000;
 const BRANCH_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -46,7 +48,7 @@ export class Branch {
   async extend(portion: readonly Fetched[]): Promise<void> {
     const { adopt, watch } = this.ports;
     this.blocks.push(...portion);
-    requireBounded(this.blocks);
+    this.requireBounded();
     const verdict = await adopt(this.blocks);
     this.isLate = verdict.kind === 'late' || verdict.kind === 'outvoted';
     if (verdict.kind === 'not-better' || this.isLate) return;
@@ -54,6 +56,16 @@ export class Branch {
     this.requireAdopted(verdict);
     if (verdict.kind === 'adopted') watch.adopted(this.blocks.length);
     this.blocks = [];
+  }
+
+  /** Two halves of a network that parted long ago may both hit the bound, so it is no offence. */
+  private requireBounded(): void {
+    const { depthMax, peerTips } = this.ports;
+    const bytes = this.blocks.reduce((sum, { block }) => sum + block.bytes.length, 0);
+    const blocksMax = Math.max(BRANCH_BLOCKS_MAX, 2 * depthMax());
+    if (this.blocks.length <= blocksMax && bytes <= BRANCH_BYTES_MAX) return;
+    peerTips.ignore(this.followed);
+    throw new GivenUp('a long branch that is not better', 'later');
   }
 
   private requireAdopted(verdict: BranchOutcome): void {
@@ -81,10 +93,4 @@ export class Branch {
         throw new GivenUp(verdict.kind, 'later');
     }
   }
-}
-
-function requireBounded(branch: readonly CheckedBlock[]): void {
-  const bytes = branch.reduce((sum, { block }) => sum + block.bytes.length, 0);
-  if (branch.length <= BRANCH_BLOCKS_MAX && bytes <= BRANCH_BYTES_MAX) return;
-  throw new Blamed(misconduct('a long branch that is not better'));
 }

@@ -108,7 +108,8 @@ export class PeerFollower {
     const isOutdated = (): boolean => this.isOutdated();
     const isTie = target.score === blockchain.tip().score;
     const adopt = (blocks: readonly CheckedBlock[]) => this.adopt(blocks);
-    const branch = new Branch(target.session, { adopt, peerTips, watch, isOutdated });
+    const depthMax = (): number => this.ports.forkChoice.depthMax();
+    const branch = new Branch(target.session, { adopt, depthMax, peerTips, watch, isOutdated });
     const portions = portionsOf(this.checkedBlocks(target, left));
     for await (const portion of withLead(portions, PORTIONS_AHEAD)) {
       await branch.extend(portion);

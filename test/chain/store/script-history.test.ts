@@ -17,7 +17,7 @@ const [alice, bob, carol] = users;
 const BLOCKS = 5;
 
 function historyOf({ blockchain, clock }: TestChain, ms = 0): ScriptHistory {
-  const history = new ScriptHistory({ blocks: () => BLOCKS, ms }, blockchain, clock);
+  const history = new ScriptHistory({ blocks: BLOCKS, ms }, blockchain, clock);
   history.start();
   return history;
 }
@@ -97,7 +97,7 @@ t.test('a store that cannot be read says so, and is read again later', async (t)
     },
   });
   const history = new ScriptHistory(
-    { blocks: () => BLOCKS, ms: 0 },
+    { blocks: BLOCKS, ms: 0 },
     replaced(at.blockchain, { view }),
     at.clock,
   );

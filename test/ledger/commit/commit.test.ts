@@ -129,7 +129,7 @@ t.test('a rollback leaves the bytes of before, and the head says the same', asyn
         const ownRows = dump(f.store, [1, 2, 3, 4, 8, 9]);
         if (together) await f.committer.commit({ blocks: stack(f.head, to + 1, after) });
         else await commitEach(f, to + 1, after);
-        await f.committer.commit({ unwound: f.committer.unwind(from, to), blocks: [] });
+        await f.committer.commit({ unwound: await f.committer.unwind(from, to), blocks: [] });
         if (dump(f.store, local).join() !== bytes) throw new Error('bytes');
         const touched = after.flat().some((w) => w.in === 'own');
         if (!touched && dump(f.store, [1, 2, 3, 4, 8, 9]).join() !== ownRows.join()) {
@@ -174,7 +174,7 @@ t.test('a reorganisation is one write and equals a node that only saw the fork',
         all.map((one) => one.filter((w) => w.in !== 'own'));
       await commitEach(f, 1, noLocal(common));
       await commitEach(f, common.length + 1, noLocal(lost));
-      const unwound = f.committer.unwind(common.length + lost.length, common.length);
+      const unwound = await f.committer.unwind(common.length + lost.length, common.length);
       writes = 0;
       await f.committer.commit({
         unwound,
@@ -269,8 +269,8 @@ t.test('undo records older than the depth go, a few with each commit', async (t)
   t.strictSame(kept(f), [55, 56, 57]);
   await f.committer.commit({ blocks: stack(f.head, 58, Array(9).fill(one)) });
   t.strictSame(kept(f), [64, 65, 66]);
-  t.throws(() => f.committer.unwind(66, 62), /Block 63 is too old to be rolled back/);
-  t.equal(f.committer.unwind(66, 63).overlay.size, 0, 'those blocks changed nothing');
+  await t.rejects(f.committer.unwind(66, 62), /Block 63 is too old to be rolled back/);
+  t.equal((await f.committer.unwind(66, 63)).overlay.size, 0, 'those blocks changed nothing');
 });
 
 t.test('rows of local tables come along and reach the cache', async (t) => {
@@ -288,7 +288,7 @@ t.test('rows of local tables come along and reach the cache', async (t) => {
   t.strictSame(f.head.get(own, key), new Uint8Array([1]));
   t.equal(f.head.get(own, new Uint8Array([1, 2])), undefined, 'extra rows come last');
   await f.committer.commit({
-    unwound: f.committer.unwind(1, 0),
+    unwound: await f.committer.unwind(1, 0),
     blocks: [],
     extra: [{ table: own.id, key, value: undefined }],
   });
@@ -322,7 +322,7 @@ t.test('blocks that do not follow each other are a programmer error', async (t) 
   const [, third, fourth] = stack(f.head, 2, [[], [], []]);
   await t.rejects(f.committer.commit({ blocks: [third!, { ...fourth!, height: 5 }] }), /follows/);
   await t.rejects(f.committer.commit({ blocks: [fourth!] }), /state hash of height 3/);
-  const unwound = f.committer.unwind(2, 1);
+  const unwound = await f.committer.unwind(2, 1);
   await t.rejects(f.committer.commit({ unwound, blocks: [third!] }), /follows/);
 });
 

@@ -17,6 +17,7 @@ async function given(isOutdated: boolean, isForged: boolean) {
   const invalid: BranchOutcome = { kind: 'invalid', id, error, isForged };
   const branch = new Branch(session, {
     adopt: async () => invalid,
+    depthMax: () => 100,
     peerTips: { ignore: (of) => void ignored.push(of) },
     watch: { adopted: () => {}, unusable: () => {} },
     isOutdated: () => isOutdated,
@@ -33,4 +34,27 @@ t.test('a broken rule', async (t) => {
 
 t.test('a forged block needs no rule', async (t) => {
   t.same(await given(true, true), { offences: ['invalid-block'], ignored: 0, reason: 'blamed' });
+});
+
+t.test('a long branch that is not better is no offence, and ends', async (t) => {
+  for (const [depth, most] of [
+    [100, 1_000],
+    [700, 1_400],
+  ] as const) {
+    const offences: string[] = [];
+    let ignored = 0;
+    const session = { offend: (what: string) => void offences.push(what) } as never as Session;
+    const branch = new Branch(session, {
+      adopt: async () => ({ kind: 'not-better' }),
+      depthMax: () => depth,
+      peerTips: { ignore: () => void ignored++ },
+      watch: { adopted: () => {}, unusable: () => {} },
+      isOutdated: () => false,
+    });
+    const block = { block: genesis, txs: [], verdicts: Promise.resolve([]), session };
+    for (let at = 0; at < most; at += 100) await branch.extend(Array(100).fill(block));
+    const { reason } = await branch.extend([block]).catch((cause) => cause);
+    t.equal(reason, 'later', `more than ${most} blocks`);
+    t.same({ offences, ignored }, { offences: [], ignored: 1 });
+  }
 });

@@ -232,7 +232,7 @@ export class Checkers {
     const ports = { scheme, store, verifier, clock, log: quiet };
     const { blockchain, consensus } = await openBlockchain(config, genesis, ports);
     const forkChoice = new ForkChoice(
-      { rollbackMax: ROLLBACK_MAX, undoDepth: ROLLBACK_MAX },
+      { rollbackMax: ROLLBACK_MAX },
       {
         ...ports,
         blockchain,

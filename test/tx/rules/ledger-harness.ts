@@ -238,7 +238,7 @@ export async function createHarness(options: Genesis): Promise<Harness> {
 
   async function rollback(blocks: number): Promise<void> {
     const from = times.length;
-    await committer.commit({ unwound: committer.unwind(from, from - blocks), blocks: [] });
+    await committer.commit({ unwound: await committer.unwind(from, from - blocks), blocks: [] });
     times.length -= blocks;
     for (const [id, { height }] of mined) if (height > times.length) mined.delete(id);
     assert.deepEqual(brokenInvariants(head, initialBalance), []);
