@@ -95,7 +95,7 @@ export class Blockchain {
     return this.exclusive((chain) => chain.append(block, known));
   }
 
-  /** The lowest height that this chain can be taken back to: undo records are kept for so many blocks. */
+  /** The lowest height that undo records lead back to. */
   lowestReachable(): number {
     return this.#head.lowestReachable();
   }

@@ -59,11 +59,14 @@ export class ChainHead {
   private readonly committer: Committer;
   private readonly listeners = new Set<ChainListener>();
   private current: Tip | undefined;
+  private readonly undoDepth: number;
+  private reachable: { readonly tip: Tip; readonly height: number } | undefined;
   private consensusOf: { readonly tip: Tip; readonly view: ConsensusView } | undefined;
   /** The disk has refused the last write. */
   isFailing = false;
 
   constructor(undoDepth: number, ports: ChainHeadPorts) {
+    this.undoDepth = undoDepth;
     const { store, scheme, slice } = ports;
     const head = createCommittedView(store, scheme);
     this.view = head;
@@ -138,10 +141,18 @@ export class ChainHead {
     return consensusView(unwound.overlay);
   }
 
-  /** The lowest height that undo records lead back to. */
+  /** The lowest height that undo records lead back to. Read once for each head, since a record may be large. */
   lowestReachable(): number {
+    const { tip } = this;
+    if (this.reachable?.tip !== tip) this.reachable = { tip, height: this.readReachable(tip) };
+    return this.reachable.height;
+  }
+
+  private readReachable({ height }: Tip): number {
     const [lowest] = this.ports.store.range(undo.id, START_OF_TABLE, END_OF_TABLE, 1);
-    return lowest === undefined ? this.tip.height : u32Key.decode(lowest[0]) - 1;
+    if (lowest === undefined) return height;
+    // Where the setting was lowered, older records may be left below a gap.
+    return Math.max(u32Key.decode(lowest[0]) - 1, height - this.undoDepth);
   }
 
   /** The state at a lower height as a base for blocks; changes nothing yet. */

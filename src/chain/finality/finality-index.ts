@@ -163,7 +163,7 @@ export class FinalityIndex implements BlockIndex {
     return isWritten ? left : overriddenSets(left, named, this.view.scheme);
   }
 
-  /** What another branch may take the place of stays known after a start. */
+  /** Blocks whose place another branch may take stay known after a start. */
   addBelow(tip: number): void {
     const { root } = this;
     for (let height = Math.max(root, tip - ABOVE_FINAL_MAX); height < tip; height++)

@@ -64,8 +64,8 @@ export class BranchSwitch {
   }
 
   /**
-   * Blocks that may be given up now: `max-rollback`, or where votes decide all above the final one, as far as undo records
-   * reach.
+   * Blocks that may be given up now: `max-rollback`, or where votes decide those above the final one, up to
+   * `ABOVE_FINAL_MAX`; and no deeper than undo records lead back.
    */
   depthMax(): number {
     const { blockchain, finality } = this.ports;
@@ -98,7 +98,7 @@ export class BranchSwitch {
     // A branch that others have continued is theirs too.
     const isThird = rest.length === 1 && equivocations.isThird(first.block.header);
     if (depth > 0 && isThird && lead === undefined) return 'not-better';
-    const depthMax = this.depthMax();
+    const depthMax = depth === 0 ? 0 : this.depthMax();
     const parting = depth > depthMax ? undefined : partingOf(view, height, headers);
     const candidate = { ...candidateOf(ancestor, rest, consensus), parting };
     const standing = standingOf(candidate, current, consensus, clock.now());
@@ -108,7 +108,7 @@ export class BranchSwitch {
         depth,
         max: depthMax,
         ancestor: height,
-        why: 'another chain has a better score; an operator must decide which one is right',
+        why: 'another chain is better; an operator must decide which one is right',
       });
       return 'too-deep';
     }

@@ -91,6 +91,7 @@ export class HeaderClaims {
     const height = heightOf(blockchain.view, reference);
     const row = height === undefined ? undefined : headerRowAt(blockchain.view, height);
     if (height === undefined || row === undefined) return undefined;
-    return blockchain.tip().height - height > this.depthMax() ? undefined : tipOf(height, row);
+    const depth = blockchain.tip().height - height;
+    return depth > 0 && depth > this.depthMax() ? undefined : tipOf(height, row);
   }
 }

@@ -6,6 +6,8 @@
  * penalised, and the followed peer for a signed block that breaks a rule; the branch is bounded.
  */
 import { equal } from '../../base/bytes.ts';
+import { misconduct } from '../../base/faults/misconduct.ts';
+import type { Log } from '../../base/ports.ts';
 import { blockId } from '../../block/block.ts';
 import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
 import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
@@ -26,10 +28,12 @@ export interface BranchPorts {
   readonly peerTips: Pick<PeerTips, 'ignore'>;
   readonly watch: Pick<StallWatch, 'adopted' | 'unusable'>;
   readonly isOutdated: () => boolean;
+  readonly log: Pick<Log, 'error'>;
 }
 
-/** A branch has as many blocks, or twice as many as may be given up for it. */
-export const BRANCH_BLOCKS_MAX = 1_000;
+const BLOCKS_MAX = 1_000;
+/** Blocks of a branch that is not better yet, where so many of ours may be given up for it. */
+export const branchBlocksMax = (depthMax: number): number => Math.max(BLOCKS_MAX, 2 * depthMax);
 const BRANCH_BYTES_MAX = 256 * 1024 * 1024;
 
 export class Branch {
@@ -58,14 +62,18 @@ export class Branch {
     this.blocks = [];
   }
 
-  /** Two halves of a network that parted long ago may both hit the bound, so it is no offence. */
   private requireBounded(): void {
-    const { depthMax, peerTips } = this.ports;
+    const { depthMax, peerTips, log } = this.ports;
+    if (this.blocks.length > branchBlocksMax(depthMax())) {
+      throw new Blamed(misconduct('a long branch that is not better'));
+    }
     const bytes = this.blocks.reduce((sum, { block }) => sum + block.bytes.length, 0);
-    const blocksMax = Math.max(BRANCH_BLOCKS_MAX, 2 * depthMax());
-    if (this.blocks.length <= blocksMax && bytes <= BRANCH_BYTES_MAX) return;
+    if (bytes <= BRANCH_BYTES_MAX) return;
+    // Of two halves of a network with full blocks, which parted long ago, neither has done wrong.
+    const why = 'a branch has too many bytes before it is better';
+    log.error('fork.too-deep', { peer: this.followed.nodeName, max: BRANCH_BYTES_MAX, why });
     peerTips.ignore(this.followed);
-    throw new GivenUp('a long branch that is not better', 'later');
+    throw new GivenUp(why, 'later');
   }
 
   private requireAdopted(verdict: BranchOutcome): void {

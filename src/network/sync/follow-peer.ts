@@ -12,12 +12,12 @@ import type { Blockchain } from '../../chain/blockchain.ts';
 import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
-import { BRANCH_BLOCKS_MAX, Branch, type Fetched } from './adopt-branch.ts';
+import { Branch, branchBlocksMax, type Fetched } from './adopt-branch.ts';
 import { createDownload, type Download } from './download.ts';
 import { Blamed, GivenUp } from './given-up.ts';
 import type { PeerTip, PeerTips } from './peer-tips.ts';
 import { portionsOf, withLead } from './portions.ts';
-import { createStallDetector, IDLE_MS_MAX, type StallWatch } from './stall-detector.ts';
+import { createStallDetector, idleMsOf, type StallWatch } from './stall-detector.ts';
 
 export interface FollowOptions {
   /** `extension-batch-size`: a node that lacks more than that is far behind. */
@@ -78,9 +78,10 @@ export class PeerFollower {
     const { peerTips } = this.ports;
     this.reset();
     const leaving = new AbortController();
-    const watch = this.stalls.watch(target.session.owner, () => {
+    const idleMs = idleMsOf(this.ports.forkChoice.depthMax());
+    const watch = this.stalls.watch(target.session.owner, idleMs, () => {
       peerTips.ignore(target.session);
-      leaving.abort(`no block that could be adopted in ${IDLE_MS_MAX / 1000} s`);
+      leaving.abort(`no block that could be adopted in ${idleMs / 1000} s`);
     });
     try {
       await this.take(target, watch, leaving.signal);
@@ -109,7 +110,10 @@ export class PeerFollower {
     const isTie = target.score === blockchain.tip().score;
     const adopt = (blocks: readonly CheckedBlock[]) => this.adopt(blocks);
     const depthMax = (): number => this.ports.forkChoice.depthMax();
-    const branch = new Branch(target.session, { adopt, depthMax, peerTips, watch, isOutdated });
+    const branch = new Branch(target.session, {
+      ...{ adopt, depthMax, peerTips, watch, isOutdated },
+      log: this.ports.log,
+    });
     const portions = portionsOf(this.checkedBlocks(target, left));
     for await (const portion of withLead(portions, PORTIONS_AHEAD)) {
       await branch.extend(portion);
@@ -126,8 +130,8 @@ export class PeerFollower {
 
   /** At the highest block that a branch may have. */
   private isOutdated(): boolean {
-    const { blockchain, isOutdated } = this.ports;
-    return isOutdated(blockchain.tip().height + BRANCH_BLOCKS_MAX);
+    const { blockchain, forkChoice, isOutdated } = this.ports;
+    return isOutdated(blockchain.tip().height + branchBlocksMax(forkChoice.depthMax()));
   }
 
   private async adopt(branch: readonly CheckedBlock[]): Promise<BranchOutcome> {

@@ -22,15 +22,17 @@ export interface StallWatch {
 }
 
 export interface StallDetector {
-  /** Calls `onStalled` when the peer should no longer be followed. */
-  watch(owner: Uint8Array, onStalled: () => void): StallWatch;
+  /** Calls `onStalled` when the peer should no longer be followed: after `idleMs` without an adopted block. */
+  watch(owner: Uint8Array, idleMs: number, onStalled: () => void): StallWatch;
   /** Blocks adopted within the last minute or two of following. */
   recentlyAdopted(): number;
 }
 
 const TICK_MS = 1_000;
-/** A peer is left when it was followed for so long without an adopted block. */
+/** A peer is left when it was followed for so long without an adopted block … */
 export const IDLE_MS_MAX = 90_000;
+/** … for each so many blocks that have to be fetched before any of them is adopted. */
+const IDLE_BLOCKS = 100;
 /** A rollback of the peer, and blocks that could not be used, count like so much time. */
 const ROLLED_BACK_MS = 30_000;
 const UNUSABLE_MS = 10_000;
@@ -39,6 +41,10 @@ const ADOPTED_MS = 15_000;
 const RECENT_TICKS = 60;
 /** Owners whose idle time is remembered. */
 const OWNERS_MAX = 1_000;
+
+/** How long a peer may take where so many blocks may be given up for its chain. */
+export const idleMsOf = (depthMax: number): number =>
+  IDLE_MS_MAX * Math.max(1, Math.ceil(depthMax / IDLE_BLOCKS));
 
 export function createStallDetector(clock: Clock): StallDetector {
   /** Milliseconds by owner, since a new session does not make an old idler useful. */
@@ -53,7 +59,7 @@ export function createStallDetector(clock: Clock): StallDetector {
   }
 
   return {
-    watch(owner, onStalled) {
+    watch(owner, idleMs, onStalled) {
       const key = latin1(owner);
       let cancel = clock.after(TICK_MS, tick);
 
@@ -66,7 +72,7 @@ export function createStallDetector(clock: Clock): StallDetector {
       function spend(ms: number): void {
         const spent = Math.max(0, (idle.get(key) ?? 0) + ms);
         idle.set(key, spent);
-        if (spent < IDLE_MS_MAX) return;
+        if (spent < idleMs) return;
         idle.delete(key);
         cancel();
         onStalled();

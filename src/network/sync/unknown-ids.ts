@@ -48,7 +48,7 @@ export async function* unknownIds(
       log.error('fork.too-deep', {
         peer: session.nodeName,
         max: depthMax,
-        why: 'a peer with a better score shares none of the newest blocks',
+        why: 'a peer with a better chain shares none of the blocks above which a branch may part',
       });
       peerTips.ignore(session);
       throw new GivenUp('no common block', 'later');

@@ -3,6 +3,7 @@
  * configuration): errors, and warnings for combinations that are legal but seldom intended.
  */
 import { majorityOf } from '../../chain/apply/counted-miners.ts';
+import { ABOVE_FINAL_MAX } from '../../chain/finality/final-floor.ts';
 import { feature } from '../../tx/rules/features.ts';
 import type { Problem, SourceOf } from './problems.ts';
 import type { Config, GenesisConfig } from './settings.ts';
@@ -203,7 +204,7 @@ function checkContracts(
 
 /** Warnings for values that are legal but seldom intended. */
 function warningsOf(config: Config): string[] {
-  const { network, restApi, miner, blockchain, dockerEngine } = config;
+  const { network, restApi, miner, blockchain, dockerEngine, storage } = config;
   const warnings = quorumWarnings(miner.quorum, blockchain.custom.genesis);
   if (!network.handshakeCheck) {
     warnings.push('network.handshake-check = no: peers are not asked who they are');
@@ -216,6 +217,14 @@ function warningsOf(config: Config): string[] {
     warnings.push(
       `rest-api.bind-address = ${restApi.bindAddress} is plain HTTP beyond loopback: set ` +
         'rest-api.tls.cert and rest-api.tls.key, or rest-api.bind-address = "127.0.0.1"',
+    );
+  }
+  const { preActivatedFeatures } = blockchain.custom.functionality;
+  const depth = storage.maxRollbackDepth;
+  if (preActivatedFeatures.has(feature.finality) && depth < ABOVE_FINAL_MAX) {
+    warnings.push(
+      `storage.max-rollback-depth = ${depth} is less than ${ABOVE_FINAL_MAX}: where the network has parted deeper, this node ` +
+        'stays on its branch, whatever the votes say',
     );
   }
   const { enable, pull, remoteRegistries, allowedImages } = dockerEngine;

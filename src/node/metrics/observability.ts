@@ -87,7 +87,7 @@ export const events = {
   'finality.votes-failed': 'Votes of a peer met an error of the node itself: report it.',
   'fork.below-final': 'Another chain lacks the final block of this node, so it is not taken.',
   'fork.too-deep':
-    'Other nodes are on a better branch that diverged too long ago: roll back, or start with an empty data directory.',
+    'Other nodes are on a better branch that diverged too long ago, or has too many bytes: roll back, or start with an empty data directory.',
   'genesis.incorrect': 'Configuration and genesis block do not fit together; the node ends.',
   'http.failed':
     'A request met an error of the node itself and was answered with 500, or with 503 where the machine failed.',

@@ -5,7 +5,7 @@ import { apiError } from '../../../src/base/errors.ts';
 import type { BranchOutcome } from '../../../src/chain/fork/fork-choice.ts';
 import type { Session } from '../../../src/network/sessions/session.ts';
 import { Branch } from '../../../src/network/sync/adopt-branch.ts';
-import { genesis } from '../../chain/chain-harness.ts';
+import { genesis, quiet } from '../../chain/chain-harness.ts';
 
 const { signature: id } = genesis.header;
 
@@ -21,6 +21,7 @@ async function given(isOutdated: boolean, isForged: boolean) {
     peerTips: { ignore: (of) => void ignored.push(of) },
     watch: { adopted: () => {}, unusable: () => {} },
     isOutdated: () => isOutdated,
+    log: quiet,
   });
   const block = { block: genesis, txs: [], verdicts: Promise.resolve([]), session };
   const { reason } = await branch.extend([block]).catch((cause) => cause);
@@ -36,25 +37,29 @@ t.test('a forged block needs no rule', async (t) => {
   t.same(await given(true, true), { offences: ['invalid-block'], ignored: 0, reason: 'blamed' });
 });
 
-t.test('a long branch that is not better is no offence, and ends', async (t) => {
-  for (const [depth, most] of [
-    [100, 1_000],
-    [700, 1_400],
-  ] as const) {
-    const offences: string[] = [];
-    let ignored = 0;
-    const session = { offend: (what: string) => void offences.push(what) } as never as Session;
-    const branch = new Branch(session, {
-      adopt: async () => ({ kind: 'not-better' }),
-      depthMax: () => depth,
-      peerTips: { ignore: () => void ignored++ },
-      watch: { adopted: () => {}, unusable: () => {} },
-      isOutdated: () => false,
-    });
-    const block = { block: genesis, txs: [], verdicts: Promise.resolve([]), session };
-    for (let at = 0; at < most; at += 100) await branch.extend(Array(100).fill(block));
-    const { reason } = await branch.extend([block]).catch((cause) => cause);
-    t.equal(reason, 'later', `more than ${most} blocks`);
-    t.same({ offences, ignored }, { offences: [], ignored: 1 });
-  }
+/** What a branch that is never better ends with: `bytes` more than fit, or a block more than permitted. */
+async function ended(depth: number, blocks: number, block: typeof genesis) {
+  const seen = { errors: 0, ignored: 0 };
+  const session = { nodeName: 'peer', offend: (what: string) => t.fail(what) } as never as Session;
+  const branch = new Branch(session, {
+    adopt: async () => ({ kind: 'not-better' }),
+    depthMax: () => depth,
+    peerTips: { ignore: () => void seen.ignored++ },
+    watch: { adopted: () => {}, unusable: () => {} },
+    isOutdated: () => false,
+    log: { error: () => void seen.errors++ },
+  });
+  const one = { block, txs: [], verdicts: Promise.resolve([]), session };
+  for (let at = 0; at < blocks; at += 100) await branch.extend(Array(100).fill(one));
+  const { reason } = await branch.extend([one]).catch((cause) => cause);
+  return { reason, ...seen };
+}
+
+t.test('a long branch that is not better', async (t) => {
+  const tooMany = { reason: 'blamed', errors: 0, ignored: 0 };
+  t.same(await ended(100, 1_000, genesis), tooMany);
+  t.same(await ended(700, 1_400, genesis), tooMany);
+  const large = { ...genesis, bytes: new Uint8Array(2.55 * 1024 * 1024) };
+  const tooLarge = { reason: 'later', errors: 1, ignored: 1 };
+  t.same(await ended(500, 100, large), { ...tooLarge }, 'halves with full blocks are not to blame');
 });

@@ -1,6 +1,10 @@
 // A peer that is followed without progress: what counts against it, what for it, and for how long.
 import t from 'tap';
-import { createStallDetector, IDLE_MS_MAX } from '../../../src/network/sync/stall-detector.ts';
+import {
+  createStallDetector,
+  IDLE_MS_MAX,
+  idleMsOf,
+} from '../../../src/network/sync/stall-detector.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
 const OWNER = new Uint8Array(26).fill(1);
@@ -10,7 +14,8 @@ function detector() {
   const clock = fakeClock(0);
   const stalls = createStallDetector(clock);
   const stalled: number[] = [];
-  const watch = (owner = OWNER) => stalls.watch(owner, () => stalled.push(clock.monotonic()));
+  const watch = (owner = OWNER) =>
+    stalls.watch(owner, IDLE_MS_MAX, () => stalled.push(clock.monotonic()));
   return { clock, stalls, stalled, watch };
 }
 
@@ -73,3 +78,13 @@ t.test('blocks adopted lately', async (t) => {
   await clock.advance(40_000);
   t.equal(stalls.recentlyAdopted(), 0);
 });
+
+t.test(
+  'a branch that parts deep may take longer, since nothing of it is adopted before',
+  async (t) => {
+    t.strictSame(
+      [0, 1, 100, 101, 500].map(idleMsOf),
+      [1, 1, 1, 2, 5].map((n) => n * IDLE_MS_MAX),
+    );
+  },
+);

@@ -466,3 +466,16 @@ t.test('a signer over the network needs certificates, and has one place', async 
   const { config } = await read(`${some}, signer.tls.ca = "/c"`);
   t.match(config.signer, { host: '10.0.0.5', port: 6870, types: [105, 114, 120] });
 });
+
+t.test('too few undo records for branches that votes decide between', async (t) => {
+  const warned = async (depth: number, features: string) =>
+    (
+      await read(`
+        ${LEAST}
+        storage.max-rollback-depth = ${depth}
+        blockchain.custom.functionality.pre-activated-features { ${features} }`)
+    ).warnings.filter((one) => one.includes('max-rollback-depth')).length;
+  t.equal(await warned(499, '1004 = 0'), 1);
+  t.equal(await warned(500, '1004 = 0'), 0);
+  t.equal(await warned(499, ''), 0, 'nothing votes');
+});
