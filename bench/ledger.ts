@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openJournal } from '../src/adapters/journal.ts';
 import { openLmdbStore } from '../src/adapters/lmdb/store.ts';
-import type { Store, StoreWrite } from '../src/base/ports.ts';
+import type { Store, StoreWrite } from '../src/base/ports/store.ts';
 import { Writer } from '../src/codec/codec.ts';
 import { createChainScheme } from '../src/crypto/chain-scheme.ts';
 import { createFamily } from '../src/crypto/families.ts';

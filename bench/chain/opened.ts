@@ -5,7 +5,7 @@ import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { stderrLog } from '../../src/adapters/log.ts';
 import { systemClock } from '../../src/adapters/system.ts';
 import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import type { Blockchain } from '../../src/chain/blockchain.ts';
 import { loadConfig } from '../../src/cli/config-file.ts';
 import { cryptographyOfConfig } from '../../src/cli/cryptography.ts';

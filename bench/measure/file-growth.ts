@@ -10,7 +10,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { checkFile } from '../../src/adapters/lmdb/check.ts';
 import { dataFile } from '../../src/adapters/lmdb/environment.ts';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import type { StoreWrite } from '../../src/base/ports.ts';
+import type { StoreWrite } from '../../src/base/ports/store.ts';
 import { ID_PREFIX_BYTES } from '../../src/chain/store/block-index.ts';
 import {
   positionKey,

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { systemRandom } from '../../src/adapters/system.ts';
-import type { Store } from '../../src/base/ports.ts';
+import type { Store } from '../../src/base/ports/store.ts';
 import { candidateUnder } from '../../src/chain/store/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';

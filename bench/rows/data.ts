@@ -10,7 +10,7 @@ import { httpListener } from '../../src/adapters/http/listener.ts';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import type { Database } from '../../src/base/ports/database.ts';
-import type { Log } from '../../src/base/ports.ts';
+import type { Log } from '../../src/base/ports/log.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import { readBlock } from '../../src/data-service/crawler/chain-block.ts';
 import type { CrawlerOptions } from '../../src/data-service/crawler/crawler.ts';

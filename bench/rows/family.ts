@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os';
 import { systemRandom } from '../../src/adapters/system.ts';
 import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
-import type { SignatureCheck } from '../../src/base/ports.ts';
+import type { SignatureCheck } from '../../src/base/ports/verifier.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
 import type { Bench } from '../bench.ts';

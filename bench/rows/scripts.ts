@@ -7,7 +7,7 @@ import { systemRandom } from '../../src/adapters/system.ts';
 import { createVerifyThreads } from '../../src/adapters/verify/signature-threads.ts';
 import { assert } from '../../src/base/assert.ts';
 import { base58 } from '../../src/base/base58.ts';
-import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
+import type { SignatureCheck, Verifier } from '../../src/base/ports/verifier.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import { createFamily } from '../../src/crypto/families.ts';

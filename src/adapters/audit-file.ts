@@ -1,5 +1,6 @@
 /** Who did what with a key, as lines of JSON in a file (docs/guide/operations.md). */
-import type { AuditEntry, AuditLog, Log } from '../base/ports.ts';
+import type { AuditEntry, AuditLog } from '../base/ports/audit-log.ts';
+import type { Log } from '../base/ports/log.ts';
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts';
 
 export class AuditFile implements AuditLog {

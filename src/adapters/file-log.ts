@@ -1,5 +1,5 @@
 /** The log in a file that is rotated by size, where neither journald nor a container engine keeps it. */
-import type { LogLevel } from '../base/ports.ts';
+import type { LogLevel } from '../base/ports/log.ts';
 import { type LogControl, lineLog } from './log.ts';
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts';
 

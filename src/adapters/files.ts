@@ -22,7 +22,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Files } from '../base/ports.ts';
+import type { Files } from '../base/ports/files.ts';
 import { ANY, NOT_THE_WORLD, statIfAny, takeAfter } from './file-owner.ts';
 import { makeFolder, syncFolder } from './folders.ts';
 

@@ -1,5 +1,5 @@
 /**
- * An append-only log on disk with group commit (ports.ts, Journal), for what must survive a crash
+ * An append-only log on disk with group commit (base/ports/journal.ts), for what must survive a crash
  * before the next block: transactions acknowledged to clients.
  *
  * Invariants: `append` resolves after the synchronised write that covers it; records appended while
@@ -11,7 +11,7 @@
  * again. After any other failure every call is refused, because the content on disk is unknown.
  */
 import { JournalFullError } from '../base/faults/journal-full.ts';
-import type { Journal } from '../base/ports.ts';
+import type { Journal } from '../base/ports/journal.ts';
 import { DiskUnknown, JournalFile } from './journal-file.ts';
 import { FRAME_BYTES, Frames } from './journal-frames.ts';
 import type { Findings } from './journal-opening.ts';

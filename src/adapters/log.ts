@@ -7,7 +7,7 @@
  */
 import pino from 'pino';
 import { integer } from '../base/json/json.ts';
-import type { Log, LogFields, LogLevel } from '../base/ports.ts';
+import type { Log, LogFields, LogLevel } from '../base/ports/log.ts';
 
 const STDERR = 2;
 const HIDDEN = '***';

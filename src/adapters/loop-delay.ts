@@ -3,7 +3,7 @@
  * histogram by a message reads the same numbers.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import type { LoopDelay } from '../base/ports.ts';
+import type { LoopDelay } from '../base/ports/process-readings.ts';
 
 const NANOSECONDS = 1e9;
 /** Coarse enough to have no measurable cost. */

@@ -13,7 +13,7 @@
  * Invariants: a trouble of the servers is logged once until a round is usable again; the fatal
  * timeout counts from the last usable round or from the start, and `onFatal` is called once.
  */
-import type { Log } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
 import { AGREE_MS, askTime, type Reply } from './ntp-question.ts';
 
 export interface NtpOptions {

@@ -1,5 +1,5 @@
 /** Readings of the process: memory, processor time, and the delay of its timers. */
-import type { ProcessReadings } from '../base/ports.ts';
+import type { ProcessReadings } from '../base/ports/process-readings.ts';
 import { measureLoopDelay, readLoopDelay } from './loop-delay.ts';
 
 const MICROSECONDS = 1e6;

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Metrics } from '../base/ports.ts';
+import type { Metrics } from '../base/ports/metrics.ts';
 import { createServer } from './http/node-own.ts';
 
 export interface MetricsServer {

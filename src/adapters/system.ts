@@ -1,7 +1,9 @@
 /** The machine's clock and randomness. */
 import { randomBytes } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
-import type { Clock, DiskSpace, Random } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { DiskSpace } from '../base/ports/files.ts';
+import type { Random } from '../base/ports/random.ts';
 import type { TimeSource } from './ntp.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;

@@ -1,5 +1,5 @@
 /** Time limits on the clock of the node, so that they also hold under virtual time. */
-import type { Clock } from './ports.ts';
+import type { Clock } from './ports/clock.ts';
 
 /** An action has taken longer than it may. */
 export class TooLate extends Error {

@@ -1,6 +1,6 @@
 /** Calls the listeners of an event. */
 import { isOurs } from './assert.ts';
-import type { Log } from './ports.ts';
+import type { Log } from './ports/log.ts';
 
 /**
  * Calls every listener. An error of one listener is logged and does not affect the others. A fault

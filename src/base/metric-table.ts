@@ -1,5 +1,5 @@
 /** How a program declares its metrics: a table by key, from which the instruments are made. */
-import type { Counter, Gauge, Histogram, Metrics } from './ports.ts';
+import type { Counter, Gauge, Histogram, Metrics } from './ports/metrics.ts';
 
 type Kind = 'counter' | 'gauge' | 'histogram';
 

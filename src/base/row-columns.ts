@@ -2,7 +2,7 @@
  * New rows of one table in a few arrays. A block has thousands of them, and an object for each would
  * cost more than the row itself.
  */
-import type { StoreWrite } from './ports.ts';
+import type { StoreWrite } from './ports/store.ts';
 
 export interface RowColumn {
   readonly table: number;

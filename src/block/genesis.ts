@@ -13,7 +13,7 @@
 
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
-import type { SignatureCheck } from '../base/ports.ts';
+import type { SignatureCheck } from '../base/ports/verifier.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { ROLES } from '../tx/fields/permission.ts';

@@ -15,7 +15,7 @@
  * begins so.
  */
 import { equal, utf8 } from '../base/bytes.ts';
-import type { SignatureCheck } from '../base/ports.ts';
+import type { SignatureCheck } from '../base/ports/verifier.ts';
 import { SIGNATURE_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../codec/codec.ts';
 import { scratch } from '../codec/scratch.ts';

@@ -7,7 +7,10 @@
 import { assert, isOurs } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
 import { tellAll } from '../base/listeners.ts';
-import type { Clock, Histogram, Log, Store } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Histogram } from '../base/ports/metrics.ts';
+import type { Store } from '../base/ports/store.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { TimeSlice } from '../concurrency/time-slice.ts';
 import type { ConsensusView } from '../consensus/consensus.ts';

@@ -6,7 +6,11 @@
  */
 import { assert } from '../base/assert.ts';
 import { apiError } from '../base/errors.ts';
-import type { Clock, Histogram, Log, Store, Verifier } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Histogram } from '../base/ports/metrics.ts';
+import type { Store } from '../base/ports/store.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { Block } from '../block/block.ts';
 import type { UnsignedHeader } from '../block/header.ts';
 import type { ChainScheme } from '../codec/codec.ts';

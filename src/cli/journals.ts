@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { type DiskJournal, openJournal } from '../adapters/journal.ts';
 import { StartError } from '../base/faults/start-error.ts';
-import type { Journal, Log } from '../base/ports.ts';
+import type { Journal } from '../base/ports/journal.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { Config } from '../node/config/settings.ts';
 
 /** Of unconfirmed transactions. The caller holds the lock of the data directory. Throws StartError. */

@@ -3,7 +3,7 @@
  * the password of the wallet and its accounts, and the certificate. Each part is taken whole, or the
  * old one stays and the log says why.
  */
-import type { Log } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
 import { Mutex } from '../concurrency/mutex.ts';
 import { keySettings } from '../node/api-settings.ts';
 import { changedSettings } from '../node/config/document.ts';

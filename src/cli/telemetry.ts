@@ -1,6 +1,6 @@
 /** The metrics of a node in this process, where its configuration enables them. */
 import { StartError } from '../base/faults/start-error.ts';
-import type { Log } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { Config } from '../node/config/settings.ts';
 import type { NodePorts } from '../node/node.ts';
 

@@ -2,7 +2,8 @@
 import { TimeSource } from '../adapters/ntp.ts';
 import { systemClock } from '../adapters/system.ts';
 import type { Disposal } from '../base/disposal.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { Config } from '../node/config/settings.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 

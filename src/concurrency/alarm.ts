@@ -1,5 +1,5 @@
 /** Ends a wait early; a ring between two waits ends the next one. */
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 
 export class Alarm {
   private readonly clock: Pick<Clock, 'after'>;

@@ -5,7 +5,7 @@
  * nothing. A single Map would take ever longer to drop its oldest entry, because finding the first
  * key means walking past all keys deleted before it.
  */
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 
 export class BoundedCache<Key, Value> {
   private readonly entries: number;

@@ -3,7 +3,7 @@
  * those of one owner in order, and owners take turns, so that one alone never holds up the rest.
  */
 import { apiError } from '../base/errors.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 
 /** Gives the places back; again, it does nothing. */
 export type Release = () => void;

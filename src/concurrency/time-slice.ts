@@ -2,7 +2,7 @@
  * Long work in short slices. Code that works through thousands of items asks between them whether
  * its slice is over, and then yields, so that everything else in the event loop can run.
  */
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 
 /** Several slices of different work may fall into one turn, which must stay far below 20 ms. */
 const SLICE_MS = 2;

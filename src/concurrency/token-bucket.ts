@@ -1,5 +1,5 @@
 /** A bucket of tokens that fills at a steady rate: what is taken faster is refused, or has to wait. */
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 
 export class TokenBucket {
   private readonly capacity: number;

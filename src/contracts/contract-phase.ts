@@ -7,7 +7,7 @@
  * every block is what some order of its runs gives; after the end nothing changes the draft.
  */
 import { roundLimits as limits } from '../base/limits/round-limits.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';

@@ -3,7 +3,7 @@
  * content key, the content key wrapped for each recipient.
  */
 import { BASE58_TEXT_LENGTH_MAX, base58 } from '../base/base58.ts';
-import type { Random } from '../base/ports.ts';
+import type { Random } from '../base/ports/random.ts';
 import { endlessSlice, type TimeSlice } from '../concurrency/time-slice.ts';
 import type { CryptoFamily } from './family.ts';
 

@@ -6,7 +6,7 @@
  * bytes throughout.
  */
 import type { CryptoCharges } from '../base/charge.ts';
-import type { Random } from '../base/ports.ts';
+import type { Random } from '../base/ports/random.ts';
 import type { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
 
 export interface KeyPair {

@@ -7,6 +7,7 @@
 import { assert } from '../base/assert.ts';
 import { Disposal } from '../base/disposal.ts';
 import { StartError } from '../base/faults/start-error.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import { type Database, DatabaseError } from '../base/ports/database.ts';
 import {
   type Http,
@@ -15,7 +16,9 @@ import {
   type HttpServerOptions,
   TlsFileError,
 } from '../base/ports/http.ts';
-import type { Clock, Log, Metrics, Random } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Metrics } from '../base/ports/metrics.ts';
+import type { Random } from '../base/ports/random.ts';
 
 import { routes as nodeRoutes } from '../rest/routes/index.ts';
 import { measuredRoutes } from '../rest-framework/measured-routes.ts';

@@ -1,7 +1,8 @@
 /** Fills the metrics of the data service. */
+
+import type { Clock } from '../base/ports/clock.ts';
 import type { Database } from '../base/ports/database.ts';
 import type { HttpRoute } from '../base/ports/http.ts';
-import type { Clock } from '../base/ports.ts';
 import type { RouteMeter } from '../rest-framework/measured-routes.ts';
 import type { QueryMeter } from './api/services.ts';
 import type { CrawlState } from './crawler/crawl-state.ts';

@@ -7,7 +7,7 @@ import {
   instrumentsOf,
   type MetricTable,
 } from '../base/metric-table.ts';
-import type { Metrics } from '../base/ports.ts';
+import type { Metrics } from '../base/ports/metrics.ts';
 
 export const dataEvents = {
   'crawl.failed':

@@ -7,7 +7,7 @@
  * then those of the new branch from there on.
  */
 import { equal, latin1 } from '../base/bytes.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import type { ChainListener } from '../chain/chain-head.ts';
 import { headerRowAt } from '../chain/store/stored-blocks.ts';

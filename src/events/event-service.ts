@@ -7,6 +7,7 @@ import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import { eventLimits } from '../base/limits/event-limits.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type {
   EventService,
   PlainMessage,
@@ -14,7 +15,6 @@ import type {
   Subscriber,
   TransactionFilter,
 } from '../base/ports/event-service.ts';
-import type { Clock } from '../base/ports.ts';
 import { BLOCK_ID_BYTES } from '../base/sizes.ts';
 import { heightOf } from '../chain/store/stored-blocks.ts';
 import { Alarm } from '../concurrency/alarm.ts';

@@ -4,8 +4,8 @@
  */
 
 import { latin1 } from '../base/bytes.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { HttpStream } from '../base/ports/http.ts';
-import type { Clock } from '../base/ports.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';

@@ -2,7 +2,7 @@
  * Ends the wait for turns that take too long. One timer serves all turns in a row, since thousands of
  * short ones begin and end while it runs.
  */
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 
 export class LateTurns {
   private readonly limitMs: number;

@@ -4,7 +4,7 @@
  * committed and the one before it was wanted, since its transactions are in memory then.
  */
 import { latin1 } from '../base/bytes.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { HeaderRow } from '../block/header-row.ts';
 import { byAddress, byContract } from '../chain/store/block-index.ts';
 import { headerRowAt, transactionBytesInSlices } from '../chain/store/stored-blocks.ts';

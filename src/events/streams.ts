@@ -8,8 +8,8 @@
  */
 import { apiError } from '../base/errors.ts';
 import { eventLimits as limits } from '../base/limits/event-limits.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { HttpStream, HttpStreamClient } from '../base/ports/http.ts';
-import type { Clock } from '../base/ports.ts';
 import { Alarm } from '../concurrency/alarm.ts';
 import { LazyAbort } from '../concurrency/lazy-abort.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';

@@ -4,7 +4,7 @@
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
-import type { SignatureCheck, Verifier } from '../base/ports.ts';
+import type { SignatureCheck, Verifier } from '../base/ports/verifier.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { type Justification, justificationChecks } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';

@@ -8,7 +8,8 @@
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import { type Misconduct, misconduct } from '../base/faults/misconduct.ts';
-import type { Log, SignatureCheck, Verifier } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { SignatureCheck, Verifier } from '../base/ports/verifier.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { FinalProof } from './proofs/final-proof.ts';
 import { justificationChecks } from './proofs/justification.ts';

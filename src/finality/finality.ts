@@ -11,7 +11,9 @@
 import { unlessOurs } from '../base/assert.ts';
 import { equal, latin1 } from '../base/bytes.ts';
 import type { Misconduct } from '../base/faults/misconduct.ts';
-import type { Clock, Log, Verifier } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { Sign } from '../base/signer/signing.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';
@@ -332,11 +334,6 @@ export class Finality {
   /** The highest final block that may be shown: its proof is on disk. */
   final(): Checkpoint {
     return this.savedFinal;
-  }
-
-  /** Whether a chain with this last block may be followed at all. */
-  mayFollow(block: TrackedBlock): boolean {
-    return this.tracker.isAboveFinal(block);
   }
 
   /** The justification that this node's next block carries. */

@@ -7,7 +7,8 @@
 
 import { unlessOurs } from '../base/assert.ts';
 import { latin1 } from '../base/bytes.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import { isUnsigned, type Sign, withSignature } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { voteFor } from './carried.ts';

@@ -2,7 +2,8 @@
 
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
-import type { Files, Random } from '../base/ports.ts';
+import type { Files } from '../base/ports/files.ts';
+import type { Random } from '../base/ports/random.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import { SCRYPT_COST, type ScryptCost } from '../crypto/keystore-cipher.ts';

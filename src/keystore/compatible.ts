@@ -5,7 +5,7 @@
  */
 import { base58 } from '../base/base58.ts';
 import { isObject, parse } from '../base/json/json.ts';
-import type { Random } from '../base/ports.ts';
+import type { Random } from '../base/ports/random.ts';
 import {
   compatibleFileKey,
   openCompatibleKey,

@@ -6,7 +6,8 @@
  * one.
  */
 import { apiError } from '../base/errors.ts';
-import type { Log, Random } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Random } from '../base/ports/random.ts';
 import type { SignedKind } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';

@@ -2,7 +2,7 @@
  * Derives a key from the wallet password and each salt, and from that key, with the password of the
  * account if it has one, the key of each account (format.ts).
  */
-import type { Random } from '../base/ports.ts';
+import type { Random } from '../base/ports/random.ts';
 import {
   deriveKey,
   open256,

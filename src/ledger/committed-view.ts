@@ -6,7 +6,7 @@
  * writes; absence is cached too; a cached value never keeps a larger buffer in memory.
  */
 import { assert } from '../base/assert.ts';
-import type { Store, StoreView } from '../base/ports.ts';
+import type { Store, StoreView } from '../base/ports/store.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { keyText } from './key-codecs.ts';

@@ -3,7 +3,7 @@
  * transactions can take all that a block has for them.
  */
 import { ApiError, apiError } from '../base/errors.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import { isUnsigned } from '../base/signer/signing.ts';
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';

@@ -9,7 +9,10 @@
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import type { ApiError } from '../base/errors.ts';
-import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Journal } from '../base/ports/journal.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { ProofVerdicts } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';

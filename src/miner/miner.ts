@@ -7,7 +7,8 @@
  * has begun waits, for a limited part of its turn, for a better block that is on its way.
  */
 import { isOurs } from '../base/assert.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import { isUnsigned } from '../base/signer/signing.ts';
 import type { Slot } from '../consensus/consensus.ts';
 import { type Coming, freeSlot, type SlotSource, startOf, waitEnd } from './free-slots.ts';

@@ -1,5 +1,6 @@
 /** The reasons for which a miner makes no block. */
-import type { Clock, LogFields } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { LogFields } from '../base/ports/log.ts';
 
 export interface MissingPrecondition {
   readonly state:

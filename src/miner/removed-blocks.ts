@@ -6,7 +6,7 @@
  * disk, or its turn is given up there. So after any end of the node, no turn has a second block.
  */
 import { equal } from '../base/bytes.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { blockInSlices, headerRowAt } from '../chain/store/stored-blocks.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';

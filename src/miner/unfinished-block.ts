@@ -10,7 +10,8 @@
  */
 import { equal } from '../base/bytes.ts';
 import { Refusal } from '../base/errors.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import { isRefused, type Sign } from '../base/signer/signing.ts';
 import { type Block, blockId, decodeBlock, signedBytes } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';

@@ -10,7 +10,8 @@
  */
 import { equal } from '../base/bytes.ts';
 import { type ApiError, apiError } from '../base/errors.ts';
-import type { Journal, Log } from '../base/ports.ts';
+import type { Journal } from '../base/ports/journal.ts';
+import type { Log } from '../base/ports/log.ts';
 import { readRecord, recordOf, type SealedBlock, type SlotEvent } from './slot-records.ts';
 
 /** More turns than one node has in a day of one-minute rounds. */

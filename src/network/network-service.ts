@@ -1,5 +1,7 @@
 /** Wires gossip and sync together, and offers the functions that the rest of the node needs. */
-import type { Clock, Log, Verifier } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import { connectedOf } from '../chain/apply/counted-miners.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { ForkChoice } from '../chain/fork/fork-choice.ts';

@@ -3,8 +3,11 @@
  * addresses, penalties. Services register their protocols with `sessions` before `start`.
  */
 
+import type { Clock } from '../base/ports/clock.ts';
+import type { Files } from '../base/ports/files.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { Network } from '../base/ports/network.ts';
-import type { Clock, Files, Log, Random } from '../base/ports.ts';
+import type { Random } from '../base/ports/random.ts';
 import type { Sign } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { addressText, type PeerAddress } from './messages/peer-address.ts';

@@ -7,7 +7,9 @@
  * blocks that the node has missed are there, since a block on an old head would be a fork of its
  * own.
  */
-import type { Clock, DiskSpace, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { DiskSpace } from '../base/ports/files.ts';
+import type { Log } from '../base/ports/log.ts';
 
 export interface FreeSpaceOptions {
   /** `storage.free-space-min`; a disk without any space is almost full in any case. */

@@ -3,25 +3,22 @@
  */
 
 import type { Disposal } from '../base/disposal.ts';
+import type { AuditLog } from '../base/ports/audit-log.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { Containers } from '../base/ports/containers.ts';
 import type { ListenEvents } from '../base/ports/event-service.ts';
+import type { DiskSpace, Files } from '../base/ports/files.ts';
 import type { Http } from '../base/ports/http.ts';
+import type { Journal } from '../base/ports/journal.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Metrics } from '../base/ports/metrics.ts';
 import type { Network } from '../base/ports/network.ts';
 import type { Patterns } from '../base/ports/patterns.ts';
 import type { PrivateStore } from '../base/ports/private-store.ts';
-import type {
-  AuditLog,
-  Clock,
-  DiskSpace,
-  Files,
-  Journal,
-  Log,
-  Metrics,
-  ProcessReadings,
-  Random,
-  Store,
-  Verifier,
-} from '../base/ports.ts';
+import type { ProcessReadings } from '../base/ports/process-readings.ts';
+import type { Random } from '../base/ports/random.ts';
+import type { Store } from '../base/ports/store.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { KeyHolder } from '../base/signer/signing.ts';
 import type { Audit } from '../chain/store/audit.ts';
 import type { ChainScheme } from '../codec/codec.ts';

@@ -1,5 +1,8 @@
 /** Opens the chain of a configuration on its store, for the node and for the chain tools. */
-import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Store } from '../base/ports/store.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import { type Block, blockId } from '../block/block.ts';
 import { Blockchain, type ChainMetrics } from '../chain/blockchain.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features/feature-activation.ts';

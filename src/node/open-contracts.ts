@@ -1,7 +1,8 @@
 /** Contract execution on a configured node. */
+
+import type { Clock } from '../base/ports/clock.ts';
 import type { Containers } from '../base/ports/containers.ts';
 import type { KeyFilters } from '../base/ports/patterns.ts';
-import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { ContractPacker } from '../contracts/contract-packer.ts';
 import type { Executions } from '../contracts/execution/executions.ts';

@@ -1,6 +1,7 @@
 /** The events of the chain: their source, and the streams of clients. */
+
+import type { Clock } from '../base/ports/clock.ts';
 import type { EventService } from '../base/ports/event-service.ts';
-import type { Clock } from '../base/ports.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { finalFloor } from '../chain/finality/final-floor.ts';
 import { type ChainFeed, createChainFeed } from '../events/chain-feed.ts';

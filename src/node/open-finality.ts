@@ -10,7 +10,11 @@ import { unlessOurs } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { limitsOf } from '../base/limits/budget.ts';
-import type { Clock, Files, Log, Store, Verifier } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Files } from '../base/ports/files.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Store } from '../base/ports/store.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { SigningAccount } from '../base/signer/signing.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
@@ -44,6 +48,7 @@ import { type FinalityOptionsOfNode, finalityOptions } from './finality/finality
 import { reportOf } from './finality/finality-report.ts';
 import { JustifiedSearch, type Sought, soughtBy } from './finality/justified-search.ts';
 import { saveFinalProof } from './finality/save-final-proof.ts';
+import { voterKeyOf } from './finality/voter-key.ts';
 import { openNote, requireNote } from './finality/voter-note.ts';
 
 export interface FinalityPortsOfNode {
@@ -295,13 +300,7 @@ export class NodeFinality implements BranchFinality {
   private keyOf(address: Uint8Array): Uint8Array | undefined {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
-    if (running === undefined || head === undefined) return undefined;
-    for (const sets of [head.leaves, head.deciding]) {
-      const { keys, addresses } = running.engine.tracker.deciding(sets).members;
-      const at = addresses.findIndex((one) => equal(one, address));
-      if (at !== -1) return keys[at];
-    }
-    return undefined;
+    return running && head && voterKeyOf(address, running.engine.tracker, head);
   }
 
   /** The justification that the next block of this node carries. */

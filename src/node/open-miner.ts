@@ -1,5 +1,7 @@
 /** The miner of a configured node, with its chain and its used turns. */
-import type { Clock, Journal, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Journal } from '../base/ports/journal.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { KeyHolder } from '../base/signer/signing.ts';
 import { othersOfMajority } from '../chain/apply/counted-miners.ts';
 import type { MinerKey } from '../chain/apply/produce-block.ts';

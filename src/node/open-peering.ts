@@ -2,8 +2,12 @@
 
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Files } from '../base/ports/files.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { Network } from '../base/ports/network.ts';
-import type { Clock, Files, Log, Random, Verifier } from '../base/ports.ts';
+import type { Random } from '../base/ports/random.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { Sign, SigningAccount } from '../base/signer/signing.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';

@@ -3,7 +3,10 @@
  */
 import type { Disposal } from '../base/disposal.ts';
 import { apiError } from '../base/errors.ts';
-import type { Clock, Journal, Log, Verifier } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Journal } from '../base/ports/journal.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { Trial } from '../mempool/admission/trial.ts';
 import { createPool, type Pool } from '../mempool/pool.ts';

@@ -3,8 +3,12 @@
  * nodes.
  */
 
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { PrivateStore } from '../base/ports/private-store.ts';
-import type { Clock, Log, Random, Store, Verifier } from '../base/ports.ts';
+import type { Random } from '../base/ports/random.ts';
+import type { Store } from '../base/ports/store.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { Sign } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import type { ChainScheme } from '../codec/codec.ts';

@@ -1,6 +1,9 @@
 /** Status records of contract transactions on a configured node. */
 
-import type { Clock, Log, Store, Verifier } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Store } from '../base/ports/store.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { Sign } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { mayExecute } from '../contracts/may-execute.ts';

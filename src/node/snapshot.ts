@@ -3,7 +3,7 @@
  */
 
 import { apiError } from '../base/errors.ts';
-import type { Store, StoreView } from '../base/ports.ts';
+import type { Store, StoreView } from '../base/ports/store.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { viewOf } from '../ledger/committed-view.ts';
 import type { Snapshot } from '../rest/services.ts';

@@ -1,6 +1,6 @@
 /** Remembers whether the journal of the pool works, for /health and the metrics. */
 import { JournalFullError } from '../base/faults/journal-full.ts';
-import type { Journal } from '../base/ports.ts';
+import type { Journal } from '../base/ports/journal.ts';
 
 export interface WatchedJournal {
   readonly journal: Journal;

@@ -7,7 +7,8 @@
  * store keeps data.
  */
 import { limitsOf } from '../base/limits/budget.ts';
-import type { Log, Store } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
+import type { Store } from '../base/ports/store.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { findTransaction } from '../chain/store/stored-blocks.ts';
 import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';

@@ -8,7 +8,7 @@ import { isOwnFault } from '../base/faults/own-fault.ts';
 import { StoreCorruptError } from '../base/faults/store-damage.ts';
 import { stringify } from '../base/json/json.ts';
 import type { HttpReply, HttpStream } from '../base/ports/http.ts';
-import type { Log } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
 import { CodecError } from '../codec/codec.ts';
 import { refusalOf } from '../codec/refusal.ts';
 

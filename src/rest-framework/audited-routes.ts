@@ -3,8 +3,9 @@
  * ended. Bodies, queries and secrets are not recorded.
  */
 import { parse } from '../base/json/json.ts';
+import type { AuditEntry, AuditLog } from '../base/ports/audit-log.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { HttpReply, HttpRequest, HttpRoute, ThreadRefusal } from '../base/ports/http.ts';
-import type { AuditEntry, AuditLog, Clock } from '../base/ports.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { TokenBucket } from '../concurrency/token-bucket.ts';
 

@@ -3,7 +3,7 @@
  *
  * Invariant: the bytes of all bodies that are being read are limited.
  */
-import type { Clock } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { inSlices } from '../concurrency/steps.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';

@@ -7,7 +7,7 @@
  */
 import { type ApiError, apiError } from '../base/errors.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../base/ports/http.ts';
-import type { Log } from '../base/ports.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { malformed } from '../codec/refusal.ts';
 import { Answer, JSON_TYPE, print, refusal, refused } from './answer.ts';

@@ -9,8 +9,8 @@
 import { apiError } from '../base/errors.ts';
 import type { Budget } from '../base/limits/budget.ts';
 import { MIB } from '../base/limits/budget.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { HttpReply } from '../base/ports/http.ts';
-import type { Clock } from '../base/ports.ts';
 import { type Release, Semaphore } from '../concurrency/semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { Answer, JSON_TYPE } from './answer.ts';

@@ -8,7 +8,7 @@
 import { equal, latin1Part } from '../base/bytes.ts';
 import type { JsonObject } from '../base/json/json.ts';
 import type { OffloadWork } from '../base/ports/http.ts';
-import type { SignatureCheck } from '../base/ports.ts';
+import type { SignatureCheck } from '../base/ports/verifier.ts';
 import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { CryptoFamily } from '../crypto/family.ts';

@@ -4,8 +4,8 @@
  */
 import { apiError } from '../base/errors.ts';
 import { contractLimits } from '../base/limits/contract-limits.ts';
+import type { Clock } from '../base/ports/clock.ts';
 import type { KeyFilters, Patterns } from '../base/ports/patterns.ts';
-import type { Clock } from '../base/ports.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import { Semaphore } from '../concurrency/semaphore.ts';
 import { TokenBucket } from '../concurrency/token-bucket.ts';

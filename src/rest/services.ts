@@ -2,8 +2,12 @@
  * What the routes get from the node: the state of the chain, and for each part of the node the
  * functions that the routes call, in the types of that part. Refusals are thrown as ApiError.
  */
+
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { KeyFilters } from '../base/ports/patterns.ts';
-import type { Clock, Log, Random, Verifier } from '../base/ports.ts';
+import type { Random } from '../base/ports/random.ts';
+import type { Verifier } from '../base/ports/verifier.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features/feature-activation.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';

@@ -5,7 +5,8 @@
  * a connection broke is asked again on the next one, since a signer gives the same bytes the same signature.
  */
 import { apiError } from '../base/errors.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { Line, LineEvents } from '../base/signer/signer-line.ts';
 import type { KeyHolder, SignedKind } from '../base/signer/signing.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';

@@ -1,6 +1,7 @@
 /** One connection of a node to a signer, on the side of the signer: its order, and its limits. */
 import { unlessOurs } from '../base/assert.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { Line } from '../base/signer/signer-line.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { BadFrame, FrameReader, frameOf } from './frames.ts';

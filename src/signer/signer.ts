@@ -7,7 +7,8 @@
 import { equal } from '../base/bytes.ts';
 import { ApiError } from '../base/errors.ts';
 import { encodeHex } from '../base/hex.ts';
-import type { Clock, Log } from '../base/ports.ts';
+import type { Clock } from '../base/ports/clock.ts';
+import type { Log } from '../base/ports/log.ts';
 import type { SignedKind } from '../base/signer/signing.ts';
 import type { Header } from '../block/header.ts';
 import { type ChainScheme, CodecError } from '../codec/codec.ts';

@@ -14,7 +14,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
-import type { SignatureCheck, Verifier } from '../base/ports.ts';
+import type { SignatureCheck, Verifier } from '../base/ports/verifier.ts';
 import { signedBytes } from './assemble.ts';
 import { asSent, membersOf } from './members.ts';
 import type { Proven, Tx } from './transaction.ts';

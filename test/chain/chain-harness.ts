@@ -6,7 +6,10 @@
 
 import { AssertionError } from '../../src/base/assert.ts';
 import { latin1 } from '../../src/base/bytes.ts';
-import type { Clock, Log, Store, Verifier } from '../../src/base/ports.ts';
+import type { Clock } from '../../src/base/ports/clock.ts';
+import type { Log } from '../../src/base/ports/log.ts';
+import type { Store } from '../../src/base/ports/store.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import type { SignNow } from '../../src/base/signer/signing.ts';
 import { type Block, sealBlock } from '../../src/block/block.ts';
 import { buildGenesis, signGenesis } from '../../src/block/genesis.ts';

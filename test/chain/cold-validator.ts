@@ -9,7 +9,7 @@
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import { type Block, blockId, decodeBlock, signedBytes } from '../../src/block/block.ts';
 import type { AppliedBlock } from '../../src/chain/apply/block-applier.ts';
 import { decodeTransactions } from '../../src/chain/apply/verify-block.ts';

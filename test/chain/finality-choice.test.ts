@@ -3,7 +3,7 @@
 
 import t from 'tap';
 import { equal, latin1 } from '../../src/base/bytes.ts';
-import type { Files } from '../../src/base/ports.ts';
+import type { Files } from '../../src/base/ports/files.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
 import { finalFloor, storedFinalProof } from '../../src/chain/finality/final-floor.ts';
 import { voteFor } from '../../src/finality/carried.ts';

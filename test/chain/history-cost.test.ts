@@ -3,7 +3,7 @@
  * long must answer at the same cost (docs/architecture.md, "Questions about the past").
  */
 import t from 'tap';
-import type { Store, StoreView } from '../../src/base/ports.ts';
+import type { Store, StoreView } from '../../src/base/ports/store.ts';
 import {
   findTransaction,
   headerRowAt,

@@ -3,7 +3,8 @@
 import t from 'tap';
 import { VerifyThreadError } from '../../src/adapters/verify/signature-pool.ts';
 import { OwnFailure } from '../../src/base/errors.ts';
-import type { LogFields, Verifier } from '../../src/base/ports.ts';
+import type { LogFields } from '../../src/base/ports/log.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import { type Block, blockId, decodeBlock } from '../../src/block/block.ts';
 import { importBlocks } from '../../src/chain/import/import-blocks.ts';
 import { rebuild } from '../../src/chain/store/rebuild.ts';

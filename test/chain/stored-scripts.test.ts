@@ -2,7 +2,7 @@
 // a script of another author may ask for many of them, and pays for their bytes alone.
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import { ScriptHistory } from '../../src/chain/store/script-history.ts';
 import {
   bytesUnder,

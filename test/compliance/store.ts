@@ -1,7 +1,7 @@
-/** Requirements for every Store (src/base/ports.ts), run against each implementation. */
+/** Requirements for every Store (src/base/ports/store.ts), run against each implementation. */
 import fc from 'fast-check';
 import type { Test } from 'tap';
-import type { Store, StoreView, StoreWrite } from '../../src/base/ports.ts';
+import type { Store, StoreView, StoreWrite } from '../../src/base/ports/store.ts';
 import { RowsAndColumns } from '../../src/base/row-columns.ts';
 
 export interface StoreUnderTest {

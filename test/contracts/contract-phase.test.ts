@@ -1,7 +1,7 @@
 // Who begins when the contracts of a block wait for one container.
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import type { Clock } from '../../src/base/ports.ts';
+import type { Clock } from '../../src/base/ports/clock.ts';
 import { ContractPhase } from '../../src/contracts/contract-phase.ts';
 import { createImageLoads } from '../../src/contracts/images/image-loads.ts';
 import { ENTRIES_OF_ONE_MAX } from '../../src/contracts/waiting/phase-intake.ts';

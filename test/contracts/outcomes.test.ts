@@ -1,12 +1,12 @@
 import t from 'tap';
 import { apiError } from '../../src/base/errors.ts';
+import type { Clock } from '../../src/base/ports/clock.ts';
 import type {
   Containers,
   ContractImage,
   ContractOutcome,
   DataEntry,
 } from '../../src/base/ports/containers.ts';
-import type { Clock } from '../../src/base/ports.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { ContractPacker } from '../../src/contracts/contract-packer.ts';
 import { FAILURES_MAX } from '../../src/contracts/execution/circuit-breakers.ts';

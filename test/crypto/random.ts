@@ -1,6 +1,6 @@
 /** Randomness of tests, the same in every run: a hash over a counter. */
 import { createHash } from 'node:crypto';
-import type { Random } from '../../src/base/ports.ts';
+import type { Random } from '../../src/base/ports/random.ts';
 
 export function seededRandom(seed: string): Random {
   let counter = 0;

@@ -4,7 +4,7 @@ import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import { parse } from '../../src/base/json/json.ts';
 import type { Database } from '../../src/base/ports/database.ts';
-import type { Metrics } from '../../src/base/ports.ts';
+import type { Metrics } from '../../src/base/ports/metrics.ts';
 import { readDataPages } from '../../src/cli/page-files.ts';
 import { configuredFamily } from '../../src/crypto/families.ts';
 import { DataService, type DataServiceOptions } from '../../src/data-service/data-service.ts';

@@ -1,7 +1,7 @@
 // What a liar, a stranger and a restored machine may not bring about (finality.md).
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
-import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
+import type { SignatureCheck, Verifier } from '../../src/base/ports/verifier.ts';
 import { Finality } from '../../src/finality/finality.ts';
 import {
   decodeNote,

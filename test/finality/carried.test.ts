@@ -1,7 +1,7 @@
 // What a block may carry (finality.md#votes): each reason for which its justification makes it invalid.
 import t, { type Test } from 'tap';
 import { Refusal } from '../../src/base/errors.ts';
-import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
+import type { SignatureCheck, Verifier } from '../../src/base/ports/verifier.ts';
 import { voteFor } from '../../src/finality/carried.ts';
 import type { Justification } from '../../src/finality/proofs/justification.ts';
 import { rules } from '../../src/finality/rules.ts';

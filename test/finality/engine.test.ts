@@ -26,8 +26,8 @@ t.test('votes make a block justified, its child makes it final', async (t) => {
   t.strictSame(toy.engine.final().id, a.id);
   t.strictSame(decodeFinalProof(toy.saved.at(-1)!, scheme).link.target.id, b.id);
   const other = toy.block(toy.root);
-  t.notOk(toy.engine.mayFollow(toy.tracked(other)));
-  t.ok(toy.engine.mayFollow(toy.tracked(toy.block(a))));
+  t.notOk(toy.engine.tracker.isAboveFinal(toy.tracked(other)));
+  t.ok(toy.engine.tracker.isAboveFinal(toy.tracked(toy.block(a))));
 });
 
 t.test('the proof of a final block counts as its votes', async (t) => {

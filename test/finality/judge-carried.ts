@@ -1,5 +1,5 @@
 /** Judges what a block carries as a node does, on a chain of tracked blocks. */
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import { type CarriedPorts, checksInChain, requireSignatures } from '../../src/finality/carried.ts';
 import type { Justification } from '../../src/finality/proofs/justification.ts';
 import {

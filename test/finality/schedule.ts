@@ -3,7 +3,7 @@
  * keep them safe. All blocks and all votes are known to the checks, and to whoever makes a block.
  */
 import { latin1 } from '../../src/base/bytes.ts';
-import type { Log } from '../../src/base/ports.ts';
+import type { Log } from '../../src/base/ports/log.ts';
 import { isVoteFor, justificationOf, voteFor } from '../../src/finality/carried.ts';
 import { FIRST_NOTE, type Note } from '../../src/finality/note-file.ts';
 import { type Rules, rules } from '../../src/finality/rules.ts';

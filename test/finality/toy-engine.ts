@@ -103,7 +103,7 @@ export class ToyEngine {
         voter: votes === 0 ? undefined : voterKey(votes),
         saveProof: async (bytes) => {
           if (!this.canSave) throw new Error('the disk is full');
-          const isOwn = this.engine.mayFollow(this.tracked(this.headBlock));
+          const isOwn = this.engine.tracker.isAboveFinal(this.tracked(this.headBlock));
           (isOwn ? this.saved : this.ahead).push(bytes);
           return isOwn;
         },

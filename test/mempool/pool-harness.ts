@@ -1,5 +1,5 @@
 /** A pool on a test chain, with a journal in memory. */
-import type { Journal } from '../../src/base/ports.ts';
+import type { Journal } from '../../src/base/ports/journal.ts';
 import { Trial } from '../../src/mempool/admission/trial.ts';
 import { createPool, type Pool, type PoolOptions, type PoolPorts } from '../../src/mempool/pool.ts';
 import { quiet, rules, scheme, type TestChain, verifier } from '../chain/chain-harness.ts';

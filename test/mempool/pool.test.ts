@@ -1,7 +1,7 @@
 import t from 'tap';
 import { concat, equal } from '../../src/base/bytes.ts';
 import { apiError } from '../../src/base/errors.ts';
-import type { Journal } from '../../src/base/ports.ts';
+import type { Journal } from '../../src/base/ports/journal.ts';
 import { createScriptTime } from '../../src/chain/apply/script-time.ts';
 import { CodecError } from '../../src/codec/codec.ts';
 import { Trial } from '../../src/mempool/admission/trial.ts';

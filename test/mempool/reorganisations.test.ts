@@ -11,7 +11,7 @@ import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { ApiError } from '../../src/base/errors.ts';
-import type { Log } from '../../src/base/ports.ts';
+import type { Log } from '../../src/base/ports/log.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import type { ForkChoice } from '../../src/chain/fork/fork-choice.ts';
 import { blockAt, confirmedHeight } from '../../src/chain/store/stored-blocks.ts';

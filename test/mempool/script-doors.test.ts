@@ -1,6 +1,6 @@
 // Scripts at the doors of the pool: what comes before they run, and how long they may take there.
 import t from 'tap';
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import { Trial } from '../../src/mempool/admission/trial.ts';
 import type { PoolChain, TrialScripts } from '../../src/mempool/pool-chain.ts';
 import { scriptsOf } from '../../src/tx/scripts/known-scripts.ts';

@@ -3,7 +3,7 @@
 // alone, and falls with it.
 
 import t from 'tap';
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import { type Block, decodeBlock } from '../../src/block/block.ts';
 import { blockAt, confirmedHeight } from '../../src/chain/store/stored-blocks.ts';
 import { pack } from '../../src/mempool/packer.ts';

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { apiError } from '../../src/base/errors.ts';
-import type { Journal } from '../../src/base/ports.ts';
+import type { Journal } from '../../src/base/ports/journal.ts';
 import type { KeyHolder } from '../../src/base/signer/signing.ts';
 import type { UnsignedHeader } from '../../src/block/header.ts';
 import { CodecError } from '../../src/codec/codec.ts';

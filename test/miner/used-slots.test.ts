@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { openJournal } from '../../src/adapters/journal.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import { ApiError, apiError } from '../../src/base/errors.ts';
-import type { Journal } from '../../src/base/ports.ts';
+import type { Journal } from '../../src/base/ports/journal.ts';
 import { UsedSlots } from '../../src/miner/used-slots.ts';
 import { quiet } from '../chain/chain-harness.ts';
 import { emptyRecords, memoryJournal } from '../node/memory-ports.ts';

@@ -1,5 +1,5 @@
 /** A disk that is full, or fails, when a test says so: all that a node of a cluster stores is on it. */
-import type { Journal } from '../../src/base/ports.ts';
+import type { Journal } from '../../src/base/ports/journal.ts';
 import type { NodePorts } from '../../src/node/node.ts';
 
 export interface FailingDisk {

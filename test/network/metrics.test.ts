@@ -1,6 +1,6 @@
 /** The metrics of a whole node about its peers. */
 import t from 'tap';
-import type { Labels, Metrics } from '../../src/base/ports.ts';
+import type { Labels, Metrics } from '../../src/base/ports/metrics.ts';
 import { cluster } from './cluster.ts';
 import { maverick } from './maverick.ts';
 

@@ -1,8 +1,8 @@
 /** Nodes that consist of their sessions only; a set of registered keys replaces the chain. */
 
 import { latin1 } from '../../src/base/bytes.ts';
+import type { Clock } from '../../src/base/ports/clock.ts';
 import type { Network } from '../../src/base/ports/network.ts';
-import type { Clock } from '../../src/base/ports.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { KeyPair } from '../../src/crypto/family.ts';
 import {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
-import type { Files } from '../../src/base/ports.ts';
+import type { Files } from '../../src/base/ports/files.ts';
 import { encodePeers, PEERS } from '../../src/network/messages/peer-messages.ts';
 import { Peering, type PeeringOptions } from '../../src/network/peering.ts';
 import { seededRandom } from '../crypto/random.ts';

@@ -5,7 +5,7 @@
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { type JsonObject, parse, stringify } from '../../src/base/json/json.ts';
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import { verifyBlock } from '../../src/chain/apply/verify-block.ts';
 import { blockAt, transactionsOf } from '../../src/chain/store/stored-blocks.ts';
 import { base58 } from '../../src/codec/text.ts';

@@ -1,6 +1,6 @@
 /** Parts of a node, one of which throws once on demand. */
 
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import type { ChainScheme } from '../../src/codec/codec.ts';
 import { Trial } from '../../src/mempool/admission/trial.ts';
 import { createPool, type Pool } from '../../src/mempool/pool.ts';

@@ -2,7 +2,7 @@
  * A clock that stands still until a test moves it. Timers fire in the order of their times. The
  * work that one causes ends before the next one fires.
  */
-import type { Clock } from '../../src/base/ports.ts';
+import type { Clock } from '../../src/base/ports/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Moves to `time` and fires what is due on the way. */

@@ -1,6 +1,6 @@
 // What a start, a vote and the questions of a miner cost, however far the final block is behind.
 import t from 'tap';
-import type { Files } from '../../src/base/ports.ts';
+import type { Files } from '../../src/base/ports/files.ts';
 import { FinalityIndex } from '../../src/chain/finality/finality-index.ts';
 import { voteBytes } from '../../src/finality/votes/vote.ts';
 import { encodeVotes } from '../../src/finality/votes/votes-message.ts';

@@ -1,6 +1,6 @@
 // What a node knows after a start from its blocks alone, of which it reads a few.
 import t from 'tap';
-import type { Files } from '../../src/base/ports.ts';
+import type { Files } from '../../src/base/ports/files.ts';
 import { finalFloor } from '../../src/chain/finality/final-floor.ts';
 import { NodeFinality } from '../../src/node/open-finality.ts';
 import {

@@ -1,6 +1,8 @@
 /** Ports of a node in memory: log, journal, signature checks, HTTP. */
 import type { Http } from '../../src/base/ports/http.ts';
-import type { Journal, Log, LogFields, Verifier } from '../../src/base/ports.ts';
+import type { Journal } from '../../src/base/ports/journal.ts';
+import type { Log, LogFields } from '../../src/base/ports/log.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 import type { CryptoFamily } from '../../src/crypto/family.ts';
 
 export interface MemoryLog extends Log {

@@ -1,7 +1,7 @@
 // Whether the journal of the pool works, as health and metrics see it.
 import t from 'tap';
 import { JournalFullError } from '../../src/base/faults/journal-full.ts';
-import type { Journal } from '../../src/base/ports.ts';
+import type { Journal } from '../../src/base/ports/journal.ts';
 import { watchJournal } from '../../src/node/watched-journal.ts';
 
 t.test('the journal of the pool is watched', async (t) => {

@@ -8,7 +8,7 @@ import { files, parse, read } from './sources.ts';
 const maxLines = 400;
 const longFiles = ['src/ledger/tables.ts']; // one list of everything that is stored
 
-/** Reached through ports (src/base/ports.ts), so that a simulation can replace them. */
+/** Reached through ports (src/base/ports), so that a simulation can replace them. */
 const bannedGlobals = new Set(['Date', 'fetch', 'process', 'console', 'setTimeout', 'setInterval']);
 const impure = /^src\/(adapters|cli)\//;
 

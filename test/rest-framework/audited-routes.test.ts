@@ -1,7 +1,7 @@
 // Each request to a method that needs a key is recorded once, with its outcome and without secrets.
 import t from 'tap';
+import type { AuditEntry } from '../../src/base/ports/audit-log.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../src/base/ports/http.ts';
-import type { AuditEntry } from '../../src/base/ports.ts';
 import { answer } from '../../src/rest-framework/answer.ts';
 import { auditedRoutes } from '../../src/rest-framework/audited-routes.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
-import type { Store } from '../../src/base/ports.ts';
+import type { Store } from '../../src/base/ports/store.ts';
 import { candidateUnder } from '../../src/chain/store/stored-blocks.ts';
 import { Writer } from '../../src/codec/codec.ts';
 import { createCommittedView } from '../../src/ledger/committed-view.ts';

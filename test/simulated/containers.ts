@@ -4,6 +4,7 @@
  * what the clock, the programs and the calls of the test make happen.
  */
 import { createHash } from 'node:crypto';
+import type { Clock } from '../../src/base/ports/clock.ts';
 import type {
   Containers,
   ContractExecution,
@@ -12,7 +13,6 @@ import type {
   ContractOutcome,
   DataEntry,
 } from '../../src/base/ports/containers.ts';
-import type { Clock } from '../../src/base/ports.ts';
 
 /** One call. What it throws or rejects with is an error of the engine. */
 export type Program = (

@@ -1,5 +1,5 @@
 // Signatures are checked on the calling thread, at once.
-import type { Verifier } from '../../src/base/ports.ts';
+import type { Verifier } from '../../src/base/ports/verifier.ts';
 
 export function inlineVerifier(family: {
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;

@@ -1,11 +1,11 @@
 /**
- * The store in memory (ports.ts, Store), for tests and simulation: same order, same atomicity and
+ * The store in memory (base/ports/store.ts), for tests and simulation: same order, same atomicity and
  * same copies as the store on disk.
  *
  * `fail` is the fault hook: it is called before every single change and once more before the end of
  * a write. An error that it throws leaves the store as it was, like a crash in a transaction.
  */
-import type { Store, StoreView, StoreWrite } from '../../src/base/ports.ts';
+import type { Store, StoreView, StoreWrite } from '../../src/base/ports/store.ts';
 
 export interface MemoryStoreOptions {
   /** What it holds at the beginning. */

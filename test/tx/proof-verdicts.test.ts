@@ -1,6 +1,6 @@
 // Verdicts of other threads are assigned to the right proofs, and say nothing about other bytes.
 import t from 'tap';
-import type { SignatureCheck, Verifier } from '../../src/base/ports.ts';
+import type { SignatureCheck, Verifier } from '../../src/base/ports/verifier.ts';
 import { checkProofs, ProofChecks, ProofVerdicts, unchecked } from '../../src/tx/proof-verdicts.ts';
 import type { Proven, Tx } from '../../src/tx/transaction.ts';
 import { transfer } from '../../src/tx/types/004-transfer.ts';

@@ -1,6 +1,6 @@
 /** Verdicts as a thread of the REST interface says them, which may say what a test wants. */
 import { concat } from '../../src/base/bytes.ts';
-import type { SignatureCheck } from '../../src/base/ports.ts';
+import type { SignatureCheck } from '../../src/base/ports/verifier.ts';
 import { type ProofVerdicts, readVerdicts, writeVerdicts } from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 

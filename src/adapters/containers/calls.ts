@@ -2,8 +2,9 @@
  * Calls in one container, each until its outcome, its time limit, the end of the container, or until
  * nobody wants it any more. A call leaves nothing behind that would grow with their number.
  */
+
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ContractExecution, ContractOutcome } from '../../base/ports/containers.ts';
-import type { Clock } from '../../base/ports.ts';
 import type { ContainerSession } from './container-interface.ts';
 import { EngineAway, EngineRefusal } from './engine-client.ts';
 import { Failed, ofContract, passing } from './failures.ts';

@@ -6,13 +6,15 @@
 import { createHash } from 'node:crypto';
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import { roundLimits } from '../../base/limits/round-limits.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type {
   ContractExecution,
   ContractImage,
   ContractOutcome,
   Readiness,
 } from '../../base/ports/containers.ts';
-import type { Clock, Log, Random } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Capacity } from './capacity.ts';
 import {

@@ -2,12 +2,14 @@
  * One container, from its creation to its removal. It runs calls, each under a time limit, and says
  * when it has ended. After `remove` nothing of it is left in the engine.
  */
+
+import type { Clock } from '../../base/ports/clock.ts';
 import type {
   ContractExecution,
   ContractImage,
   ContractOutcome,
 } from '../../base/ports/containers.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { aborted, createCalls, failureOf } from './calls.ts';
 import type { Capacity } from './capacity.ts';
 import { type ContainerLimits, containerDefinition } from './container-definition.ts';

@@ -3,8 +3,10 @@
  * containers apart, one for each interface, so contracts of the same image share one.
  */
 import { createHash } from 'node:crypto';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Containers, ContractFailure, ContractImage } from '../../base/ports/containers.ts';
-import type { Clock, Log, Random } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { capacityOf } from './capacity.ts';
 import type { ContainerOptions } from './container.ts';
 import type { ContainerInterface } from './container-interface.ts';

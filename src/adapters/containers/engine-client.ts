@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { Pool } from 'undici';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 
 /** No complete answer arrived, or one that is no answer of an engine. */
 export class EngineAway extends Error {

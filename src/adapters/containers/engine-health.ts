@@ -1,5 +1,6 @@
 /** Watches whether the engine answers, and acts when it does again after it did not. */
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Engine } from './engine.ts';
 import { reasonOf } from './failures.ts';
 

@@ -1,5 +1,5 @@
 /** The calls of the Docker Engine API that the node makes, each with its limit of time. */
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ContainerNetwork } from './container-interface.ts';
 import {
   type EngineMachine,

@@ -5,7 +5,7 @@
  */
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { ContractExecution, ContractOutcome } from '../../base/ports/containers.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { Engine } from './engine.ts';
 import { EngineRefusal } from './engine-client.ts';

@@ -3,7 +3,8 @@
  * its name is known here, or until the next removal of strays.
  */
 import { contractLimits } from '../../base/limits/contract-limits.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Container } from './container.ts';
 import type { Engine } from './engine.ts';
 import { EngineAway, EngineRefusal } from './engine-client.ts';

@@ -6,8 +6,8 @@
  * its connection where it does not read; connections without a subscription end soon.
  */
 import { eventLimits as limits } from '../../base/limits/event-limits.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { EventListener, EventService, Subscriber } from '../../base/ports/event-service.ts';
-import type { Clock } from '../../base/ports.ts';
 import { nothingHeld } from '../containers/grpc/frames.ts';
 import {
   type Answering,

@@ -4,7 +4,7 @@
  * replaced at the next start.
  */
 import { generateKeyPair } from '@libp2p/crypto/keys';
-import type { Files } from '../../base/ports.ts';
+import type { Files } from '../../base/ports/files.ts';
 
 const KEY_BYTES = 64;
 

@@ -6,7 +6,7 @@ import { accessSync, closeSync, constants, existsSync, openSync, statSync } from
 import { join } from 'node:path';
 import { open, type RootDatabase, type Transaction } from 'lmdb';
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
-import type { StoreView } from '../../base/ports.ts';
+import type { StoreView } from '../../base/ports/store.ts';
 import { ANY, takeAfter } from '../file-owner.ts';
 import { checkBeginning, checkFile, type FileState, type FileUse, useOfFile } from './check.ts';
 import {

@@ -3,7 +3,7 @@
  * copies, since the binding's fast getter reuses its buffer.
  */
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
-import type { StoreView } from '../../base/ports.ts';
+import type { StoreView } from '../../base/ports/store.ts';
 import type { Environment, Within } from './environment.ts';
 import { unseal } from './sums.ts';
 

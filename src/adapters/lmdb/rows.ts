@@ -6,7 +6,7 @@
  * Numbers are little-endian; no row is cut in two.
  */
 import { assert } from '../../base/assert.ts';
-import type { StoreWrite } from '../../base/ports.ts';
+import type { StoreWrite } from '../../base/ports/store.ts';
 import { type RowColumn, valueBytes } from '../../base/row-columns.ts';
 import { SUM_BYTES, seal } from './sums.ts';
 

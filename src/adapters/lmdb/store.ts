@@ -11,7 +11,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Transaction } from 'lmdb';
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
-import type { Store, StoreView, StoreWrite } from '../../base/ports.ts';
+import type { Store, StoreView, StoreWrite } from '../../base/ports/store.ts';
 import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';
 import { checkBeginning, checkFile, extendFile, type FileState } from './check.ts';

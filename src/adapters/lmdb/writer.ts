@@ -8,7 +8,7 @@
  * another thread.
  */
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
-import type { StoreWrite } from '../../base/ports.ts';
+import type { StoreWrite } from '../../base/ports/store.ts';
 import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { base58 } from '../../base/base58.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
+import type { Log } from '../../base/ports/log.ts';
 import {
   PRIVATE_DATA_BYTES_MAX,
   type PrivateItem,
@@ -16,7 +17,6 @@ import {
   tooLong,
   wrongHash,
 } from '../../base/ports/private-store.ts';
-import type { Log } from '../../base/ports.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { DamagedRecord } from './record.ts';
 import type { Shelf } from './shelf.ts';

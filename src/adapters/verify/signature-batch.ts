@@ -5,7 +5,7 @@
  * count (u32) ‖ one verdict byte per item ‖ per item: public key, signature, message length (u32),
  * message. Numbers are little-endian; keys and signatures have the sizes of the family.
  */
-import type { SignatureCheck } from '../../base/ports.ts';
+import type { SignatureCheck } from '../../base/ports/verifier.ts';
 
 /** Bytes. */
 export interface CheckSizes {

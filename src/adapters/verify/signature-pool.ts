@@ -8,7 +8,8 @@
  */
 import { availableParallelism } from 'node:os';
 import { OwnFailure } from '../../base/errors.ts';
-import type { Log, SignatureCheck, Verifier } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { SignatureCheck, Verifier } from '../../base/ports/verifier.ts';
 import { Batcher } from '../../concurrency/batcher.ts';
 import {
   batchOverhead,

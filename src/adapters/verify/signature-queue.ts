@@ -6,7 +6,7 @@
  * of a batch are limited.
  */
 import { OwnFailure } from '../../base/errors.ts';
-import type { SignatureCheck } from '../../base/ports.ts';
+import type { SignatureCheck } from '../../base/ports/verifier.ts';
 import { type CheckSizes, itemSize } from './signature-batch.ts';
 import { verifyPoolLimits as limits } from './signature-limits.ts';
 

@@ -1,6 +1,6 @@
 /** The verification pool with this program's thread module. */
 
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { CryptoFamily } from '../../crypto/family.ts';
 import { VerifyPool } from './signature-pool.ts';
 

@@ -5,7 +5,7 @@
  * on while its bytes are still in the parser's buffer. So everything except the method is read on
  * demand, and is valid only where the comment says so.
  */
-import type { LoopDelay } from '../ports.ts';
+import type { LoopDelay } from './process-readings.ts';
 
 /** A request being served. */
 export interface HttpRequest {

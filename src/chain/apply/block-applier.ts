@@ -4,7 +4,8 @@
 import { assert } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Histogram, Verifier } from '../../base/ports.ts';
+import type { Histogram } from '../../base/ports/metrics.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import { type Block, checkLimits, limitsOf } from '../../block/block.ts';
 import type { Header } from '../../block/header.ts';
 import type { HeaderRow } from '../../block/header-row.ts';

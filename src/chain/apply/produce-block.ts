@@ -8,7 +8,7 @@
  */
 
 import { apiError } from '../../base/errors.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Sign } from '../../base/signer/signing.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type Block, limitsOf, TRANSACTIONS_MAX, unsealedBlock } from '../../block/block.ts';

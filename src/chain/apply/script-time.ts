@@ -6,7 +6,7 @@
  * This is no rule of the chain: other nodes accept a block whose scripts take longer.
  */
 import { apiError } from '../../base/errors.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 
 const SCRIPTS_MS_MAX = 1000;
 

@@ -4,7 +4,7 @@
  * state.
  */
 import { apiError } from '../../base/errors.ts';
-import type { SignatureCheck, Verifier } from '../../base/ports.ts';
+import type { SignatureCheck, Verifier } from '../../base/ports/verifier.ts';
 import { type Block, hasOwnBody, SCRIPT_RUNS_MAX, signedBytes } from '../../block/block.ts';
 import { claimChecks } from '../../block/turn-claims.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';

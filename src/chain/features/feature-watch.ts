@@ -3,7 +3,7 @@
  * when one becomes active (state.md#features). Without the stop, the node continues by its own
  * rules and may end up on a chain of its own.
  */
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { ChainRules } from '../../tx/rules/chain-rules.ts';
 import { activeFeatures } from '../../tx/rules/features.ts';
 import type { Blockchain } from '../blockchain.ts';

@@ -4,7 +4,7 @@
  */
 import { base58 } from '../../base/base58.ts';
 import { StartError } from '../../base/faults/start-error.ts';
-import type { StoreWrite } from '../../base/ports.ts';
+import type { StoreWrite } from '../../base/ports/store.ts';
 import { type ChainScheme, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import type { Conflict } from '../../finality/conflicts.ts';

@@ -6,7 +6,7 @@
  */
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { StoreWrite } from '../../base/ports.ts';
+import type { StoreWrite } from '../../base/ports/store.ts';
 import { headerHash } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { decodeFinalProof, type FinalProof } from '../../finality/proofs/final-proof.ts';

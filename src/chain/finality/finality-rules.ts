@@ -6,7 +6,7 @@
  */
 import { equal, latin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Verifier } from '../../base/ports.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import {
   BLOCK_VERSION,
   type BlockVersion,

@@ -5,7 +5,8 @@
  * Invariant: at most `depthMax` blocks are given up, and none that is final.
  */
 import { Refusal } from '../../base/errors.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { blockId } from '../../block/block.ts';
 import type { Header } from '../../block/header.ts';
 import type { Consensus } from '../../consensus/consensus.ts';

@@ -8,7 +8,8 @@
  */
 import { base58 } from '../../base/base58.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { decodeLink, encodeLink, type Header } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Consensus } from '../../consensus/consensus.ts';

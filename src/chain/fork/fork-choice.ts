@@ -9,7 +9,9 @@
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError, Refusal } from '../../base/errors.ts';
-import type { Clock, Log, Verifier } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import { type Block, blockId } from '../../block/block.ts';
 import type { Header } from '../../block/header.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';

@@ -3,7 +3,7 @@
  * (network.md#sync). A block from the future is never recorded, since it may become valid.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { BadBlock } from './bad-block.ts';
 

@@ -7,7 +7,8 @@
  * signatures that are checked for it at a time.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock, Verifier } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import type { Header } from '../../block/header.ts';
 import { type LostTurn, lostTurnOf, turnCheck } from '../../block/turn-claims.ts';
 import { type Consensus, isFromFuture } from '../../consensus/consensus.ts';

@@ -10,7 +10,7 @@
 import { assert } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Verifier } from '../../base/ports.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import { type Block, blockId } from '../../block/block.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';

@@ -5,7 +5,7 @@
  */
 
 import { latin1 } from '../../base/bytes.ts';
-import type { StoreWrite } from '../../base/ports.ts';
+import type { StoreWrite } from '../../base/ports/store.ts';
 import { type RowColumn, rowsOf } from '../../base/row-columns.ts';
 import { encodeHeaderRow, type HeaderRow } from '../../block/header-row.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

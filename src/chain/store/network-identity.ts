@@ -4,7 +4,7 @@
  */
 import { equal, fromUtf8, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Store, StoreWrite } from '../../base/ports.ts';
+import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { meta } from '../../ledger/tables.ts';

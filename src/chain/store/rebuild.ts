@@ -7,7 +7,8 @@
  * where it stopped.
  */
 import { Refusal } from '../../base/errors.ts';
-import type { Log, Verifier } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import { type Block, encodeBlock } from '../../block/block.ts';
 import { decodeHeaderRow } from '../../block/header-row.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';

@@ -7,7 +7,7 @@
  * from the store when somebody asks for the first time.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { scripts } from '../../ledger/tables.ts';
 import { defOfBytes } from '../../tx/registry.ts';

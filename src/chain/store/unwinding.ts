@@ -8,7 +8,7 @@
 import { assert } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { Committer } from '../../ledger/commit/commit.ts';
 import type { Unwound } from '../../ledger/commit/step-encoder.ts';

@@ -1,7 +1,8 @@
 /** Opens the keys of a node. */
 import type { Disposal } from '../../base/disposal.ts';
 import { StartError } from '../../base/faults/start-error.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Block } from '../../block/block.ts';
 import type { Keystore } from '../../keystore/keystore.ts';
 import type { Config } from '../../node/config/settings.ts';

@@ -1,8 +1,10 @@
 /** Opens the container engine that a configuration names (contracts.md#the-engine). */
 import { resolve } from 'node:path';
 import { StartError } from '../../base/faults/start-error.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Containers } from '../../base/ports/containers.ts';
-import type { Clock, Log, Random } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Random } from '../../base/ports/random.ts';
 import type { Config } from '../../node/config/settings.ts';
 
 type EngineSettings = Config['dockerEngine'];

@@ -1,7 +1,7 @@
 /** The service of events over gRPC, as the configuration says. */
 import { StartError } from '../../base/faults/start-error.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ListenEvents } from '../../base/ports/event-service.ts';
-import type { Clock } from '../../base/ports.ts';
 import type { Config } from '../../node/config/settings.ts';
 
 /** Undefined where it is switched off. What it returns rejects with StartError. */

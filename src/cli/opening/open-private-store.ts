@@ -1,8 +1,8 @@
 /** Opens the storage of confidential data that a configuration names (privacy.md#storage). */
 import type { Shelf } from '../../adapters/private-store/shelf.ts';
 import { StartError } from '../../base/faults/start-error.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { PrivateStore } from '../../base/ports/private-store.ts';
-import type { Log } from '../../base/ports.ts';
 import type { Config } from '../../node/config/settings.ts';
 
 type StorageSettings = Config['privacy']['storage'];

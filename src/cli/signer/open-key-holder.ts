@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { type SignerPlace, signerConnector } from '../../adapters/signer/signer-socket.ts';
 import { StartError } from '../../base/faults/start-error.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Block } from '../../block/block.ts';
 import { headerHash } from '../../block/header.ts';
 import type { Config } from '../../node/config/settings.ts';

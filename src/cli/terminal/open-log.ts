@@ -2,7 +2,7 @@
 import { fileLog } from '../../adapters/file-log.ts';
 import { LOG_LEVELS, type LogControl, stderrLog } from '../../adapters/log.ts';
 import { StartError } from '../../base/faults/start-error.ts';
-import type { LogLevel } from '../../base/ports.ts';
+import type { LogLevel } from '../../base/ports/log.ts';
 import type { Config } from '../../node/config/settings.ts';
 
 /** Throws StartError where its file cannot be opened. */

@@ -3,7 +3,7 @@ import { listenerText } from '../../adapters/http/listener.ts';
 import { base58 } from '../../base/base58.ts';
 import { stringify } from '../../base/json/json.ts';
 import type { HttpServer } from '../../base/ports/http.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { type Block, blockId } from '../../block/block.ts';
 import { givenSettings } from '../../node/config/document.ts';
 import type { Config } from '../../node/config/settings.ts';

@@ -1,8 +1,8 @@
 /** The block that is being made, as the contract transactions change it. */
 import { latin1 } from '../../base/bytes.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { DataEntry } from '../../base/ports/containers.ts';
-import type { Clock } from '../../base/ports.ts';
 import type { UnsignedHeader } from '../../block/header.ts';
 import type { BlockDraft } from '../../chain/apply/block-draft.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';

@@ -9,7 +9,7 @@
  * success ends it. The images of one creator are half of them at most.
  */
 import { roundLimits as limits } from '../../base/limits/round-limits.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 
 export type BreakerState =

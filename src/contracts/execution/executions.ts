@@ -7,8 +7,9 @@
  */
 import { latin1, utf8 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ContractReads } from '../../base/ports/containers.ts';
-import type { Clock, Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { REQUESTS_PER_CALL_MAX } from '../reads/read-budget.ts';

@@ -4,7 +4,7 @@
  * up, such as a registry that does not answer, costs no attempt, but comes to an end as well.
  */
 import { roundLimits as limits } from '../../base/limits/round-limits.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 
 export interface Repetitions {

@@ -1,9 +1,9 @@
 /** One run of a contract: its token, what it may read, and its end. */
 import { isOurs } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Containers, ContractImage, ContractOutcome } from '../../base/ports/containers.ts';
 import type { KeyFilters } from '../../base/ports/patterns.ts';
-import type { Clock } from '../../base/ports.ts';
 import type { UnsignedHeader } from '../../block/header.ts';
 import type { BlockDraft } from '../../chain/apply/block-draft.ts';
 import { findTransaction, type StoredTx } from '../../chain/store/stored-blocks.ts';

@@ -2,7 +2,7 @@
  * The checks of the images to which the members of an atomic transaction change contracts (107). They
  * come before anything runs, since a check that takes too long would throw away all the runs before it.
  */
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import type { ImageChecks } from '../images/image-checks.ts';

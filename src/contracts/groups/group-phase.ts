@@ -4,7 +4,7 @@
  * the rest: the part takes its share of the round at most, and each sender a share of the part.
  */
 import { roundLimits } from '../../base/limits/round-limits.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
 

@@ -2,6 +2,7 @@
 import { base58 } from '../../base/base58.ts';
 import { concat } from '../../base/bytes.ts';
 import { type ApiError, apiError } from '../../base/errors.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type {
   AssetAmount,
   ContractReads,
@@ -10,7 +11,6 @@ import type {
   RoleInfo,
 } from '../../base/ports/containers.ts';
 import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../../base/ports/patterns.ts';
-import type { Clock } from '../../base/ports.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../../base/sizes.ts';
 import { headerRowAt, heightOf } from '../../chain/store/stored-blocks.ts';
 import { inSlices, listInSteps } from '../../concurrency/steps.ts';

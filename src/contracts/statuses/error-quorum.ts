@@ -10,7 +10,7 @@
 import { fromLatin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { statusLimits as limits } from '../../base/limits/status-limits.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';

@@ -13,7 +13,9 @@
 import { unlessOurs } from '../../base/assert.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
 import { statusLimits } from '../../base/limits/status-limits.ts';
-import type { Clock, Log, Verifier } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { detached, type SentStatus } from './status-messages.ts';
 import type { Peer } from './status-peers.ts';

@@ -7,7 +7,7 @@
  */
 
 import { statusLimits } from '../../base/limits/status-limits.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { encodeStatuses, RECORDS_MAX, STATUS_NOTICES } from './status-messages.ts';
 import type { Peer } from './status-peers.ts';

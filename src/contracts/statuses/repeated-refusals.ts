@@ -7,7 +7,7 @@
  */
 import { fromLatin1 } from '../../base/bytes.ts';
 import { statusLimits as limits } from '../../base/limits/status-limits.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { StatusIndex, StatusMark } from './status-index.ts';
 import { sweepEvery } from './sweep-every.ts';

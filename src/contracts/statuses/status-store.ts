@@ -6,7 +6,9 @@
  * seconds. Rows that wait for the disk are limited, and above the limit nothing is taken.
  */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
-import type { Clock, Log, Store, StoreWrite } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import { Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';

@@ -1,6 +1,6 @@
 /** Looks through the records again and again, each time a while after the end of the last. */
 import { unlessOurs } from '../../base/assert.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 
 /** `isOver`: true once it is stopped. A record that cannot be read ends one sweep alone. */
 export function sweepEvery(

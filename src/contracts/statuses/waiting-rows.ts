@@ -2,7 +2,8 @@
  * Rows that wait for the disk. They are written together; what could not be written waits again, and
  * a newer value of the same row stays.
  */
-import type { Log, Store } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Store } from '../../base/ports/store.ts';
 
 /** Undefined removes the row. */
 type RowValue = Uint8Array | undefined;

@@ -3,7 +3,7 @@
  * ready, less and less often; when it is, all go on.
  */
 import { roundLimits as limits } from '../../base/limits/round-limits.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 
 const PAUSE_MS = limits.coldPause.value;
 const PAUSE_MS_MAX = limits.coldPauseMax.value;

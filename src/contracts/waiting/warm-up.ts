@@ -3,13 +3,13 @@
  * when this node has the turn.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type {
   Containers,
   ContractFailure,
   ContractImage,
   Readiness,
 } from '../../base/ports/containers.ts';
-import type { Clock } from '../../base/ports.ts';
 import { base58 } from '../../codec/text.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { contractOf } from '../../ledger/contracts.ts';

@@ -1,7 +1,7 @@
 /** Accounts: seed phrase → account seed → private key → public key (accounts.md). */
 import { concat, equal, utf8 } from '../../base/bytes.ts';
 import { decodeHex } from '../../base/hex.ts';
-import type { Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { CryptoError, type KeyPair } from '../family.ts';
 import { sha256 } from '../sha256.ts';
 import { sodium } from '../sodium.ts';

@@ -7,7 +7,7 @@
  * outdated, but the clients of the network use them.
  */
 import { createCipheriv, createDecipheriv, type DecipherGCM } from 'node:crypto';
-import type { Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { md5 } from './hashes.ts';
 
 const CIPHER = 'aes-128-gcm';

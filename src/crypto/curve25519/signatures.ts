@@ -5,7 +5,7 @@
  * is libsodium's: S < L, no point of small order, no non-canonical key, no cofactor.
  */
 import { concat } from '../../base/bytes.ts';
-import type { Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { sodium } from '../sodium.ts';
 import type { EdwardsKeys } from './edwards-keys.ts';
 import { edwardsOf, fromInteger, toInteger } from './field.ts';

@@ -1,6 +1,6 @@
 /** Accounts of the national family: seed phrase → private key → public key (accounts.md). */
 import { concat, utf8 } from '../../base/bytes.ts';
-import type { Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { CryptoError, type KeyPair } from '../family.ts';
 import type { Group } from './group.ts';
 import { type Limbs, NUMBER_BYTES } from './limbs.ts';

@@ -5,7 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { concat, utf8 } from '../../base/bytes.ts';
-import type { Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import type { CryptoFamily } from '../family.ts';
 import { COUNTER_IV_SIZE, type Kuznyechik } from './kuznyechik.ts';
 import { DIGEST_BYTES, type Streebog } from './streebog.ts';

@@ -4,7 +4,7 @@
  * A signature is s(32) ‖ r(32), each big-endian; the hash of the message is read little-endian.
  */
 import { concat } from '../../base/bytes.ts';
-import type { Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import type { Group } from './group.ts';
 import { type Limbs, NUMBER_BYTES } from './limbs.ts';
 import { BASE_WIDTH, KEY_WIDTH, type Multiples } from './multiples.ts';

@@ -6,8 +6,8 @@
 
 import { apiError } from '../../base/errors.ts';
 import { type IpRange, ipBytes, isInRanges } from '../../base/ip-range.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { HttpRequest } from '../../base/ports/http.ts';
-import type { Clock } from '../../base/ports.ts';
 import { type Guard, type Hashes, matches, secretOf } from '../../rest-framework/auth.ts';
 
 export interface AccessOptions {

@@ -1,7 +1,7 @@
 /** The whole interface of the data service as routes for the HTTP port. */
 
 import type { HttpRequest, HttpRoute } from '../../base/ports/http.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Guard } from '../../rest-framework/auth.ts';
 import { descriptionRoutes } from '../../rest-framework/docs/docs-routes.ts';
 import type { Description } from '../../rest-framework/openapi.ts';

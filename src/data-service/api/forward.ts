@@ -8,8 +8,8 @@
  */
 
 import { ApiError, apiError } from '../../base/errors.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { HttpClient, HttpReply, HttpRequest, HttpRoute } from '../../base/ports/http.ts';
-import type { Clock } from '../../base/ports.ts';
 import { JSON_TYPE, refused } from '../../rest-framework/answer.ts';
 import type { Guard } from '../../rest-framework/auth.ts';
 import { type AnyRoute, pathNames, pathPattern } from '../../rest-framework/route.ts';

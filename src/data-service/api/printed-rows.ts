@@ -1,6 +1,6 @@
 /** Rows as the bytes of a JSON list, one row after the other, so that other requests run in between. */
 import { stringify } from '../../base/json/json.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 
 export async function printedRows<R>(

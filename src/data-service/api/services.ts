@@ -1,7 +1,7 @@
 /** What the routes of the data service get. */
 
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Database } from '../../base/ports/database.ts';
-import type { Clock } from '../../base/ports.ts';
 import { routeOf } from '../../rest-framework/route.ts';
 import type { CrawlState } from '../crawler/crawl-state.ts';
 import type { TransactionStreams } from '../stream/stream-service.ts';

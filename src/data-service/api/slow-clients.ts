@@ -4,7 +4,7 @@
  * keep the store recovering.
  */
 import { apiError } from '../../base/errors.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 
 export interface SlowClients {
   /** Throws ApiError while the client has to wait. */

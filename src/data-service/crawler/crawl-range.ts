@@ -4,8 +4,9 @@
  * written: the server makes it wait for that one, and goes on without asking this process.
  */
 
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Database } from '../../base/ports/database.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { ChainBlock } from './chain-block.ts';
 import type { CrawlState } from './crawl-state.ts';

@@ -6,8 +6,11 @@
  * most the batch that was being written. A failure of the node or of the store is waited out, while
  * the rest of the service works on.
  */
+
+import type { Clock } from '../../base/ports/clock.ts';
 import { type Database, DatabaseError, type WriterLock } from '../../base/ports/database.ts';
-import type { Clock, Log, Random } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { migrate, SchemaTooNew } from '../schema/migrate.ts';
 import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
 import { crawlRange } from './crawl-range.ts';

@@ -5,8 +5,8 @@
  */
 
 import { isObject, type JsonObject } from '../../base/json/json.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { AnswerTooLong, type HttpClient } from '../../base/ports/http.ts';
-import type { Clock } from '../../base/ports.ts';
 import type { BanSettings } from '../../consensus/poa-bans.ts';
 import { addressBalances } from '../../rest/routes/address-balances.ts';
 import { assets } from '../../rest/routes/assets.ts';

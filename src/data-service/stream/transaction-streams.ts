@@ -7,7 +7,7 @@
  */
 import { ApiError, apiError } from '../../base/errors.ts';
 import { DatabaseError, type Listener } from '../../base/ports/database.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { firstEvent } from '../../events/event-text.ts';
 import { BEAT_MS, createStreams, type Streams, type StreamsOptions } from '../../events/streams.ts';
 import { costsThread, isTooSlow } from '../api/reading.ts';

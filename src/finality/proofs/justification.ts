@@ -11,7 +11,7 @@
  * a justification has one encoding for each choice of voters.
  */
 import { assert } from '../../base/assert.ts';
-import type { SignatureCheck } from '../../base/ports.ts';
+import type { SignatureCheck } from '../../base/ports/verifier.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';

@@ -5,7 +5,7 @@
  * Invariants: the first vote after a pause leaves at once, and no vote waits longer than `GATHER_MS`; nobody gets a
  * vote back from which it came.
  */
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { encodeVote, type SignedVote } from '../votes/vote.ts';
 import { joinVotes, VOTES_OF_MESSAGE_MAX } from '../votes/votes-message.ts';

@@ -8,7 +8,7 @@
  */
 import { equal, latin1 } from '../../base/bytes.ts';
 import { type Misconduct, misconduct } from '../../base/faults/misconduct.ts';
-import type { Verifier } from '../../base/ports.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { type Contradiction, Evidence } from './evidence.ts';
 import { KeptVotes } from './kept-votes.ts';

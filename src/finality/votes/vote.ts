@@ -11,7 +11,7 @@
  * A vote travels as these bytes, the public key of the voter and its signature.
  */
 import { latin1, utf8 } from '../../base/bytes.ts';
-import type { SignatureCheck } from '../../base/ports.ts';
+import type { SignatureCheck } from '../../base/ports/verifier.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';

@@ -1,5 +1,5 @@
 /** The writes of one commit, put in the order of the store. */
-import type { StoreWrite } from '../../base/ports.ts';
+import type { StoreWrite } from '../../base/ports/store.ts';
 import { inSlices, sortInSteps } from '../../concurrency/steps.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { Row } from '../write-set.ts';

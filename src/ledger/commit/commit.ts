@@ -7,7 +7,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Store } from '../../base/ports.ts';
+import type { Store } from '../../base/ports/store.ts';
 import { RowsAndColumns } from '../../base/row-columns.ts';
 import { endlessSlice, type TimeSlice } from '../../concurrency/time-slice.ts';
 import { type CommittedView, decodeValue } from '../committed-view.ts';

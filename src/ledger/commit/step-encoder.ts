@@ -7,7 +7,7 @@
  * influence on any byte.
  */
 import { assert } from '../../base/assert.ts';
-import type { Store, StoreWrite } from '../../base/ports.ts';
+import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import type { RowColumn } from '../../base/row-columns.ts';
 import { DIGEST_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, Writer } from '../../codec/codec.ts';

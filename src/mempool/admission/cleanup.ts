@@ -1,7 +1,8 @@
 /** Checks all entries at intervals, and removes those that have expired or that the head refuses. */
 import { unlessOurs } from '../../base/assert.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { createScriptTime, type ScriptTime } from '../../chain/apply/script-time.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { PoolEntry } from '../entries/entry.ts';

@@ -2,7 +2,7 @@
 import { base58 } from '../../base/base58.ts';
 import { latin1 } from '../../base/bytes.ts';
 import type { ApiError } from '../../base/errors.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { idOf, type PoolEntry } from '../entries/entry.ts';
 import type { Entries } from '../entries/pool-entries.ts';

@@ -5,7 +5,7 @@
  * TimeSlice, since an attempt is synchronous until it has to wait, and the rest is as long as the work.
  */
 import { apiError } from '../../base/errors.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ScriptTime } from '../../chain/apply/script-time.ts';
 
 /** Scripts run one after the other up to this time. */

@@ -3,7 +3,7 @@
  * before it accepts one. The block time of the trial is now.
  */
 import { equal } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { SCRIPT_RUNS_MAX } from '../../block/block.ts';
 import { requireRunsOfBlock, requireUnitsOfBlock } from '../../chain/apply/block-scripts.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';

@@ -4,7 +4,7 @@
  *
  * Invariant: each transaction is decided as if it had come alone.
  */
-import type { Verifier } from '../../base/ports.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import {
   type CheckPlan,
   checkProofs,

@@ -5,7 +5,7 @@
  * Invariants: all indexes hold the same entries; `removed` is true for an entry that has left.
  */
 import { tellAll } from '../../base/listeners.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { PoolEntry } from './entry.ts';
 import type { Senders } from './senders.ts';
 import type { Spending } from './spending.ts';

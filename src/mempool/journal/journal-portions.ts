@@ -8,7 +8,8 @@
  */
 import { OwnFailure } from '../../base/errors.ts';
 import { JournalFullError } from '../../base/faults/journal-full.ts';
-import type { Clock, Journal } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Journal } from '../../base/ports/journal.ts';
 
 /** The records are not all on disk, so what needs them must not happen. */
 export class NotKeptError extends OwnFailure {

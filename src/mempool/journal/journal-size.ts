@@ -1,5 +1,6 @@
 /** Keeps the journal of the pool about as large as the pool. */
-import type { Journal, Log } from '../../base/ports.ts';
+import type { Journal } from '../../base/ports/journal.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { PoolEntry } from '../entries/entry.ts';
 import type { Entries } from '../entries/pool-entries.ts';
 

@@ -12,7 +12,10 @@
 import { isOurs } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
 import { equal, fromLatin1, latin1 } from '../../base/bytes.ts';
-import type { Clock, Journal, Log, Verifier } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Journal } from '../../base/ports/journal.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';

@@ -10,7 +10,10 @@
 import { isOurs } from '../../base/assert.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
 import { JournalTooLongError } from '../../base/faults/journal-full.ts';
-import type { Clock, Journal, Log, Verifier } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Journal } from '../../base/ports/journal.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';

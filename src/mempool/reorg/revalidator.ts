@@ -9,7 +9,8 @@
 
 import { unlessOurs } from '../../base/assert.ts';
 import type { ApiError } from '../../base/errors.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { createScriptTime, type ScriptTime } from '../../chain/apply/script-time.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';

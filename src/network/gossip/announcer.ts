@@ -6,7 +6,7 @@
  * announced while the node is far behind; all stored hashes are limited.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
 import type { Pool } from '../../mempool/pool.ts';

@@ -7,7 +7,7 @@
  * anybody can make up one. Each wait for nothing doubles the time until the next one for that peer.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Header } from '../../block/header.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { Session } from '../sessions/session.ts';

@@ -5,7 +5,7 @@
  * Invariant: what waits is limited for each peer, so none takes the places of another; a block that
  * several have announced waits in the place of one that has room.
  */
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 
 export interface EarlyBlocks<Peer> {
   /**

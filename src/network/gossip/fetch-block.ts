@@ -5,7 +5,7 @@
 import { Refusal } from '../../base/errors.ts';
 import { Misconduct, misconduct } from '../../base/faults/misconduct.ts';
 import { isOwnFault } from '../../base/faults/own-fault.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { CompactBlock } from '../messages/block-messages.ts';
 import type { Session, Sessions } from '../sessions/session.ts';

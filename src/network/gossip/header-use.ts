@@ -4,7 +4,7 @@
  */
 
 import { equal, latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { standingOf } from '../../chain/fork/chain-choice.ts';

@@ -8,7 +8,7 @@
  */
 import { equal, latin1 } from '../../base/bytes.ts';
 import { type Misconduct, misconduct } from '../../base/faults/misconduct.ts';
-import type { Verifier } from '../../base/ports.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import {
   type Block,
   blockBytesMax,

@@ -17,7 +17,8 @@
  */
 import { unlessOurs } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ScriptHistory } from '../../chain/store/script-history.ts';
 import { heightOf } from '../../chain/store/stored-blocks.ts';

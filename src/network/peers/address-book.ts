@@ -9,7 +9,10 @@
  * The file holds all configured and learned addresses that are not hidden.
  */
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
-import type { Clock, Files, Log, Random } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Files } from '../../base/ports/files.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Random } from '../../base/ports/random.ts';
 import {
   addressText,
   isAnyLocal,

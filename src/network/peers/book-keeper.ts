@@ -1,8 +1,10 @@
 /**
  * Saves the address book at intervals, and keeps the IP addresses of configured hosts up to date.
  */
+
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Network } from '../../base/ports/network.ts';
-import type { Clock, Log } from '../../base/ports.ts';
 import type { AddressBook } from './address-book.ts';
 
 export interface BookKeeperPorts {

@@ -5,8 +5,9 @@
  */
 import { latin1 } from '../../base/bytes.ts';
 import { within } from '../../base/deadline.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Network } from '../../base/ports/network.ts';
-import type { Clock, Log } from '../../base/ports.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { HandshakeRefused } from '../sessions/handshake-refused.ts';
 import type { Penalties } from '../sessions/penalties.ts';

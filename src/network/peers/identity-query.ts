@@ -2,8 +2,9 @@
 
 import { unlessOurs } from '../../base/assert.ts';
 import { within } from '../../base/deadline.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Network, PeerConnection, PeerStream } from '../../base/ports/network.ts';
-import type { Clock, Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import type { Sign } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import {

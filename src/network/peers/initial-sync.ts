@@ -6,7 +6,7 @@
 
 import { base58 } from '../../base/base58.ts';
 import { within } from '../../base/deadline.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { askIdentity, type IdentityPorts, IdentityRefused } from './identity-query.ts';
 

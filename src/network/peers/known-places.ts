@@ -9,7 +9,7 @@
  * file where nobody was met since the start has nothing to lose, so there a claim is enough.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 
 export interface KnownPlace {

@@ -3,7 +3,8 @@
  * node says so. Where that is behind, because the node was off when it was removed, the nodes that
  * it dials say so. The log has one line when that changes.
  */
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 
 export interface OwnMembershipPorts {
   /** The owner of this node, as text. */

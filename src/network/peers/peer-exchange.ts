@@ -9,7 +9,7 @@ import { unlessOurs } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
 import { limitsOf } from '../../base/limits/budget.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import { budgets } from '../messages/message-budgets.ts';

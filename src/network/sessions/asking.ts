@@ -6,8 +6,8 @@
  * a refusal.
  */
 import { NeverBegun, TooLate } from '../../base/deadline.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/ports/network.ts';
-import type { Clock } from '../../base/ports.ts';
 import type { Life } from './life.ts';
 import { converse, NoAnswer, RequestStreams, SilentLine } from './requests.ts';
 import { Semaphores } from './semaphores.ts';

@@ -4,8 +4,9 @@
  */
 import { unlessOurs } from '../../base/assert.ts';
 import { within } from '../../base/deadline.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { PeerConnection, PeerStream } from '../../base/ports/network.ts';
-import type { Clock, Log } from '../../base/ports.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';
 import type { Identity } from './check-peer.ts';
 import type { Handshake } from './handshake.ts';

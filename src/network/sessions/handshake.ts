@@ -12,7 +12,7 @@
  */
 
 import { MalformedStream, type PeerConnection, type PeerStream } from '../../base/ports/network.ts';
-import type { Random } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
 import type { Sign } from '../../base/signer/signing.ts';
 import { CodecError } from '../../codec/codec.ts';
 import {

@@ -1,5 +1,5 @@
 /** Shows the peers that this node is alive, and ends sessions with dead peers. */
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ConnectedSession } from './connected-session.ts';
 import type { NoticeHandler } from './session.ts';
 

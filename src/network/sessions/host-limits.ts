@@ -5,7 +5,7 @@
  * their own, above what an honest node does, so neither takes the room of the other.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { TokenBucket } from '../../concurrency/token-bucket.ts';
 

@@ -1,5 +1,5 @@
 /** Whether a session is open, and when its last complete message arrived. */
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 
 export class Life {
   private readonly clock: Clock;

@@ -6,8 +6,8 @@
  */
 
 import { within } from '../../base/deadline.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { PeerConnection, PeerStream } from '../../base/ports/network.ts';
-import type { Clock } from '../../base/ports.ts';
 import { type Pace, pause } from './pace.ts';
 
 /** The most notices that wait for one peer, for each protocol. */

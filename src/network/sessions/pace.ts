@@ -6,8 +6,8 @@
 
 import { latin1 } from '../../base/bytes.ts';
 import type { PaceLimits } from '../../base/limits/budget.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { PeerStream } from '../../base/ports/network.ts';
-import type { Clock } from '../../base/ports.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { TokenBucket } from '../../concurrency/token-bucket.ts';
 

@@ -12,7 +12,7 @@
  * (a block that is no child of the tip, or a little ahead of the clock) is no offence.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { isLoopback } from '../messages/peer-address.ts';
 import { HostLimits } from './host-limits.ts';
 import type { Offence } from './session.ts';

@@ -7,8 +7,8 @@
 import { isOurs } from '../../base/assert.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
 import type { PaceLimits } from '../../base/limits/budget.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { MalformedStream, type PeerStream } from '../../base/ports/network.ts';
-import type { Clock } from '../../base/ports.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { ConnectedSession, StreamHandler } from './connected-session.ts';
 import type { Life } from './life.ts';

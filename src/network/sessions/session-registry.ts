@@ -7,8 +7,10 @@
  * without a session can only use the handshake and the question of
  * network.md#first-start-of-a-node, for at most the time of a handshake.
  */
+
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Network, PeerConnection } from '../../base/ports/network.ts';
-import type { Clock, Log } from '../../base/ports.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { Evidence } from '../../codec/evidence.ts';
 import { HELLO_BYTES_MAX } from '../messages/handshake-messages.ts';

@@ -5,8 +5,9 @@
  * a connection becomes a session is decided once; until then a few of its streams wait and the rest
  * are refused. Those that others opened have a limited number of places (base/unauthenticated-connections.ts).
  */
+
+import type { Clock } from '../../base/ports/clock.ts';
 import type { PeerConnection } from '../../base/ports/network.ts';
-import type { Clock } from '../../base/ports.ts';
 import {
   createUnauthenticatedConnections,
   type UnauthenticatedConnections,

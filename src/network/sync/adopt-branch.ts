@@ -7,7 +7,7 @@
  */
 import { equal } from '../../base/bytes.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { blockId } from '../../block/block.ts';
 import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
 import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';

@@ -4,7 +4,7 @@
  * Invariants: at most once a second to each, or at once after a rollback, and at least often enough
  * to keep the session alive.
  */
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { blockProtocols, encodeTip } from '../messages/block-messages.ts';

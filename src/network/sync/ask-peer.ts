@@ -7,7 +7,7 @@
 import { latin1 } from '../../base/bytes.ts';
 import { Misconduct } from '../../base/faults/misconduct.ts';
 import { isOwnFault } from '../../base/faults/own-fault.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';

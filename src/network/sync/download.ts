@@ -6,7 +6,8 @@
  * Invariants: a request ends by its time-out; a peer that is slow for some seconds delays the
  * download only while no other peer can take over (ask-peer.ts); what is in flight is bounded.
  */
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

@@ -4,7 +4,8 @@
  */
 import { equal } from '../../base/bytes.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { type Block, blockBytesMax, blockId, decodeBlock } from '../../block/block.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { blockProtocols, decodeBlocks, encodeIdList } from '../messages/block-messages.ts';

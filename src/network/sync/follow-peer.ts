@@ -6,7 +6,8 @@
  * Invariant: only adopted blocks, never announcements, make this node believe that it is far behind.
  */
 import { misconduct } from '../../base/faults/misconduct.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { CheckedBlock } from '../../chain/apply/verify-block.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';

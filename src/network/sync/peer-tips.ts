@@ -6,7 +6,7 @@
  */
 import { compare, equal, latin1 } from '../../base/bytes.ts';
 import { limitsOf } from '../../base/limits/budget.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { Tip } from '../../chain/tip.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

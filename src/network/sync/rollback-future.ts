@@ -9,7 +9,8 @@
  */
 import { unlessOurs } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
-import type { Clock, Log } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { finalFloor } from '../../chain/finality/final-floor.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';

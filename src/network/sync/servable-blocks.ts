@@ -6,7 +6,7 @@
  * between which other work runs.
  */
 import { equal, latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { type Block, blockId } from '../../block/block.ts';
 import {
   blockInSlices,

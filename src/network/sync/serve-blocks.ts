@@ -3,7 +3,7 @@
  * blocks, and single transactions of a block that was announced in short.
  */
 import { limitsOf } from '../../base/limits/budget.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Block } from '../../block/block.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { ChainScheme } from '../../codec/codec.ts';

@@ -7,7 +7,7 @@
  * that was stopped for a while makes an honest peer look idle.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 
 /** Watches one peer while it is being followed. */

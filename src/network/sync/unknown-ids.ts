@@ -1,7 +1,7 @@
 /** The ids of the blocks that a peer's chain has and ours has not, in order, an answer at a time. */
 import { equal } from '../../base/bytes.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';
 import { headerRowAt, heightOf } from '../../chain/store/stored-blocks.ts';

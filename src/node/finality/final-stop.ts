@@ -3,7 +3,8 @@
  * votes no more and changes to no other branch, says so, and shows its peers the proof. It goes on answering.
  */
 import { base58 } from '../../base/base58.ts';
-import type { Log, Store } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Store } from '../../base/ports/store.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import {
   areReplaced,

@@ -5,7 +5,7 @@
  * have told of the votes, no other is asked.
  */
 import { equal, latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { mayBeQuorum, type VotesOfChain } from '../../chain/finality/branch-lead.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { ancestorAt, type TrackedBlock } from '../../finality/tracked-block.ts';

@@ -1,6 +1,6 @@
 /** The proof of the highest final block goes to disk (finality.md#votes). */
 import { equal } from '../../base/bytes.ts';
-import type { Store } from '../../base/ports.ts';
+import type { Store } from '../../base/ports/store.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import {
   finalProofWrite,

@@ -1,6 +1,6 @@
 /** The note of the voter of this node, in a small file (finality.md#notes). */
 import { equal } from '../../base/bytes.ts';
-import type { Files } from '../../base/ports.ts';
+import type { Files } from '../../base/ports/files.ts';
 import { DIGEST_BYTES } from '../../base/sizes.ts';
 import { headerHash } from '../../block/header.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';

@@ -4,16 +4,13 @@
  */
 
 import { ApiError } from '../../base/errors.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { HttpRoute } from '../../base/ports/http.ts';
-import type {
-  Clock,
-  Gauge,
-  Journal,
-  LoopDelay,
-  ProcessReadings,
-  Store,
-  Verifier,
-} from '../../base/ports.ts';
+import type { Journal } from '../../base/ports/journal.ts';
+import type { Gauge } from '../../base/ports/metrics.ts';
+import type { LoopDelay, ProcessReadings } from '../../base/ports/process-readings.ts';
+import type { Store } from '../../base/ports/store.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { MINER_STATES, type Miner } from '../../miner/miner.ts';

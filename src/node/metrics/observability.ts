@@ -11,7 +11,7 @@ import {
   instrumentsOf,
   type MetricTable,
 } from '../../base/metric-table.ts';
-import type { Metrics } from '../../base/ports.ts';
+import type { Metrics } from '../../base/ports/metrics.ts';
 import { keyEvents } from './key-events.ts';
 
 /** Event → its meaning and, where the operator should act, what to do. */

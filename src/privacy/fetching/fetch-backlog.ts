@@ -6,7 +6,9 @@
  * found again by following the chain from the block that was written with the last ones.
  */
 import { concat, fromLatin1 } from '../../base/bytes.ts';
-import type { Clock, Log, Store, StoreWrite } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
 import { u32Key } from '../../ledger/key-codecs.ts';
 import { meta, privateLost, privatePending } from '../../ledger/tables.ts';

@@ -1,7 +1,7 @@
 /**
  * One attempt to fetch an item: asks its possible sources one after the other, until one delivers.
  */
-import type { Log } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
 import { type BoundHash, boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';
 import { type ItemId, namesOf } from '../protocol/item-id.ts';
 import type { TransferPorts } from '../protocol/session-key.ts';

@@ -10,7 +10,9 @@
  * item or a stopped queue leaves no timer.
  */
 import { isOurs } from '../../base/assert.ts';
-import type { Clock, Log, Random } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { type ItemId, itemKey, itemOfKey } from '../protocol/item-id.ts';
 import { afterAttempt, type Outcome, type RetryOptions } from './after-attempt.ts';
 import { type Backlog, FIRST_ROW } from './fetch-backlog.ts';

@@ -4,7 +4,8 @@
  * that were busy come last.
  */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock, Random } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Random } from '../../base/ports/random.ts';
 import { BoundedCache, ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { isMember, RECIPIENT } from '../../ledger/policies.ts';

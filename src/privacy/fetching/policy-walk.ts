@@ -2,7 +2,7 @@
  * Walks through the items of policies in pages, since a range of the store must not stay open while
  * the head moves, and in short pieces, so that everything else can run.
  */
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { KeyedView } from '../../ledger/committed-view.ts';
 import { allPolicies, hashesOf } from '../../ledger/policies.ts';

@@ -4,8 +4,10 @@
  */
 
 import { concat } from '../../base/bytes.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { PrivateStore } from '../../base/ports/private-store.ts';
-import type { Clock, Random, Verifier } from '../../base/ports.ts';
+import type { Random } from '../../base/ports/random.ts';
+import type { Verifier } from '../../base/ports/verifier.ts';
 import type { Sign } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { CryptoFamily } from '../../crypto/family.ts';

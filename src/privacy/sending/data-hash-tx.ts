@@ -2,7 +2,7 @@
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { unsignedFromJson } from '../../tx/json/encode.ts';
 import type { Tx } from '../../tx/transaction.ts';

@@ -1,6 +1,6 @@
 /** Counts the refused requests of each owner. Above the limit for a minute they get no answer. */
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@
  * The order in which confidential data came to this node. Each item has one row, written together
  * with the one that says that it is stored; the number of the row never changes.
  */
-import type { Store, StoreWrite } from '../../base/ports.ts';
+import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import { u64Key } from '../../ledger/key-codecs.ts';
 import { privateArrivals } from '../../ledger/tables.ts';
 import { type ItemId, itemBytes, itemOfBytes } from '../protocol/item-id.ts';

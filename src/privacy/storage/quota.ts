@@ -16,13 +16,14 @@
 import { unlessOurs } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
 import { concat, equal, latin1 } from '../../base/bytes.ts';
+import type { Clock } from '../../base/ports/clock.ts';
+import type { Log } from '../../base/ports/log.ts';
 import {
   PRIVATE_DATA_BYTES_MAX,
   type PrivateItem,
   type PrivateStore,
   storageFailed,
 } from '../../base/ports/private-store.ts';
-import type { Clock, Log } from '../../base/ports.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { type ItemId, itemBytes } from '../protocol/item-id.ts';
 import type { Arrivals } from './arrivals.ts';

@@ -9,7 +9,8 @@
  * no row, so there are at most five rows of sums for an item.
  */
 import { base58 } from '../../base/base58.ts';
-import type { Log, Store, StoreWrite } from '../../base/ports.ts';
+import type { Log } from '../../base/ports/log.ts';
+import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import { type ChainScheme, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { Mutex } from '../../concurrency/mutex.ts';

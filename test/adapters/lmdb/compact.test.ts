@@ -19,7 +19,7 @@ import { compactStore } from '../../../src/adapters/lmdb/compact.ts';
 import { copyStore } from '../../../src/adapters/lmdb/copy.ts';
 import { openReading } from '../../../src/adapters/lmdb/reading.ts';
 import { openLmdbStore, StoreCorruptError } from '../../../src/adapters/lmdb/store.ts';
-import type { StoreWrite } from '../../../src/base/ports.ts';
+import type { StoreWrite } from '../../../src/base/ports/store.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../../src/ledger/key-codecs.ts';
 import { childEnvironment } from '../../child-environment.ts';
 import { storeTables as tables } from '../../compliance/store.ts';

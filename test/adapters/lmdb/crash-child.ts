@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { openJournal } from '../../../src/adapters/journal.ts';
 import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
-import type { StoreWrite } from '../../../src/base/ports.ts';
+import type { StoreWrite } from '../../../src/base/ports/store.ts';
 import { storeTables } from '../../compliance/store.ts';
 
 const [what, folder] = process.argv.slice(2) as [string, string];

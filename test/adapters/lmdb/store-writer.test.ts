@@ -12,7 +12,7 @@ import {
   StoreWriteError,
 } from '../../../src/adapters/lmdb/store.ts';
 import { unseal } from '../../../src/adapters/lmdb/sums.ts';
-import type { StoreWrite } from '../../../src/base/ports.ts';
+import type { StoreWrite } from '../../../src/base/ports/store.ts';
 import { type RowColumn, rowCount, rowsOf } from '../../../src/base/row-columns.ts';
 import { childEnvironment } from '../../child-environment.ts';
 import { storeTables } from '../../compliance/store.ts';

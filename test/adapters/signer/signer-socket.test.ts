@@ -12,7 +12,7 @@ import {
 import { systemClock } from '../../../src/adapters/system.ts';
 import { base58 } from '../../../src/base/base58.ts';
 import { utf8 } from '../../../src/base/bytes.ts';
-import type { Clock } from '../../../src/base/ports.ts';
+import type { Clock } from '../../../src/base/ports/clock.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { frameOf } from '../../../src/signer/frames.ts';
 import { RemoteKeys } from '../../../src/signer/remote-keys.ts';

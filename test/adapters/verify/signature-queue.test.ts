@@ -7,7 +7,7 @@ import {
   SignatureQueue,
   VerifyQueueFullError,
 } from '../../../src/adapters/verify/signature-queue.ts';
-import type { SignatureCheck } from '../../../src/base/ports.ts';
+import type { SignatureCheck } from '../../../src/base/ports/verifier.ts';
 
 const sizes = { publicKeySize: 32, signatureSize: 64 };
 

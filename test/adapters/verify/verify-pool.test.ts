@@ -9,7 +9,7 @@ import {
 import { VerifyQueueFullError } from '../../../src/adapters/verify/signature-queue.ts';
 import { createVerifyThreads } from '../../../src/adapters/verify/signature-threads.ts';
 import { utf8 } from '../../../src/base/bytes.ts';
-import type { SignatureCheck } from '../../../src/base/ports.ts';
+import type { SignatureCheck } from '../../../src/base/ports/verifier.ts';
 import { createCurve25519 } from '../../../src/crypto/curve25519/curve25519-family.ts';
 import { seededRandom } from '../../crypto/random.ts';
 import { inlineVerifier } from '../../simulated/inline-verifier.ts';

@@ -1,7 +1,7 @@
 // Signatures of blocks wait for room in the verifier, whichever way the blocks come.
 import t from 'tap';
 import { VerifyQueueFullError } from '../../../src/adapters/verify/signature-queue.ts';
-import type { Verifier } from '../../../src/base/ports.ts';
+import type { Verifier } from '../../../src/base/ports/verifier.ts';
 import { ChecksRoom, roomLimits } from '../../../src/chain/apply/checks-room.ts';
 import { mine, newChain, payment, users, verifier } from '../chain-harness.ts';
 import { createTestForkChoice } from '../fork-harness.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { VerifyQueueFullError } from '../../../src/adapters/verify/signature-queue.ts';
-import type { Verifier } from '../../../src/base/ports.ts';
+import type { Verifier } from '../../../src/base/ports/verifier.ts';
 import type { Block } from '../../../src/block/block.ts';
 import {
   importBlocks,

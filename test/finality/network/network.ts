@@ -5,7 +5,7 @@
  * Invariant: everything follows from the seed.
  */
 import { latin1 } from '../../../src/base/bytes.ts';
-import type { Verifier } from '../../../src/base/ports.ts';
+import type { Verifier } from '../../../src/base/ports/verifier.ts';
 import type { Peer } from '../../../src/finality/finality.ts';
 import { encodeNote, FIRST_NOTE } from '../../../src/finality/note-file.ts';
 import type { Rules } from '../../../src/finality/rules.ts';

@@ -4,7 +4,8 @@
  */
 import { equal, latin1 } from '../../../src/base/bytes.ts';
 import { Refusal } from '../../../src/base/errors.ts';
-import type { Log, LogFields, Verifier } from '../../../src/base/ports.ts';
+import type { Log, LogFields } from '../../../src/base/ports/log.ts';
+import type { Verifier } from '../../../src/base/ports/verifier.ts';
 import type { Conflict } from '../../../src/finality/conflicts.ts';
 import { Finality, type Peer } from '../../../src/finality/finality.ts';
 import { decodeNote, readNote } from '../../../src/finality/note-file.ts';
@@ -218,7 +219,7 @@ export class ToyNode {
     const { disk } = this.ports;
     const written = this.exclusive(async () => {
       // A block may have become final meanwhile.
-      if (!this.engine.mayFollow(this.tracked(best))) return;
+      if (!this.engine.tracker.isAboveFinal(this.tracked(best))) return;
       await disk.write(() => {
         disk.content.head = best;
       });
@@ -243,12 +244,12 @@ export class ToyNode {
   private leaves(): ToyBlock[] {
     const parents = new Set([...this.index.values()].map(({ parent }) => parent));
     return [...this.toys]
-      .filter(([id]) => !parents.has(id) && this.engine.mayFollow(this.index.get(id)!))
+      .filter(([id]) => !parents.has(id) && this.engine.tracker.isAboveFinal(this.index.get(id)!))
       .map(([, block]) => block);
   }
 
   private bestBranch(): ToyBlock {
-    let best = this.engine.mayFollow(this.tracked(this.head)) ? this.head : undefined;
+    let best = this.engine.tracker.isAboveFinal(this.tracked(this.head)) ? this.head : undefined;
     for (const leaf of this.leaves()) {
       const isBetter =
         best === undefined ||
@@ -260,7 +261,7 @@ export class ToyNode {
 
   private anyBranch(): ToyBlock {
     const leaves = this.leaves();
-    const isLost = !this.engine.mayFollow(this.tracked(this.head));
+    const isLost = !this.engine.tracker.isAboveFinal(this.tracked(this.head));
     return leaves.length > 0 && (isLost || this.ports.dice.happens(0.3))
       ? this.ports.dice.pick(leaves)
       : this.head;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { StoreWrite } from '../../../src/base/ports.ts';
+import type { StoreWrite } from '../../../src/base/ports/store.ts';
 import { Writer } from '../../../src/codec/codec.ts';
 import { type Committer, createCommitter } from '../../../src/ledger/commit/commit.ts';
 import { readUndo, type UndoEntry, writeUndoEntry } from '../../../src/ledger/commit/undo.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Verifier } from '../../../src/base/ports.ts';
+import type { Verifier } from '../../../src/base/ports/verifier.ts';
 import { CodecError } from '../../../src/codec/codec.ts';
 import { GROUP_MAX } from '../../../src/mempool/admission/verdict-group.ts';
 import { account, newChain, payment, users, verifier } from '../../chain/chain-harness.ts';

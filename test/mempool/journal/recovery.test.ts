@@ -5,7 +5,7 @@ import t from 'tap';
 import { VerifyQueueFullError } from '../../../src/adapters/verify/signature-queue.ts';
 import { equal, latin1 } from '../../../src/base/bytes.ts';
 import { apiError } from '../../../src/base/errors.ts';
-import type { Verifier } from '../../../src/base/ports.ts';
+import type { Verifier } from '../../../src/base/ports/verifier.ts';
 import { Trial } from '../../../src/mempool/admission/trial.ts';
 import { createBytesIndex } from '../../../src/mempool/entries/bytes-index.ts';
 import { pack } from '../../../src/mempool/packer.ts';

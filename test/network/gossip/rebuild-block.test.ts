@@ -1,7 +1,7 @@
 // A block of version 100 is signed over its header alone (finality.md#blocks): what a peer adds to it is compared with the hash in it.
 import t from 'tap';
 import { decodeHex } from '../../../src/base/hex.ts';
-import type { Verifier } from '../../../src/base/ports.ts';
+import type { Verifier } from '../../../src/base/ports/verifier.ts';
 import { decodeBlock, encodeBlock } from '../../../src/block/block.ts';
 import { Rebuild } from '../../../src/network/gossip/rebuild-block.ts';
 import { encodeBlocks } from '../../../src/network/messages/block-messages.ts';

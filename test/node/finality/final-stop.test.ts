@@ -1,6 +1,7 @@
 // A node that learns of two final blocks stops, says so, and waits for its operators (finality.md#contradictions).
 import t from 'tap';
-import type { Files, LogFields } from '../../../src/base/ports.ts';
+import type { Files } from '../../../src/base/ports/files.ts';
+import type { LogFields } from '../../../src/base/ports/log.ts';
 import {
   finalFloor,
   proofAheadWrite,

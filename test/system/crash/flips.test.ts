@@ -21,7 +21,7 @@ import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
 import { stderrLog } from '../../../src/adapters/log.ts';
 import { systemClock } from '../../../src/adapters/system.ts';
 import { encodeHex } from '../../../src/base/hex.ts';
-import type { StoreView } from '../../../src/base/ports.ts';
+import type { StoreView } from '../../../src/base/ports/store.ts';
 import type { Block } from '../../../src/block/block.ts';
 import { importBlocks } from '../../../src/chain/import/import-blocks.ts';
 import { rebuild } from '../../../src/chain/store/rebuild.ts';

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
 import { systemClock, systemRandom } from '../../../src/adapters/system.ts';
-import type { Store } from '../../../src/base/ports.ts';
+import type { Store } from '../../../src/base/ports/store.ts';
 import type { SignNow } from '../../../src/base/signer/signing.ts';
 import type { Block } from '../../../src/block/block.ts';
 import type { MinerKey } from '../../../src/chain/apply/produce-block.ts';

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { base58 } from '../../../src/base/base58.ts';
 import { ApiError } from '../../../src/base/errors.ts';
-import type { LogFields } from '../../../src/base/ports.ts';
+import type { LogFields } from '../../../src/base/ports/log.ts';
 import { headerRowAt } from '../../../src/chain/store/stored-blocks.ts';
 import { CodecError } from '../../../src/codec/codec.ts';
 import { InitialSyncError } from '../../../src/network/peers/initial-sync.ts';

@@ -5,7 +5,9 @@
 
 import { base58 } from '../../../src/base/base58.ts';
 import { latin1 } from '../../../src/base/bytes.ts';
-import type { Journal, Log, LogFields, LogLevel, Verifier } from '../../../src/base/ports.ts';
+import type { Journal } from '../../../src/base/ports/journal.ts';
+import type { Log, LogFields, LogLevel } from '../../../src/base/ports/log.ts';
+import type { Verifier } from '../../../src/base/ports/verifier.ts';
 import type { Block } from '../../../src/block/block.ts';
 import { headerHash } from '../../../src/block/header.ts';
 import { encodeNote, FIRST_NOTE } from '../../../src/finality/note-file.ts';

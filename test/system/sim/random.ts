@@ -2,7 +2,7 @@
  * xoshiro128**: every choice of a simulation comes from such a generator, and all generators come
  * from one seed.
  */
-import type { Random } from '../../../src/base/ports.ts';
+import type { Random } from '../../../src/base/ports/random.ts';
 
 const rotate = (x: number, by: number): number => (x << by) | (x >>> (32 - by));
 

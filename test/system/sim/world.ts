@@ -2,7 +2,7 @@
  * Virtual time: a heap of events in the order of (time, sequence). A step is one event and all work
  * that it causes. Since nothing waits for the real world, the order follows from the seed.
  */
-import type { Clock } from '../../../src/base/ports.ts';
+import type { Clock } from '../../../src/base/ports/clock.ts';
 
 interface Event {
   readonly at: number;

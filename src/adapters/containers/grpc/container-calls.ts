@@ -2,8 +2,9 @@
  * The running calls of one container, found by their tokens. Tokens are compared in a time that does
  * not depend on which of them matches.
  */
+
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { ContractExecution, ContractOutcome } from '../../../base/ports/containers.ts';
-import type { Clock } from '../../../base/ports.ts';
 import { sameToken } from './tokens.ts';
 
 export interface Call {

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
-import type { Clock } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
 import { GrpcRefusal } from './status.ts';
 
 export const FRAME_HEAD_BYTES = 5;

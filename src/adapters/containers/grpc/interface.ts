@@ -2,7 +2,9 @@
  * The gRPC interface to containers (contracts.md#the-grpc-interface), over one socket file for each
  * container or over one TCP port for all.
  */
-import type { Clock, Log, Random } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
+import type { Log } from '../../../base/ports/log.ts';
+import type { Random } from '../../../base/ports/random.ts';
 import { aborted } from '../calls.ts';
 import type { ContainerInterface } from '../container-interface.ts';
 import { CLOSED, endedBy, GrpcContainer } from './container.ts';

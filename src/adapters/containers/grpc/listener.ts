@@ -15,7 +15,7 @@ import {
 import type { ListenOptions, Socket } from 'node:net';
 import { MIB } from '../../../base/limits/budget.ts';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
-import type { Clock } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
 import { frame, type HeldBytes, receiveMessage } from './frames.ts';
 import { GrpcRefusal, OK_TRAILERS, trailersOf } from './status.ts';
 

@@ -5,7 +5,8 @@
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
-import type { Clock, Random } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
+import type { Random } from '../../../base/ports/random.ts';
 import { listenGrpc } from './listener.ts';
 import type { Reachable } from './reachable.ts';
 import { watchTraffic } from './traffic.ts';

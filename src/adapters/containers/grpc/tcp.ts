@@ -4,7 +4,7 @@
  */
 import { apiError } from '../../../base/errors.ts';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
-import type { Clock } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { ContainerNetwork } from '../container-interface.ts';
 import type { GrpcContainer } from './container.ts';
 import { type Answering, type GrpcConnection, type GrpcHandler, listenGrpc } from './listener.ts';

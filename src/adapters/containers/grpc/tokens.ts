@@ -1,6 +1,6 @@
 /** Secrets that containers show. */
 import { timingSafeEqual } from 'node:crypto';
-import type { Random } from '../../../base/ports.ts';
+import type { Random } from '../../../base/ports/random.ts';
 
 const TOKEN_BYTES = 32;
 

@@ -3,7 +3,7 @@
  * answered; this also sees frames that are no requests, which cost time as well.
  */
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
-import type { Clock } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { GrpcContainer } from './container.ts';
 import type { GrpcConnection } from './listener.ts';
 

@@ -6,7 +6,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
-import type { Clock } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
 
 export interface DiskWatch {
   /** Undefined where the disk cannot be seen. */

@@ -7,8 +7,9 @@
  */
 import { type ImageName, registryOf } from '../../../base/image-name.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { ContractImage } from '../../../base/ports/containers.ts';
-import type { Clock, Log } from '../../../base/ports.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import type { Engine, RegistryLogin } from '../engine.ts';
 import type { EngineMachine, ImageInfo } from '../engine-answers.ts';
 import { EngineAway } from '../engine-client.ts';

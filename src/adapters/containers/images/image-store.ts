@@ -11,7 +11,7 @@ import {
 } from '../../../base/image-name.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { ContractImage } from '../../../base/ports/containers.ts';
-import type { Log } from '../../../base/ports.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import { BoundedCache } from '../../../concurrency/bounded-cache.ts';
 import { Semaphore } from '../../../concurrency/semaphore.ts';
 import type { Engine, RegistryLogin } from '../engine.ts';

@@ -3,7 +3,7 @@
  * uses. Creators share the quota, so an image makes room only for one of a creator that has no more: of
  * bytes where these are short, of images where there are too many.
  */
-import type { Log } from '../../../base/ports.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import type { Engine } from '../engine.ts';
 import {
   amountOf,

@@ -8,7 +8,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { DEFAULT_REGISTRY, type ImageName } from '../../../base/image-name.ts';
 import { ipRange, isInRanges } from '../../../base/ip-range.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
-import type { Clock } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { RegistryLogin } from '../engine.ts';
 import type { InsecureRegistries } from '../engine-answers.ts';
 import { isRecord } from '../engine-client.ts';

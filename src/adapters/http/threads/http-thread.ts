@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../../base/ports/http.ts';
-import type { LoopDelay } from '../../../base/ports.ts';
+import type { LoopDelay } from '../../../base/ports/process-readings.ts';
 import { Batcher } from '../../../concurrency/batcher.ts';
 import { type DelayHistogram, readLoopDelay } from '../../loop-delay.ts';
 import { threadFlags } from '../../threads/thread-flags.ts';

@@ -9,7 +9,7 @@ import { type LmdbStore, openLmdbStore } from '../../../adapters/lmdb/store.ts';
 import { systemClock } from '../../../adapters/system.ts';
 import { createVerifyThreads } from '../../../adapters/verify/signature-threads.ts';
 import type { StoreCorruptError } from '../../../base/faults/store-damage.ts';
-import type { Log } from '../../../base/ports.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import type { Block } from '../../../block/block.ts';
 import { rebuild } from '../../../chain/store/rebuild.ts';
 import { tables } from '../../../ledger/tables.ts';

@@ -1,9 +1,13 @@
 /** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running; `export`
  * and `hash` also work on a copy of that of a running one. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Log } from '../../../base/ports/log.ts';
+import type { Verifier } from '../../../base/ports/verifier.ts';
 import type { Blockchain } from '../../../chain/blockchain.ts';
+import type { Consensus } from '../../../consensus/consensus.ts';
 import type { RemovedBlocks } from '../../../miner/removed-blocks.ts';
 import type { Config } from '../../../node/config/settings.ts';
+import type { ChainRules } from '../../../tx/rules/chain-rules.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { setOption } from '../config.ts';
 
@@ -59,10 +63,10 @@ function heightFrom(text: string): number {
 
 interface Opened {
   readonly config: Config;
-  readonly consensus: import('../../../consensus/consensus.ts').Consensus;
-  readonly log: import('../../../base/ports.ts').Log;
-  readonly verifier: import('../../../base/ports.ts').Verifier;
-  readonly rules: import('../../../tx/rules/chain-rules.ts').ChainRules;
+  readonly consensus: Consensus;
+  readonly log: Log;
+  readonly verifier: Verifier;
+  readonly rules: ChainRules;
 }
 
 /** Opens the chain of a configuration, passes it on, and closes it in any case. */

@@ -1,5 +1,6 @@
 /** How far a crawl is: one line that changes on a terminal, else an event every ten seconds. */
-import type { Clock, Log } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import type { CrawlState } from '../../../data-service/crawler/crawl-state.ts';
 
 const TERMINAL_MS = 500;

@@ -13,7 +13,7 @@ import { base58 } from '../../../base/base58.ts';
 import { equal } from '../../../base/bytes.ts';
 import { Refusal } from '../../../base/errors.ts';
 import { encodeHex } from '../../../base/hex.ts';
-import type { StoreView } from '../../../base/ports.ts';
+import type { StoreView } from '../../../base/ports/store.ts';
 import { type Block, blockId } from '../../../block/block.ts';
 import type { Blockchain } from '../../../chain/blockchain.ts';
 import { importBlocks } from '../../../chain/import/import-blocks.ts';

@@ -9,7 +9,8 @@
 import { join } from 'node:path';
 import { base58 } from '../../../base/base58.ts';
 import { utf8 } from '../../../base/bytes.ts';
-import type { Files, Random } from '../../../base/ports.ts';
+import type { Files } from '../../../base/ports/files.ts';
+import type { Random } from '../../../base/ports/random.ts';
 import { type GenesisSettings, signGenesis } from '../../../block/genesis.ts';
 import type { ChainScheme } from '../../../codec/codec.ts';
 import { createChainScheme } from '../../../crypto/chain-scheme.ts';

@@ -6,7 +6,7 @@ import { files } from '../../../adapters/files.ts';
 import { systemRandom } from '../../../adapters/system.ts';
 import { equal } from '../../../base/bytes.ts';
 import { isObject } from '../../../base/json/json.ts';
-import type { Log } from '../../../base/ports.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import type { Account } from '../../../keystore/account-files.ts';
 import { type Keystore, openKeystore } from '../../../keystore/keystore.ts';
 import { changeWalletPassword } from '../../../keystore/wallet-password.ts';

@@ -1,5 +1,5 @@
 /** Work beside the crawl: a node that fails there is asked again later, and the crawl goes on. */
-import type { Clock } from '../../../base/ports.ts';
+import type { Clock } from '../../../base/ports/clock.ts';
 import { NodeAway, type NodeReader, TooMuch } from '../node-reader.ts';
 
 /** What one pass of the crawler may use. */

@@ -2,8 +2,10 @@
  * Asks the node for balances that may have changed. They do not follow from the transactions alone,
  * because fees, rewards and sponsorship change them too (data-service.md#balances).
  */
+
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { Database } from '../../../base/ports/database.ts';
-import type { Clock, Log } from '../../../base/ports.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import type { Holdings } from '../holdings.ts';
 import { NodeAway, type NodeReader, TooMuch } from '../node-reader.ts';
 import { assertEnd, lockedEnd, readTip, type Tip } from '../store-end.ts';

@@ -2,8 +2,10 @@
  * Keeps the height in `meta` up to which stored blocks are final (data-service.md#final-blocks). Nothing is written
  * where the node knows no final block, so stores of other networks stay as they are.
  */
+
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { Database, Queries } from '../../../base/ports/database.ts';
-import type { Clock, Log } from '../../../base/ports.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import { readMeta, writeMeta } from '../../schema/migrate.ts';
 import { notifyOfChain } from '../../schema/notices.ts';
 import { FINAL_HEIGHT } from '../../schema/tables.ts';

@@ -2,8 +2,10 @@
  * Derives the missed turns and bans of stored blocks, some thousand blocks at a time
  * (data-service.md#turns-of-miners). The height up to which they are there is in `meta`.
  */
+
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { Database, Queries } from '../../../base/ports/database.ts';
-import type { Clock, Log } from '../../../base/ports.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import type { BanHistory } from '../../../consensus/ban-history.ts';
 import { readMeta, writeMeta } from '../../schema/migrate.ts';
 import { KEPT_MINERS, SKIPPED_ROUNDS } from '../../schema/tables.ts';

@@ -2,8 +2,9 @@
  * Compares stored balances with those of a node, at one state of both: balances that later blocks
  * may change are left out, and so are those that the store knows to be outdated.
  */
+
+import type { Clock } from '../../../base/ports/clock.ts';
 import type { Database } from '../../../base/ports/database.ts';
-import type { Clock } from '../../../base/ports.ts';
 import { areLinked, type ChainBlock } from '../chain-block.ts';
 import { fetchRange } from '../fetch-blocks.ts';
 import type { Holdings } from '../holdings.ts';

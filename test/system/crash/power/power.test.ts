@@ -27,7 +27,7 @@ import { verifiedStore } from '../../../../src/adapters/private-store/verified.t
 import { systemClock } from '../../../../src/adapters/system.ts';
 import { base58 } from '../../../../src/base/base58.ts';
 import { encodeHex } from '../../../../src/base/hex.ts';
-import type { Store, StoreView } from '../../../../src/base/ports.ts';
+import type { Store, StoreView } from '../../../../src/base/ports/store.ts';
 import { blockAt, confirmedHeight } from '../../../../src/chain/store/stored-blocks.ts';
 import { openChainStore } from '../../../../src/cli/commands/chain/chain-store.ts';
 import { loadConfig } from '../../../../src/cli/config-file.ts';
