@@ -3,7 +3,7 @@
  * says. The runner runs some files once more with threads (scripts/repeated-runs.ts). Threads that
  * read the bodies of broadcasts are there in any case.
  */
-import { createHttpThreads } from '../src/cli/threads/http-threads.ts';
+import { createHttpThreads } from '../src/cli/workers/http-threads.ts';
 import type { NodePorts } from '../src/node/node-ports.ts';
 
 const asked = process.env['TEST_HTTP_THREADS'] ?? '0';

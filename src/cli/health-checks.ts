@@ -11,8 +11,8 @@ import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { genesisFindings } from './genesis-block.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
-import { threadsProblem } from './threads/http-threads.ts';
 import { askOnce } from './time-servers.ts';
+import { threadsProblem } from './workers/http-threads.ts';
 
 export type CheckLevel = 'ok' | 'warning' | 'error';
 

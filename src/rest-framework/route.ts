@@ -78,7 +78,7 @@ export interface RouteDef<
 }
 
 export interface RouteOffload<S> {
-  /** The name of the part: a module of cli/threads/http-threads.ts and cli/threads/http-worker.ts. */
+  /** The name of the part: a module of cli/workers/http-threads.ts and cli/workers/http-worker.ts. */
   readonly work: string;
   /** Undefined: the answer that the thread has prepared is the right one. */
   finish(message: Uint8Array, services: S): Promise<Answer | undefined>;

@@ -133,7 +133,7 @@ t.test('where the bundler is missing, Node runs the sources', async (t) => {
 t.test('threads run the bundle of their process', async (t) => {
   const checkout = copyOf(t, packages());
   const node = join(checkout, 'node_modules/node/bin/node');
-  const path = join(checkout, 'src/cli/threads/pattern-worker.ts');
+  const path = join(checkout, 'src/cli/workers/pattern-worker.ts');
   const thread = `import(${JSON.stringify(pathToFileURL(path).href)}).then(() => {
     const { parentPort } = require('node:worker_threads');
     parentPort.postMessage(process.moduleLoadList.some((name) => name.includes('amaro')));

@@ -1,6 +1,6 @@
 // Streams of events: their limits, clients that take nothing, and readers that take long.
 import t from 'tap';
-import { PassedStreams } from '../../src/adapters/http/threads/passed-streams.ts';
+import { PassedStreams } from '../../src/adapters/http/connection-threads/passed-streams.ts';
 import type { HttpStream } from '../../src/base/ports/http.ts';
 import { createStreams, type StreamReader, type Streams } from '../../src/events/streams.ts';
 import { type FakeClock, fakeClock } from '../node/fake-clock.ts';

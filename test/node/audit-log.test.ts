@@ -6,7 +6,7 @@ import { AuditFile } from '../../src/adapters/audit-file.ts';
 import { httpListener, native } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
-import { createHttpThreads } from '../../src/cli/threads/http-threads.ts';
+import { createHttpThreads } from '../../src/cli/workers/http-threads.ts';
 import { family } from '../family.ts';
 import { call } from '../rest-cases/runner.ts';
 import { temporaryFolder } from '../system/e2e/dev-node.ts';

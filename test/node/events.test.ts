@@ -5,7 +5,7 @@
 import t, { type Test } from 'tap';
 import { httpListener, native } from '../../src/adapters/http/listener.ts';
 import { base58 } from '../../src/base/base58.ts';
-import { createHttpThreads } from '../../src/cli/threads/http-threads.ts';
+import { createHttpThreads } from '../../src/cli/workers/http-threads.ts';
 import { eventClient, type StreamEvent } from '../data-service/stream/event-client.ts';
 import { http, isNodeListener } from '../http-listener.ts';
 import { withHttpThreads } from '../http-threads.ts';

@@ -9,7 +9,7 @@ import { processReadings } from '../../src/adapters/process-readings.ts';
 import { servePrometheus } from '../../src/adapters/prometheus.ts';
 import { base58 } from '../../src/base/base58.ts';
 import type { JsonObject } from '../../src/base/json/json.ts';
-import { createHttpThreads } from '../../src/cli/threads/http-threads.ts';
+import { createHttpThreads } from '../../src/cli/workers/http-threads.ts';
 import type { NodePorts } from '../../src/node/node-ports.ts';
 import { signedBytes } from '../../src/tx/assemble.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';

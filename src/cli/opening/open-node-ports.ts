@@ -31,8 +31,8 @@ import { poolJournal, usedSlotsJournal } from '../journals.ts';
 import { readPages } from '../page-files.ts';
 import { openTelemetry } from '../telemetry.ts';
 import { CliError } from '../terminal/exit.ts';
-import { createHttpThreads } from '../threads/http-threads.ts';
 import { openClock } from '../time-servers.ts';
+import { createHttpThreads } from '../workers/http-threads.ts';
 import { openAccounts } from './open-accounts.ts';
 import { openContainers } from './open-containers.ts';
 import { eventListener } from './open-event-listener.ts';
@@ -77,7 +77,7 @@ export async function openPorts(
   const { keystore, ...keys } = await openAccounts(config, genesis, { ...opening, clock });
   const verifier = createVerifyThreads(family, { log });
   started.add('verification threads', () => verifier.close());
-  const workerUrl = new URL(`../threads/pattern-worker${extension}`, import.meta.url);
+  const workerUrl = new URL(`../workers/pattern-worker${extension}`, import.meta.url);
   const patterns = new PatternThread(workerUrl);
   started.add('pattern thread', () => patterns.close());
   const contractPatterns = new PatternThread(workerUrl);

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { threadedHttp } from '../../../src/adapters/http/threads/threaded.ts';
+import { threadedHttp } from '../../../src/adapters/http/connection-threads/threaded.ts';
 import { undiciClient } from '../../../src/adapters/http/undici.ts';
 import type {
   Http,

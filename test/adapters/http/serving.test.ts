@@ -3,7 +3,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { RequestQueue } from '../../../src/adapters/http/threads/request-queue.ts';
+import { RequestQueue } from '../../../src/adapters/http/connection-threads/request-queue.ts';
 import type { HttpReply, HttpRoute } from '../../../src/base/ports/http.ts';
 import { http } from '../../http-listener.ts';
 import { ask, exchange } from './raw-socket.ts';

@@ -1,4 +1,4 @@
-/** A thread as cli/threads/pattern-worker.ts that keeps as many megabytes as the pattern says. */
+/** A thread as cli/workers/pattern-worker.ts that keeps as many megabytes as the pattern says. */
 import { parentPort } from 'node:worker_threads';
 
 const MB = 1024 * 1024;

@@ -4,7 +4,7 @@ import { PatternThread } from '../../../src/adapters/threads/pattern-thread.ts';
 import { contractLimits } from '../../../src/base/limits/contract-limits.ts';
 import { Rng } from '../../generators/random.ts';
 
-const workerUrl = new URL('../../../src/cli/threads/pattern-worker.ts', import.meta.url);
+const workerUrl = new URL('../../../src/cli/workers/pattern-worker.ts', import.meta.url);
 
 function opened(scope: { teardown(action: () => unknown): void }, matchMs?: number) {
   const thread = new PatternThread(workerUrl, matchMs);

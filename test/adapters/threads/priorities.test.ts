@@ -21,7 +21,7 @@ t.test('threads that verify', { skip: process.platform !== 'linux' }, async (t) 
 
 t.test('the thread that matches patterns', { skip: process.platform !== 'linux' }, async (t) => {
   const patterns = new PatternThread(
-    new URL('../../../src/cli/threads/pattern-worker.ts', import.meta.url),
+    new URL('../../../src/cli/workers/pattern-worker.ts', import.meta.url),
   );
   t.teardown(() => patterns.close());
   const givesWay = Math.min(19, getPriority() + 8);

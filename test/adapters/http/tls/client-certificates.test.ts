@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
+import { threadedHttp } from '../../../../src/adapters/http/connection-threads/threaded.ts';
 import { httpOn, native, nodeHttp } from '../../../../src/adapters/http/listener.ts';
-import { threadedHttp } from '../../../../src/adapters/http/threads/threaded.ts';
 import { ClientCertificates } from '../../../../src/adapters/http/tls/client-certificates.ts';
 import {
   type Http,
@@ -26,7 +26,7 @@ const certificates = new URL('.', import.meta.url).pathname;
 const threads = (): Http =>
   threadedHttp({
     threads: 2,
-    workerUrl: new URL('../threads/threaded-worker.ts', import.meta.url),
+    workerUrl: new URL('../connection-threads/threaded-worker.ts', import.meta.url),
     onDeath: (cause) => t.fail(String(cause)),
   });
 const listeners: Readonly<Record<string, () => Http>> = {

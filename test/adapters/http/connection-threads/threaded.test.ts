@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
+import { threadedHttp } from '../../../../src/adapters/http/connection-threads/threaded.ts';
 import { native } from '../../../../src/adapters/http/listener.ts';
-import { threadedHttp } from '../../../../src/adapters/http/threads/threaded.ts';
 import {
   type HttpReply,
   type HttpRoute,

@@ -2,7 +2,7 @@
 import { getPriority } from 'node:os';
 import t from 'tap';
 import { native } from '../../../src/adapters/http/listener.ts';
-import { createHttpThreads, threadsProblem } from '../../../src/cli/threads/http-threads.ts';
+import { createHttpThreads, threadsProblem } from '../../../src/cli/workers/http-threads.ts';
 import { niceValues } from '../../nice-values.ts';
 
 const settings = { host: '127.0.0.1', port: 0, cors: false };

@@ -1,7 +1,7 @@
 // A thread of the tests of the server: its rules of access, and threads for one part of a route.
 import { parentPort, workerData } from 'node:worker_threads';
+import { ConnectionThread } from '../../../../src/adapters/http/connection-threads/connection-thread.ts';
 import { OffloadThreads } from '../../../../src/adapters/http/offload/offload-threads.ts';
-import { ConnectionThread } from '../../../../src/adapters/http/threads/connection-thread.ts';
 import { rules } from '../rules.ts';
 
 const offload = new OffloadThreads({

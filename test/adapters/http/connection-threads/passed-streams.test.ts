@@ -1,9 +1,12 @@
 // Answers that go on between two threads: what waits, what comes early, and every end.
 import type { MessagePort } from 'node:worker_threads';
 import t from 'tap';
-import { Outbox } from '../../../../src/adapters/http/threads/outbox.ts';
-import { PassedStreams } from '../../../../src/adapters/http/threads/passed-streams.ts';
-import type { Batch, Written } from '../../../../src/adapters/http/threads/thread-messages.ts';
+import { Outbox } from '../../../../src/adapters/http/connection-threads/outbox.ts';
+import { PassedStreams } from '../../../../src/adapters/http/connection-threads/passed-streams.ts';
+import type {
+  Batch,
+  Written,
+} from '../../../../src/adapters/http/connection-threads/thread-messages.ts';
 import type { HttpStreamClient } from '../../../../src/base/ports/http.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

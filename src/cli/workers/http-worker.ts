@@ -1,9 +1,9 @@
-/** A thread of the REST interface (adapters/http/threads/connection-thread.ts). */
+/** A thread of the REST interface (adapters/http/connection-threads/connection-thread.ts). */
 import { availableParallelism } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { ConnectionThread } from '../../adapters/http/connection-threads/connection-thread.ts';
+import type { HttpThreadData } from '../../adapters/http/connection-threads/thread-messages.ts';
 import { OffloadThreads } from '../../adapters/http/offload/offload-threads.ts';
-import { ConnectionThread } from '../../adapters/http/threads/connection-thread.ts';
-import type { HttpThreadData } from '../../adapters/http/threads/thread-messages.ts';
 import { keepToOwnProcessor } from '../../adapters/threads/processors.ts';
 import { createFamily } from '../../crypto/families.ts';
 import type { ForThreads } from '../../node/listen-rest.ts';

@@ -21,7 +21,7 @@ import type { HttpThreadData, RouteFacts } from './thread-messages.ts';
 export interface ThreadedOptions {
   /** From 1. */
   readonly threads: number;
-  /** Module of the thread: src/cli/threads/http-worker.ts. */
+  /** Module of the thread: src/cli/workers/http-worker.ts. */
   readonly workerUrl: URL;
   /** A thread ended without being asked to; its connections are gone. */
   readonly onDeath: (cause: unknown) => void;

@@ -1,5 +1,5 @@
 // A program of threaded.test.ts whose main thread has no time for others until a file is there.
-import { threadedHttp } from '../../../../src/adapters/http/threads/threaded.ts';
+import { threadedHttp } from '../../../../src/adapters/http/connection-threads/threaded.ts';
 import type { HttpReply, HttpRoute } from '../../../../src/base/ports/http.ts';
 import { busyUntil } from '../busy-until.ts';
 

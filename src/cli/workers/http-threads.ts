@@ -1,8 +1,8 @@
 /** The REST interface beside threads, with this program's thread modules. */
 
+import { threadedHttp } from '../../adapters/http/connection-threads/threaded.ts';
 import { httpListener, nativeProblem } from '../../adapters/http/listener.ts';
 import { offloadHttp } from '../../adapters/http/offload/offload-http.ts';
-import { threadedHttp } from '../../adapters/http/threads/threaded.ts';
 import { giveWay } from '../../adapters/threads/priorities.ts';
 import type { Http } from '../../base/ports/http.ts';
 import { BROADCAST } from '../../rest/broadcast-offload.ts';

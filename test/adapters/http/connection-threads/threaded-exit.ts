@@ -1,5 +1,5 @@
 // A program of threaded.test.ts that serves on two threads and ends when it is told to.
-import { threadedHttp } from '../../../../src/adapters/http/threads/threaded.ts';
+import { threadedHttp } from '../../../../src/adapters/http/connection-threads/threaded.ts';
 import type { HttpReply } from '../../../../src/base/ports/http.ts';
 
 const handle = (): HttpReply => ({ status: 200, type: '', body: '' });
