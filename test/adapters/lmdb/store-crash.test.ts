@@ -82,9 +82,11 @@ t.test('a journal that is killed keeps every acknowledged record', async (t) => 
     // Older ones were dropped by a rewrite.
     const lost = acknowledged.filter((n) => n > highest - 400 && !found.has(n));
     t.strictSame(lost, []);
-    t.ok(found.size > 0);
+    // On a busy machine the first kill may come before the first record.
+    t.ok(found.size > 0 || highest === 0);
     await journal.close();
   }
+  t.ok(highest > 0);
 });
 
 t.test('one process for each folder', async (t) => {
