@@ -2,6 +2,7 @@
 // the server on Node's own listener (TEST_HTTP_LISTENER=node), and of the one on threads
 // (TEST_HTTP_THREADS), whose limits are exact on one thread.
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -57,6 +58,12 @@ const slow: HttpRoute['handle'] = async () => {
   return ok('late');
 };
 
+/** Resolves when the next request to /slow has arrived. */
+const slowArrived = (): Promise<void> =>
+  new Promise((resolve) => {
+    begun = resolve;
+  });
+
 /** Takes more than one turn of the event loop has for requests. */
 const heavy: HttpRoute['handle'] = () => {
   for (const end = performance.now() + 20; performance.now() < end; );
@@ -97,7 +104,7 @@ const http: Http =
     ? onOneThread
     : threadedHttp({
         threads: httpThreads,
-        workerUrl: new URL('threads/threaded-worker.ts', import.meta.url),
+        workerUrl: new URL('connection-threads/threaded-worker.ts', import.meta.url),
         onDeath: (cause) => t.fail(String(cause)),
       });
 
@@ -231,9 +238,7 @@ t.test('HEAD is answered like GET, without the body', async (t) => {
     const next = isAsOne ? /^HTTP\/1\.1 404 / : /^$/;
     t.match(second, next, `${path}: no body, and the next request is answered`);
   }
-  const arrived = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
+  const arrived = slowArrived();
   const slow = exchange(port, [head('/slow')], hasHead, 10_000);
   await arrived;
   await sleep(0);
@@ -351,8 +356,9 @@ t.test('the judgement comes before the body', async (t) => {
 
 t.test('overload', async (t) => {
   const { port } = await listen(t, { maxInFlight: 1, maxBodyBytes: 500 });
+  const arrived = slowArrived();
   const waiting = ask(port, 'GET /slow HTTP/1.1\nHost: h');
-  await sleep(50);
+  await arrived;
   const refused = await ask(port, 'GET /slow HTTP/1.1\nHost: h');
   t.equal(refused.status, 503);
   t.match(refused.head, /retry-after: 1/);
@@ -506,8 +512,9 @@ t.test('a body is given back once it has left, or never will', async (t) => {
   const request = 'GET /given HTTP/1.1\r\nHost: h\r\n\r\n';
   await exchange(server.port, [request], (text) => text.length > LONG.length, 10_000);
   t.ok(await eventually(async () => given === 1));
-  const gone = open(server.port, request).pause();
-  await sleep(100);
+  const gone = open(server.port, request);
+  await once(gone, 'data');
+  gone.pause();
   t.equal(given, 1);
   gone.destroy();
   t.ok(await eventually(async () => given === 2));
@@ -522,8 +529,9 @@ t.test('connections are counted', async (t) => {
   const refused = await exchange(port, request);
   t.strictSame([refused.closed, refused.text], [true, '']);
   for (const socket of three) socket.destroy();
-  await sleep(50);
-  t.match((await exchange(port, request, (text) => text.includes('false]'))).text, '200 OK');
+  const isServed = async (): Promise<boolean> =>
+    (await exchange(port, request, (text) => text.includes('false]'))).text.includes('200 OK');
+  t.ok(await eventually(isServed));
 });
 
 t.test('a body that does not arrive ends its connection', async (t) => {
@@ -551,8 +559,9 @@ t.test('a port is free again at once', async (t) => {
 
 t.test('closing lets pending answers out and nothing more in', async (t) => {
   const server = await listen(t);
+  const arrived = slowArrived();
   const waiting = ask(server.port, 'GET /slow HTTP/1.1\nHost: h');
-  await sleep(50);
+  await arrived;
   let closed = false;
   const closing = server.close().then(() => {
     closed = true;
@@ -565,8 +574,9 @@ t.test('closing lets pending answers out and nothing more in', async (t) => {
   await closing;
 
   const stuck = await listen(t);
+  const stuckArrived = slowArrived();
   const never = ask(stuck.port, 'GET /slow HTTP/1.1\nHost: h');
-  await sleep(50);
+  await stuckArrived;
   await stuck.close();
   t.pass('a handler that never ends does not keep it open');
   release();
