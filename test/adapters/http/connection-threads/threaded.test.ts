@@ -61,7 +61,12 @@ function routesFor(seen: unknown[]): HttpRoute[] {
     get('/id', (request) => ok(request.id)),
     post('/size', {}),
     post('/large', { maxBody: 28 * 1024 * 1024 }),
-    post('/slow', { handle: () => sleep(300).then(() => ok('late')) }),
+    post('/slow', {
+      handle() {
+        seen.push('slow');
+        return sleep(300).then(() => ok('late'));
+      },
+    }),
     post('/judged', { admit: () => ({ ...ok(0), status: 500 }), access: 'pass' }),
     post('/half', {
       handle: async (_request, body) => ok(['whole', Buffer.from(body ?? []).toString()]),
@@ -239,10 +244,9 @@ t.test('all threads together keep the limits', { skip }, async (t) => {
   const { port } = await listen(t, { maxBodyBytes: 1000, maxInFlight: 4 });
   const unfinished = `POST /size HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n${'a'.repeat(bytes)}`;
   open(t, port, unfinished);
-  await sleep(100);
-  const answers = await Promise.all(
-    Array.from({ length: 4 }, () => ask(port, ...posted('/size', Buffer.alloc(bytes)))),
-  );
+  const post = () => ask(port, ...posted('/size', Buffer.alloc(bytes)));
+  t.ok(await eventually(async () => (await post()).status === 503));
+  const answers = await Promise.all(Array.from({ length: 4 }, post));
   t.strictSame(
     answers.map(({ status }) => status),
     [503, 503, 503, 503],
@@ -264,9 +268,9 @@ t.test('connections are counted', { skip }, async (t) => {
 });
 
 t.test('the end gives pending answers time', { skip }, async (t) => {
-  const { server, port, deaths } = await listen(t);
+  const { server, port, seen, deaths } = await listen(t);
   const late = ask(port, ...posted('/slow', 'a'));
-  await sleep(100);
+  t.ok(await eventually(async () => seen.length > 0));
   await Promise.all([server.close(), server.close()]);
   t.equal((await late).body, '"late"');
   t.equal((await ask(port, 'GET /headers HTTP/1.1\nHost: h')).status, 0, 'nobody listens');
