@@ -10,6 +10,7 @@ import type { Network } from '../base/ports/network.ts';
 import type { Random } from '../base/ports/random.ts';
 import type { Sign } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
+import { VITAL_HOLDERS_MAX } from '../ledger/role-holders.ts';
 import { addressText, type PeerAddress } from './messages/peer-address.ts';
 import { AddressBook } from './peers/address-book.ts';
 import { type BookKeeper, createBookKeeper } from './peers/book-keeper.ts';
@@ -22,6 +23,7 @@ import { Exchange } from './peers/peer-exchange.ts';
 import { Handshake, type HandshakeDeps } from './sessions/handshake.ts';
 import { Penalties } from './sessions/penalties.ts';
 import { SessionRegistry } from './sessions/session-registry.ts';
+import type { NetworkMiners } from './sessions/session-table.ts';
 import { STRANGERS_MAX } from './sessions/unproved-connections.ts';
 
 export interface PeeringOptions {
@@ -64,6 +66,7 @@ export interface PeeringDeps {
   readonly ephemeralKey: () => Uint8Array;
   /** Key of an address that is registered at the head. */
   readonly registeredKey: (address: Uint8Array) => Uint8Array | undefined;
+  readonly miners: () => NetworkMiners;
 }
 
 export class Peering {
@@ -190,8 +193,9 @@ export class Peering {
     const port = await network.listen({
       host,
       port: this.options.port,
-      // A replaced session may still be closing when its successor connects.
-      connectionsMax: connectionsMax + 2 * STRANGERS_MAX,
+      // Those of miners may be beside the others. A replaced session may still be closing when its successor
+      // connects.
+      connectionsMax: connectionsMax + VITAL_HOLDERS_MAX + 2 * STRANGERS_MAX,
       isKept: (other) => this.book.isConfigured(undefined, other),
     });
     this.listeningPort = port;

@@ -63,6 +63,8 @@ export function openPeering(
 ): Peering | undefined {
   const { blockchain, family, scheme, random, verifier, network, owner } = ports;
   if (network === undefined) return undefined;
+  const own = scheme.addressOf(ports.miner?.publicKey ?? owner.publicKey);
+  const mines = config.miner.enable && config.network.mode !== 'watcher';
   const registeredKey = (address: Uint8Array) => participantOf(blockchain.view, address)?.publicKey;
   const { declaredAddress, knownPeers, maxSimultaneousConnections, ...settings } = config.network;
   return new Peering(
@@ -104,6 +106,11 @@ export function openPeering(
       ...ports,
       network,
       registeredKey,
+      miners() {
+        const all = blockchain.countedMiners(ports.clock.now());
+        const others = all.filter((address) => !equal(address, own));
+        return { others, isMiner: mines && others.length < all.length };
+      },
       verify: (publicKey, message, signature) => verifier.verifyOne(publicKey, message, signature),
       ephemeralKey: () => family.generateKeyPair(random).publicKey,
     },

@@ -103,6 +103,7 @@ export async function maverick(
       penalties: new Penalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
       ownAddress: owner.address,
       isConfigured: () => false,
+      miners: () => ({ others: [], isMiner: false }),
     },
   );
   for (const protocol of [

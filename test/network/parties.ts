@@ -136,6 +136,7 @@ export function createParties(
           Array.isArray(options.configured)
             ? options.configured.includes(at)
             : options.configured === true,
+        miners: () => ({ others: [], isMiner: false }),
       },
     );
     options.prepare?.(sessions);

@@ -86,3 +86,35 @@ t.test('nobody can claim the miner of another', async (t) => {
   t.strictSame(listener.penalties.blacklisted(), [], 'its host is limited, and no more');
   t.match(listener.log.of('peer.limited'), [{ why: /Invalid signature of the miner/ }]);
 });
+
+t.test('miners find each other where there is no room for all nodes', async (t) => {
+  const names = (count: number, letter: string) =>
+    Array.from({ length: count }, (_, i) => `${letter}${i}`);
+  const [miners, others] = [names(6, 'm'), names(8, 'o')];
+  const network = await cluster(t, {
+    miners,
+    others,
+    set: ['miner.quorum=3', 'network.max-simultaneous-connections=2'],
+  });
+  // All know the same two miners, and each has room for two that are none.
+  const start = (name: string) =>
+    network.start(name, {
+      knows: ['m0', 'm1'],
+      set: [`network.declared-address=${network.member(name).host}:6864`],
+    });
+  const made: Awaited<ReturnType<typeof start>>[] = [];
+  for (const name of miners.slice(0, 2)) made.push(await start(name));
+  for (const name of others) await start(name);
+  await network.rounds(4);
+  for (const name of miners.slice(2)) made.push(await start(name));
+  await network.rounds(40);
+  const sessions = made.map(({ node }) => node.services.peers!.sessions.all());
+  const texts = new Set(made.map(({ text }) => text));
+  const withMiners = sessions.map(
+    (all) => all.filter(({ owner }) => texts.has(scheme.addressToText(owner))).length,
+  );
+  t.strictSame(withMiners, [5, 5, 5, 5, 5, 5]);
+  t.ok(sessions.every((all) => all.length <= 5 + 2));
+  const height = Math.min(...made.map(({ node }) => node.blockchain.tip().height));
+  t.ok(height > 20, `${height} blocks`);
+});

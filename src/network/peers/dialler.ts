@@ -12,11 +12,11 @@ import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { HandshakeRefused } from '../sessions/handshake-refused.ts';
 import type { Penalties } from '../sessions/penalties.ts';
 import type { SessionRegistry } from '../sessions/session-registry.ts';
+import type { Room } from '../sessions/session-table.ts';
 import type { AddressBook, Place } from './address-book.ts';
 import type { OwnMembership } from './own-membership.ts';
 
 export interface DiallerOptions {
-  readonly connectionsMax: number;
   readonly dialDelayMs: number;
   readonly connectionMs: number;
 }
@@ -31,6 +31,12 @@ export interface DiallerDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
+
+/** Who is at an address that was never dialled may be a miner. */
+const hasRoom = (room: Room, { configured, owner }: Place): boolean =>
+  room.forAnybody ||
+  (configured && room.forConfigured) ||
+  (owner === undefined ? room.forMiners.size > 0 : room.forMiners.has(latin1(owner)));
 
 /** The most dials at a time. */
 const DIALS_MAX = 8;
@@ -70,11 +76,9 @@ export class Dialler {
   private next(): boolean {
     const { sessions, book } = this.deps;
     if (this.stopped || this.dialling.size >= DIALS_MAX) return false;
-    const all = sessions.all();
-    const isFull = all.length >= this.options.connectionsMax;
-    // A session with a node outside the configuration makes room for a configured node.
-    if (isFull && all.every((one) => book.isConfigured(one.owner, one.remoteHost))) return false;
-    const address = book.pick((place) => this.isWorth(place) && (!isFull || place.configured));
+    const room = sessions.room();
+    if (!room.forAnybody && !room.forConfigured && room.forMiners.size === 0) return false;
+    const address = book.pick((place) => this.isWorth(place) && hasRoom(room, place));
     if (address === undefined) return false;
     void this.attempt(address);
     return true;

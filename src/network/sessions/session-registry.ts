@@ -25,7 +25,7 @@ import { Paces } from './pace.ts';
 import type { Penalties } from './penalties.ts';
 import { Protocols } from './protocols.ts';
 import type { NoticeHandler, Offence, RequestHandler, Session, Sessions } from './session.ts';
-import { SessionTable } from './session-table.ts';
+import { type NetworkMiners, type Room, SessionTable } from './session-table.ts';
 import { UnprovedConnections } from './unproved-connections.ts';
 
 export interface SessionsOptions {
@@ -45,6 +45,7 @@ export interface SessionsDeps {
   readonly ownAddress: Uint8Array;
   /** True for a node that the configuration names. */
   readonly isConfigured: (owner: Uint8Array | undefined, host: string) => boolean;
+  readonly miners: () => NetworkMiners;
 }
 
 const HANDSHAKE = 'hs/1.0.0';
@@ -81,12 +82,12 @@ export class SessionRegistry implements Sessions {
   private stopped = false;
 
   constructor(options: SessionsOptions, deps: SessionsDeps) {
-    const { clock, scheme, isConfigured } = deps;
+    const { clock, scheme, isConfigured, miners, ownAddress } = deps;
     const { handshakeMs } = options;
     this.options = options;
     this.deps = deps;
     this.wireName = wireNameOn(scheme);
-    this.table = new SessionTable({ ...options, ownAddress: deps.ownAddress, isConfigured });
+    this.table = new SessionTable({ ...options, ownAddress, isConfigured, miners });
     this.unproved = new UnprovedConnections(
       { handshakeMs, isKept: (host) => isConfigured(undefined, host) },
       clock,
@@ -110,6 +111,10 @@ export class SessionRegistry implements Sessions {
 
   all(): readonly ConnectedSession[] {
     return this.table.all();
+  }
+
+  room(): Room {
+    return this.table.room();
   }
 
   of(owner: Uint8Array): ConnectedSession | undefined {
@@ -178,14 +183,14 @@ export class SessionRegistry implements Sessions {
   /** The session, or the reason why this identity gets none on this connection. */
   private admit(identity: Identity, connection: PeerConnection): ConnectedSession | string {
     const { penalties, log } = this.deps;
-    const { owner } = identity;
+    const { owner, miner } = identity;
     const text = this.textOf(owner);
     if (this.stopped) return 'The node is stopping';
     const { remoteHost: host, remotePort: port, remoteId, outbound } = connection;
     penalties.prove(owner, remoteId);
     const reason = penalties.blacklistReason(owner, host);
     if (reason !== undefined) return `Peer with address '${text}' is blacklisted`;
-    const problem = this.table.makePlace({ owner, remoteHost: host, outbound });
+    const problem = this.table.makePlace({ owner, miner, remoteHost: host, outbound });
     if (problem === 'exists') return `Connection to peer with address '${text}' already exists`;
     if (problem === 'full') {
       return `Node reached maximum number of allowed connections ('${this.options.connectionsMax}')`;

@@ -3,28 +3,59 @@
  *
  * Invariants: there is one session for each owner; of two simultaneous connections, the one that
  * the lower owner address has dialled survives, so both ends choose the same; there are never more
- * sessions than allowed, and a configured node replaces the newest node that is not configured.
+ * sessions than allowed, where one with each other miner is beside them on a node that mines itself:
+ * without most of them it makes no block. Where the table is full, a configured node replaces one that is
+ * not, and a miner one that is neither.
  */
 import { compare, latin1 } from '../../base/bytes.ts';
+
+/** Who makes the blocks of the network now (counted-miners.ts). */
+export interface NetworkMiners {
+  /** The accounts of all but this node. */
+  readonly others: readonly Uint8Array[];
+  /** This node is a miner, too. */
+  readonly isMiner: boolean;
+}
 
 export interface SessionPlaces {
   readonly ownAddress: Uint8Array;
   readonly connectionsMax: number;
   /** True for a node that the configuration names. */
   readonly isConfigured: (owner: Uint8Array, host: string) => boolean;
+  readonly miners: () => NetworkMiners;
 }
 
 /** The facts that decide about the place of a session. */
 export interface Applicant {
   readonly owner: Uint8Array;
+  /** The account that makes its blocks. */
+  readonly miner: Uint8Array;
   readonly remoteHost: string;
   /** True where this node has dialled. */
   readonly outbound: boolean;
 }
 
+/** Whom the table has room for, if need be by another session that leaves. */
+export interface Room {
+  readonly forAnybody: boolean;
+  readonly forConfigured: boolean;
+  /** On a node that is a miner: accounts of others with which it has no session, as `latin1`. */
+  readonly forMiners: ReadonlySet<string>;
+}
+
+type Kind = 'configured' | 'miner' | 'any';
+
 export interface Placed extends Applicant {
   /** Removes the session from the table before it returns. */
   close(reason: string): void;
+}
+
+interface MinerSessions<S> {
+  /** Miners without a session, as `latin1`. */
+  readonly lacked: ReadonlySet<string>;
+  readonly sessions: ReadonlySet<S>;
+  /** They take no place of others. */
+  readonly isBeside: boolean;
 }
 
 export class SessionTable<S extends Placed> {
@@ -52,8 +83,23 @@ export class SessionTable<S extends Placed> {
       if (!this.isKept(applicant, existing)) return 'exists';
       existing.close('the other of two simultaneous connections is kept');
     }
-    if (this.byOwner.size < this.places.connectionsMax) return undefined;
-    return this.makeRoom(applicant) ? undefined : 'full';
+    const miners = this.minerSessions();
+    const isMiner = miners.lacked.has(latin1(applicant.miner));
+    if (this.hasRoom(miners) || (isMiner && miners.isBeside)) return undefined;
+    const kind = this.isConfigured(applicant) ? 'configured' : isMiner ? 'miner' : 'any';
+    const leaving = this.leavingFor(kind, miners);
+    leaving?.close(`a ${kind} node takes its place`);
+    return leaving === undefined ? 'full' : undefined;
+  }
+
+  room(): Room {
+    const miners = this.minerSessions();
+    const forAnybody = this.hasRoom(miners);
+    return {
+      forAnybody,
+      forConfigured: forAnybody || this.leavingFor('configured', miners) !== undefined,
+      forMiners: miners.isBeside ? miners.lacked : new Set(),
+    };
   }
 
   add(session: S): void {
@@ -71,11 +117,28 @@ export class SessionTable<S extends Placed> {
     return isSimultaneous && outbound === ownIsLower;
   }
 
-  private makeRoom({ owner, remoteHost }: Applicant): boolean {
-    const { isConfigured } = this.places;
-    if (!isConfigured(owner, remoteHost)) return false;
-    const other = this.all().findLast((one) => !isConfigured(one.owner, one.remoteHost));
-    other?.close('a peer of the configuration takes its place');
-    return other !== undefined;
+  private isConfigured({ owner, remoteHost }: Applicant): boolean {
+    return this.places.isConfigured(owner, remoteHost);
+  }
+
+  /** One for each other miner, however many nodes it has. */
+  private minerSessions(): MinerSessions<S> {
+    const { others, isMiner } = this.places.miners();
+    const lacked = new Set(others.map(latin1));
+    const sessions = new Set(this.all().filter(({ miner }) => lacked.delete(latin1(miner))));
+    return { lacked, sessions, isBeside: isMiner };
+  }
+
+  private hasRoom({ sessions, isBeside }: MinerSessions<S>): boolean {
+    const beside = isBeside ? sessions.size : 0;
+    return this.byOwner.size - beside < this.places.connectionsMax;
+  }
+
+  /** The newest, and a miner only where nobody else can leave. */
+  private leavingFor(kind: Kind, { sessions, isBeside }: MinerSessions<S>): S | undefined {
+    if (kind === 'any') return undefined;
+    const others = this.all().filter((one) => !this.isConfigured(one));
+    const other = others.findLast((one) => !sessions.has(one));
+    return other ?? (kind === 'configured' && !isBeside ? others.at(-1) : undefined);
   }
 }

@@ -57,7 +57,11 @@ export const network = {
     'Pause before a failing peer is dialled again; for known-peers 5s at most.',
   ),
   'break-idle-connections-timeout': setting(time, '1m', 'Silence after which a session is closed.'),
-  'max-simultaneous-connections': setting(COUNT, 30, 'Sessions at once.'),
+  'max-simultaneous-connections': setting(
+    COUNT,
+    30,
+    'Sessions at once; on a miner, one with each other miner comes beside them.',
+  ),
   'max-inbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
   'max-outbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
   'attempt-connection-delay': setting(time, '5s', 'Pause between dialling attempts.'),

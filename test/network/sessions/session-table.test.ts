@@ -1,23 +1,42 @@
 import t from 'tap';
-import { type Placed, SessionTable } from '../../../src/network/sessions/session-table.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
+import {
+  type NetworkMiners,
+  type Placed,
+  SessionTable,
+} from '../../../src/network/sessions/session-table.ts';
 
 const OWN = Uint8Array.of(5);
 const LOWER = Uint8Array.of(1);
 const HIGHER = Uint8Array.of(9);
+const NO_MINERS: NetworkMiners = { others: [], isMiner: false };
 
-function table(connectionsMax: number, configuredHost = '') {
+const applicant = (
+  owner: Uint8Array,
+  outbound: boolean,
+  remoteHost = '10.0.0.1',
+  miner = owner,
+) => ({
+  owner,
+  miner,
+  outbound,
+  remoteHost,
+});
+
+function table(connectionsMax: number, configuredHost = '', miners = NO_MINERS) {
   const closed: Placed[] = [];
   const sessions = new SessionTable<Placed>({
     ownAddress: OWN,
     connectionsMax,
     isConfigured: (_owner, host) => host === configuredHost,
+    miners: () => miners,
   });
   function open(owner: Uint8Array, outbound: boolean, remoteHost = '10.0.0.1'): Placed {
     const close = (): void => {
       sessions.remove(session);
       closed.push(session);
     };
-    const session: Placed = { owner, outbound, remoteHost, close };
+    const session: Placed = { owner, miner: owner, outbound, remoteHost, close };
     sessions.add(session);
     return session;
   }
@@ -36,7 +55,7 @@ t.test('of two simultaneous connections both ends keep the same', async (t) => {
   for (const { owner, existing, dialled, place, why } of cases) {
     const { sessions, closed, open } = table(1);
     const session = open(owner, existing);
-    t.equal(sessions.makePlace({ owner, outbound: dialled, remoteHost: '10.0.0.1' }), place, why);
+    t.equal(sessions.makePlace(applicant(owner, dialled)), place, why);
     t.strictSame(closed, place === undefined ? [session] : [], why);
   }
 });
@@ -45,13 +64,50 @@ t.test('a full table', async (t) => {
   const { sessions, closed, open } = table(2, '10.0.0.9');
   const [, newest] = [open(LOWER, true), open(HIGHER, true)];
   const owner = Uint8Array.of(7);
-  t.equal(sessions.makePlace({ owner, outbound: false, remoteHost: '10.0.0.3' }), 'full');
-  t.equal(sessions.makePlace({ owner, outbound: false, remoteHost: '10.0.0.9' }), undefined);
+  t.equal(sessions.makePlace(applicant(owner, false, '10.0.0.3')), 'full');
+  t.equal(sessions.makePlace(applicant(owner, false, '10.0.0.9')), undefined);
   t.strictSame(closed, [newest], 'the newest makes room for a node of the configuration');
 
   const kept = table(1, '10.0.0.9');
   kept.open(LOWER, true, '10.0.0.9');
-  t.equal(kept.sessions.makePlace({ owner, outbound: true, remoteHost: '10.0.0.9' }), 'full');
+  t.equal(kept.sessions.makePlace(applicant(owner, true, '10.0.0.9')), 'full');
+});
+
+t.test('a full table, and miners', async (t) => {
+  const [first, second, third] = [20, 21, 22].map((byte) => Uint8Array.of(byte)) as [
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+  ];
+  const others = [first, second, third];
+  const { sessions, closed, open } = table(1, '10.0.0.9', { others, isMiner: false });
+  const plain = open(LOWER, true);
+  t.equal(sessions.makePlace(applicant(HIGHER, false)), 'full');
+  t.strictSame(sessions.room(), { forAnybody: false, forConfigured: true, forMiners: new Set() });
+  t.equal(sessions.makePlace(applicant(first, false)), undefined);
+  t.strictSame(closed, [plain], 'a miner replaces one that is none');
+  const miner = open(first, false);
+  t.equal(sessions.makePlace(applicant(second, false)), 'full', 'but no other miner');
+  t.equal(sessions.makePlace(applicant(HIGHER, true, '10.0.0.9')), undefined);
+  t.strictSame(closed, [plain, miner], 'a configured node replaces a miner');
+
+  const own = table(1, '10.0.0.9', { others, isMiner: true });
+  for (const one of [LOWER, first, second]) {
+    t.equal(own.sessions.makePlace(applicant(one, false)), undefined);
+    own.open(one, false);
+  }
+  t.strictSame(own.closed, [], 'other miners are beside the others on a miner');
+  t.equal(own.sessions.makePlace(applicant(HIGHER, false)), 'full');
+  const again = applicant(HIGHER, false, '10.0.0.1', first);
+  t.equal(own.sessions.makePlace(again), 'full', 'one node of each');
+  const { forAnybody, forMiners } = own.sessions.room();
+  t.strictSame([forAnybody, [...forMiners]], [false, [latin1(third)]], 'who is still lacked');
+  t.equal(own.sessions.makePlace(applicant(HIGHER, true, '10.0.0.9')), undefined);
+  t.strictSame(
+    own.closed.map(({ owner }) => owner),
+    [LOWER],
+    'no miner leaves for a configured node',
+  );
 });
 
 t.test('only the session of its owner is removed', async (t) => {

@@ -98,6 +98,7 @@ export async function connectPeer(
       penalties: new Penalties({ suspensionMs: 1, blacklistMs: 1, blacklisting: false }, clock),
       ownAddress: address,
       isConfigured: () => false,
+      miners: () => ({ others: [], isMiner: false }),
     },
   );
   const { head, newBlock, ids, blocks, blockTxs } = blockProtocols;
