@@ -104,7 +104,7 @@ export class TimeSource {
   }
 
   private within(ms: number): number {
-    return Math.min(ms, this.options.fatalMs / PARTS_OF_FATAL);
+    return Math.ceil(Math.min(ms, this.options.fatalMs / PARTS_OF_FATAL, TIMER_MS_MAX));
   }
 
   private async round(): Promise<void> {

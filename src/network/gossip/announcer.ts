@@ -10,7 +10,7 @@ import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
 import type { Pool } from '../../mempool/pool.ts';
-import { encodeTxHashes, txProtocols } from '../messages/transaction-messages.ts';
+import { encodeTxHashes, txLimits, txProtocols } from '../messages/transaction-messages.ts';
 import type { Session } from '../sessions/session.ts';
 import { type PeerNumber, Spread, type SpreadRecord } from './spread.ts';
 
@@ -65,7 +65,8 @@ export class Announcer {
   private stopped = false;
 
   constructor(options: AnnouncerOptions, ports: AnnouncerPorts) {
-    this.options = options;
+    // Peers take no longer lists.
+    this.options = { ...options, batchMax: Math.min(options.batchMax, txLimits.countMax) };
     this.ports = ports;
     const isWaiting = (hash: string): boolean => ports.index.waits(hash);
     this.spread = new Spread({ enough: options.minBroadcast, isWaiting });

@@ -10,6 +10,7 @@ import type { ConnectedSession, StreamHandler } from './connected-session.ts';
 import { Life } from './life.ts';
 import { versionText } from './node-version.ts';
 import { createNoticeQueue, type NoticeQueue } from './notices.ts';
+import { STREAMS_MIN } from './protocols.ts';
 import { Serving, type ServingPorts } from './serving.ts';
 import type { Offence, RequestHandler } from './session.ts';
 
@@ -58,7 +59,8 @@ export function openSession(
     },
     converse(protocol, timeoutMs, action) {
       const { messageBytesMax = 0, concurrent = 1 } = ports.streamHandler(protocol) ?? {};
-      const limits = { bytesMax: messageBytesMax, concurrent };
+      // How many a node serves is a setting of its own; so many every node takes.
+      const limits = { bytesMax: messageBytesMax, concurrent: Math.min(concurrent, STREAMS_MIN) };
       return asking.converse(protocol, limits, timeoutMs, action);
     },
     notify(protocol, message) {

@@ -13,6 +13,8 @@ interface Served {
 
 /** Requests that may wait at the transport in addition to those that are being answered. */
 const SPARE_STREAMS = 4;
+/** Of one protocol, so many are open at a time whatever the settings of a node. */
+export const STREAMS_MIN = SPARE_STREAMS + 1;
 
 export class Protocols {
   readonly requests = new Map<string, RequestHandler>();

@@ -54,6 +54,7 @@ export function crossChecks(
     });
   };
   checkChain(config, wrong);
+  checkRounds(config, wrong);
   checkNetwork(config, wrong);
   checkTls(config, wrong);
   checkSigner(config, wrong);
@@ -84,6 +85,24 @@ function checkChain({ blockchain: { consensus, custom }, ntp }: Config, wrong: W
       'no feature could ever be activated',
     );
   }
+}
+
+/** A chain whose last block is older counts as outdated, and blocks may be missed. */
+const ROUNDS_MIN = 3;
+
+function checkRounds({ blockchain: { consensus, custom }, miner }: Config, wrong: Wrong): void {
+  const isPoa = consensus.type === 'poa';
+  const roundMs = isPoa
+    ? consensus.roundDuration.ms + consensus.syncDuration.ms
+    : custom.genesis.averageBlockDelay.ms;
+  const limit = miner.intervalAfterLastBlockThenGenerationIsAllowed;
+  if (limit.ms >= ROUNDS_MIN * roundMs) return;
+  wrong(
+    'miner.interval-after-last-block-then-generation-is-allowed',
+    limit.text,
+    `expected at least ${ROUNDS_MIN} times the ${isPoa ? 'length of a round' : 'average-block-delay'}`,
+    'else no block is made once one is late',
+  );
 }
 
 function checkNetwork({ synchronization, network }: Config, wrong: Wrong): void {
@@ -192,6 +211,15 @@ function checkContracts(
   if (!dockerEngine.enable) return;
   const isPoa = consensus.type === 'poa';
   const most = isPoa ? consensus.roundDuration : custom.genesis.averageBlockDelay;
+  const { contractAuthExpiresIn: token } = dockerEngine;
+  if (token.ms < timeout.ms) {
+    wrong(
+      'docker-engine.contract-auth-expires-in',
+      token.text,
+      `expected at least execution-limits.timeout = ${timeout.text}`,
+      'a call may read the state until its time is over',
+    );
+  }
   if (timeout.ms < most.ms) return;
   const name = isPoa ? 'consensus.round-duration' : 'custom.genesis.average-block-delay';
   wrong(
@@ -202,12 +230,22 @@ function checkContracts(
   );
 }
 
+/** Twice the time after which a node that has nothing to say shows that it is there, and the way of it. */
+const IDLE_MS_MIN = 45_000;
+
 /** Warnings for values that are legal but seldom intended. */
 function warningsOf(config: Config): string[] {
   const { network, restApi, miner, blockchain, dockerEngine, storage } = config;
   const warnings = quorumWarnings(miner.quorum, blockchain.custom.genesis);
   if (!network.handshakeCheck) {
     warnings.push('network.handshake-check = no: peers are not asked who they are');
+  }
+  const idle = network.breakIdleConnectionsTimeout;
+  if (idle.ms < IDLE_MS_MIN) {
+    warnings.push(
+      `network.break-idle-connections-timeout = ${idle.text}: other nodes may say nothing for 20 seconds, so ` +
+        'their sessions end again and again; take 45s or more',
+    );
   }
   const hash = restApi.apiKeyHash;
   if (hash !== undefined && hash === restApi.privacyApiKeyHash) {

@@ -171,6 +171,13 @@ export function duration(min = 0, max = Number.MAX_SAFE_INTEGER, range = ''): Ki
   };
 }
 
+/** `least` in the form of a file. */
+export const durationFrom = (least: string): Kind<Duration> => {
+  const value = duration().parse(least, { home: '', ticker: '' });
+  if (value instanceof Wrong) throw new Error(value.expected);
+  return duration(value.ms, Number.MAX_SAFE_INTEGER, `of at least ${least}`);
+};
+
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   '': 1,
   b: 1,
@@ -195,7 +202,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
 };
 
 /** Bytes; kB, MB, GB are powers of 1000, KiB, MiB, GiB (and K, M, G) of 1024. */
-export const sizeFrom = (min: number): Kind<number> => ({
+export const sizeFrom = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> => ({
   name: 'size',
   parse(raw) {
     const match = /^(\d+)\s*([a-z]*)$/i.exec(String(raw).trim());
@@ -204,6 +211,7 @@ export const sizeFrom = (min: number): Kind<number> => ({
     if (!Number.isSafeInteger(bytes)) {
       return new Wrong('a size such as "100MiB", "64 KiB" or 1048576');
     }
+    if (bytes > max) return new Wrong(`at most ${max} bytes`);
     return bytes < min ? new Wrong(`at least ${min} bytes`) : bytes;
   },
   show: (value) => value,

@@ -1,13 +1,31 @@
 /**
  * Settings of peer connections, clock, block making and synchronisation (node.md#configuration).
  */
-import { bool, duration, int, size } from './kinds.ts';
+import { bool, duration, durationFrom, int, type Kind, sizeFrom, Wrong } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import { choice, hostName, hostPort, list, path, textLike, timeServer } from './text-kinds.ts';
 
 const COUNT = int(1, 1_000_000);
 const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
 const time = duration();
+/** A block comes whole within seconds, and a branch of 500 blocks has to be kept (adopt-branch.ts). */
+const BLOCK_BYTES = sizeFrom(1024, 32 * 1024 * 1024);
+/** The journal of the pool ends at 2 GB, and has twice as much before it is rewritten. */
+const POOL_BYTES = sizeFrom(0, 900 * 1024 * 1024);
+const NAME = textLike({
+  name: 'text',
+  expected: 'a name of at most 127 bytes',
+  pattern: /^.{1,127}$/,
+});
+const NAME_BYTES_MAX = 127;
+const nodeName: Kind<string> = {
+  ...NAME,
+  parse(raw, context) {
+    const name = NAME.parse(raw, context);
+    const isLong = typeof name === 'string' && Buffer.byteLength(name) > NAME_BYTES_MAX;
+    return isLong ? new Wrong(`a name of at most ${NAME_BYTES_MAX} bytes`) : name;
+  },
+};
 const IGNORED = { ignored: true } as const;
 
 export const network = {
@@ -28,7 +46,7 @@ export const network = {
     'Number sent to peers with the name.',
   ),
   'node-name': derived<string>(
-    textLike({ name: 'text', expected: 'a name of at most 127 bytes', pattern: /^.{1,127}$/ }),
+    nodeName,
     'Node-<nonce>',
     (read) => `Node-${read('network.nonce')}`,
     'Name sent to peers.',
@@ -56,7 +74,11 @@ export const network = {
     '1m',
     'Pause before a failing peer is dialled again; for known-peers 5s at most.',
   ),
-  'break-idle-connections-timeout': setting(time, '1m', 'Silence after which a session is closed.'),
+  'break-idle-connections-timeout': setting(
+    durationFrom('1s'),
+    '1m',
+    'Silence after which a session is closed.',
+  ),
   'max-simultaneous-connections': setting(
     COUNT,
     30,
@@ -64,11 +86,19 @@ export const network = {
   ),
   'max-inbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
   'max-outbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
-  'attempt-connection-delay': setting(time, '5s', 'Pause between dialling attempts.'),
-  'connection-timeout': setting(time, '30s', 'Limit for opening a connection.'),
-  'handshake-timeout': setting(time, '30s', 'Limit for the handshake.'),
+  'attempt-connection-delay': setting(
+    durationFrom('100ms'),
+    '5s',
+    'Pause between dialling attempts.',
+  ),
+  'connection-timeout': setting(durationFrom('1s'), '30s', 'Limit for opening a connection.'),
+  'handshake-timeout': setting(durationFrom('1s'), '30s', 'Limit for the handshake.'),
   'enable-peers-exchange': setting(bool, 'yes', 'Exchange addresses with peers.'),
-  'peers-request-interval': setting(time, '2m', 'How often peers are asked for addresses.'),
+  'peers-request-interval': setting(
+    durationFrom('10s'),
+    '2m',
+    'How often peers are asked for addresses.',
+  ),
   'tx-buffer-size': setting(
     COUNT,
     10000,
@@ -97,24 +127,24 @@ export const ntp = {
     { aliases: [{ key: 'ntp.server', quiet: true }] },
   ),
   'request-timeout': setting(
-    time,
+    durationFrom('100ms'),
     '10s',
     'Limit for one answer. Until the first answers the clock of the machine serves.',
   ),
-  'expiration-timeout': setting(time, '1m', 'How long an answer counts as fresh.'),
+  'expiration-timeout': setting(durationFrom('100ms'), '1m', 'How long an answer counts as fresh.'),
   'fatal-timeout': optional(
-    time,
+    durationFrom('4s'),
     'Time without answers on which more than half of the servers agree, after which the node ends ' +
       '(exit code 69). Required for PoA.',
   ),
   'max-step': setting(
-    time,
+    durationFrom('1s'),
     '10s',
     "Largest step of the clock that is taken at once. A larger one needs the machine's own clock, or " +
       'three servers that agree on it three times running; else it is refused with a warning.',
   ),
   'max-deviation': setting(
-    time,
+    durationFrom('1s'),
     '1h',
     "Farthest that all steps together lead from the machine's own clock; more is refused with a " +
       "warning, and the machine's clock has to be set.",
@@ -139,7 +169,11 @@ export const miner = {
     'With feature 1004: make no block more than max-rollback above the final one before a quorum has ' +
       'voted. Without it two parts of a network can both go on for long. Fewer than four voters never wait.',
   ),
-  'no-quorum-mining-delay': setting(time, '5s', 'Pause when the quorum is missing.'),
+  'no-quorum-mining-delay': setting(
+    durationFrom('100ms'),
+    '5s',
+    'Pause when the quorum is missing.',
+  ),
   'minimal-block-generation-offset': setting(
     time,
     '200ms',
@@ -154,7 +188,7 @@ export const miner = {
     'Tip extension: transactions added per version.',
     IGNORED,
   ),
-  'max-block-size-in-bytes': setting(size, 1048576, 'Transaction bytes in a block.', {
+  'max-block-size-in-bytes': setting(BLOCK_BYTES, 1048576, 'Transaction bytes in a block.', {
     network: true,
   }),
   'pulling-buffer-size': setting(COUNT, 100, 'Transactions taken from the pool at once.', IGNORED),
@@ -178,8 +212,8 @@ export const synchronization = {
   ),
   'max-chain-length': setting(COUNT, 101, 'Block ids in one request.', IGNORED),
   'extension-batch-size': setting(COUNT, 10, 'Blocks in one request.'),
-  'synchronization-timeout': setting(time, '40s', 'Limit for an answer with blocks.'),
-  'score-ttl': setting(time, '90s', 'How long the score sent by a peer counts.'),
+  'synchronization-timeout': setting(durationFrom('5s'), '40s', 'Limit for an answer with blocks.'),
+  'score-ttl': setting(durationFrom('45s'), '90s', 'How long the score sent by a peer counts.'),
   'invalid-blocks-storage': {
     'max-size': setting(COUNT, 30000, 'Invalid block ids remembered.'),
     timeout: setting(time, '5m', 'How long they are remembered.'),
@@ -191,17 +225,25 @@ export const synchronization = {
   'transaction-broadcaster': {
     'min-broadcast-count': setting(COUNT, 2, 'Peers that must receive a new transaction.'),
     'max-broadcast-count': setting(COUNT, 30, 'Most peers to which it is sent.'),
-    'max-batch-size': setting(COUNT, 500, 'Transactions in one batch.'),
+    'max-batch-size': setting(int(50, 1_000_000), 500, 'Transactions in one batch, 500 at most.'),
     'max-batch-time': setting(time, '500ms', 'Longest wait for a batch to fill.'),
-    'retry-delay': setting(time, '20s', 'Pause before missing deliveries are repeated.'),
+    'retry-delay': setting(
+      durationFrom('1s'),
+      '20s',
+      'Pause before missing deliveries are repeated.',
+    ),
     'known-tx-cache-size': setting(COUNT, 100000, 'Checked transactions remembered.'),
     'known-tx-cache-time': setting(time, '20s', 'How long they are remembered.'),
   },
 };
 
 export const utx = {
-  'memory-limit': setting(size, '100MiB', 'Bytes of transactions the pool holds.'),
-  'cleanup-interval': setting(time, '5m', 'How often expired transactions are removed.'),
+  'memory-limit': setting(POOL_BYTES, '100MiB', 'Bytes of transactions the pool holds.'),
+  'cleanup-interval': setting(
+    durationFrom('1s'),
+    '5m',
+    'How often expired transactions are removed.',
+  ),
   'allow-transactions-from-smart-accounts': setting(bool, 'yes', 'Accept scripted senders.'),
   'tx-expire-timeout': setting(
     duration(300_000, 96 * 3_600_000, 'from 5 minutes to 96 hours'),
@@ -210,5 +252,5 @@ export const utx = {
     { network: true },
   ),
   'rebroadcast-threshold': setting(time, '5m', 'Age at which a waiting transaction is sent again.'),
-  'rebroadcast-interval': setting(time, '5m', 'How often that is done.'),
+  'rebroadcast-interval': setting(durationFrom('1m'), '5m', 'How often that is done.'),
 };

@@ -4,7 +4,7 @@
  */
 import { PRIVATE_DATA_BYTES_MAX } from '../../base/ports/private-store.ts';
 import { namedKeys } from './key-kinds.ts';
-import { bool, duration, int, size, sizeFrom } from './kinds.ts';
+import { bool, duration, durationFrom, int, size, sizeFrom } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import {
   address,
@@ -190,17 +190,21 @@ export const privacy = {
     'secret-access-key': optional(secretText, 'Vendor s3: secret of the access key.', SECRET),
   },
   replier: {
-    parallelism: setting(COUNT, 10, 'Requests of peers answered at a time.'),
+    parallelism: setting(int(1, 200), 10, 'Requests of peers answered at a time.'),
   },
   synchronizer: {
-    'request-timeout': setting(time, '2m', 'Limit for one transfer.'),
-    'init-retry-delay': setting(time, '5s', 'Pause after a first failure.'),
+    'request-timeout': setting(durationFrom('5s'), '2m', 'Limit for one transfer.'),
+    'init-retry-delay': setting(durationFrom('100ms'), '5s', 'Pause after a first failure.'),
     'inventory-stream-timeout': setting(time, '15s', 'Accepted for files of other nodes.', IGNORED),
     'inventory-request-delay': setting(time, '3s', 'Pause before announcements are requested.'),
     'inventory-timestamp-threshold': setting(time, '10m', 'Age up to which data are announced.'),
     'crawling-parallelism': setting(COUNT, 100, 'Transfers at once.'),
     'max-attempt-count': setting(COUNT, 24, 'Attempts before data count as lost.'),
-    'lost-data-processing-delay': setting(time, '10m', 'How often lost data are tried again.'),
+    'lost-data-processing-delay': setting(
+      durationFrom('1s'),
+      '10m',
+      'How often lost data are tried again.',
+    ),
     'failed-peers-cache-size': setting(COUNT, 100, 'Failing peers remembered.'),
     'failed-peers-cache-expire-timeout': setting(time, '10m', 'How long they are remembered.'),
   },
@@ -341,7 +345,11 @@ export const dockerEngine = {
     'expire-after': setting(time, '60m', 'How long they are remembered.'),
     'max-buffer-size': setting(COUNT, 10, 'Status records in one batch.'),
     'max-buffer-time': setting(time, '100ms', 'Longest wait for a batch to fill.'),
-    'utx-cleanup-interval': setting(time, '1m', 'How often failed calls leave the pool.'),
+    'utx-cleanup-interval': setting(
+      durationFrom('1s'),
+      '1m',
+      'How often failed calls leave the pool.',
+    ),
     'contract-error-quorum': setting(COUNT, 2, 'Miners whose error makes a call fail permanently.'),
   },
 };

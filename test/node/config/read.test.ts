@@ -252,12 +252,12 @@ t.test(
 t.test('durations keep how they were written', async (t) => {
   const { config } = await read(
     `${LEAST} blockchain.consensus { round-duration = "1 minute", sync-duration = 1500ms }
-     utx.tx-expire-timeout = 90 minutes, network.handshake-timeout = 250`,
+     utx.tx-expire-timeout = 90 minutes, network.handshake-timeout = 2500`,
   );
   t.same(config.blockchain.consensus.roundDuration, { ms: 60_000, text: '1 minute' });
   t.same(config.blockchain.consensus.syncDuration, { ms: 1500, text: '1500 milliseconds' });
   t.same(config.utx.txExpireTimeout, { ms: 5_400_000, text: '90 minutes' });
-  t.same(config.network.handshakeTimeout, { ms: 250, text: '250 milliseconds' });
+  t.same(config.network.handshakeTimeout, { ms: 2500, text: '2500 milliseconds' });
   const { message } = await problems(`${LEAST} utx.tx-expire-timeout = 1m`);
   t.match(message, /from 5 minutes to 96 hours/);
 });
@@ -465,6 +465,38 @@ t.test('a signer over the network needs certificates, and has one place', async 
   t.match(await about(both), /expected either socket or host/);
   const { config } = await read(`${some}, signer.tls.ca = "/c"`);
   t.match(config.signer, { host: '10.0.0.5', port: 6870, types: [105, 114, 120] });
+});
+
+t.test('values with which a node would harm itself or its peers', async (t) => {
+  const wrong: readonly [text: string, expected: RegExp][] = [
+    [`network.node-name = ${'ё'.repeat(64)}`, /a name of at most 127 bytes/],
+    ['network.peers-request-interval = 900ms', /a duration of at least 10s/],
+    ['network.break-idle-connections-timeout = 0', /a duration of at least 1s/],
+    ['network.attempt-connection-delay = 0', /a duration of at least 100ms/],
+    ['ntp.expiration-timeout = 0', /a duration of at least 100ms/],
+    ['ntp.max-deviation = 0', /a duration of at least 1s/],
+    ['synchronization.synchronization-timeout = 100ms', /a duration of at least 5s/],
+    ['synchronization.score-ttl = 20s', /a duration of at least 45s/],
+    ['synchronization.transaction-broadcaster.max-batch-size = 1', /an integer from 50/],
+    ['miner.max-block-size-in-bytes = 0', /at least 1024 bytes/],
+    ['miner.max-block-size-in-bytes = 256MiB', /at most 33554432 bytes/],
+    ['utx.memory-limit = 1GiB', /at most 943718400 bytes/],
+    ['utx.rebroadcast-interval = 1s', /a duration of at least 1m/],
+    ['privacy.replier.parallelism = 1000', /an integer from 1 to 200/],
+    [
+      'miner.interval-after-last-block-then-generation-is-allowed = 2m, genesis.average-block-delay = 1m',
+      /at least 3 times the average-block-delay/,
+    ],
+    [
+      'docker-engine { enable = yes, contract-auth-expires-in = 4s }',
+      /contract-auth-expires-in = 4 seconds: expected at least execution-limits.timeout = 5 seconds/,
+    ],
+  ];
+  for (const [text, expected] of wrong) {
+    t.match((await problems(`${LEAST} ${text}`)).message, expected, text);
+  }
+  const { warnings } = await read(`${LEAST} network.break-idle-connections-timeout = 20s`);
+  t.match(warnings.join(), /break-idle-connections-timeout = 20 seconds: other nodes/);
 });
 
 t.test('too few undo records for branches that votes decide between', async (t) => {
