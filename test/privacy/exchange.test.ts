@@ -137,3 +137,20 @@ t.test('scenario 46: a 114 that falls out of the chain and comes back', async (t
   await network.seconds(30);
   t.equal(b.log.of('privacy.fetched').length, 1, 'it was fetched once');
 });
+
+t.test('a node that serves more at a time asks for no more than others serve', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['b'] });
+  const a = await network.keep('a', { set: ['privacy.replier.parallelism=1'] });
+  const b = await network.keep('b', { set: ['privacy.replier.parallelism=200'] });
+  const policyId = await network.policy([a], [a, b]);
+  const items = Array.from({ length: 40 }, () => randomBytes(100_000));
+  for (const bytes of items) await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.rounds(6);
+  await network.change(a, policyId, 'add', [b], [a, b]);
+  const start = network.clock.now();
+  await network.until('all items', () => b.log.of('privacy.fetched').length === items.length);
+  // Whoever has failed once is left alone for ten minutes.
+  const seconds = (network.clock.now() - start) / 1000;
+  t.ok(seconds < 300, `after ${seconds} s`);
+  t.strictSame([...a.log.of('peer.offence'), ...b.log.of('peer.offence')], []);
+});

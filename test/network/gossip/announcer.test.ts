@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
-import { Announcer } from '../../../src/network/gossip/announcer.ts';
+import { Announcer, type AnnouncerOptions } from '../../../src/network/gossip/announcer.ts';
 import { decodeTxHashes } from '../../../src/network/messages/transaction-messages.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 import { scheme } from '../parties.ts';
@@ -18,11 +18,15 @@ const hash = (i: number): string => latin1(new Uint8Array(32).fill(i));
 
 /** An announcer of a pool that holds the given hashes. */
 function announcer(t: Test, ...names: string[]) {
+  return announcerOf(t, OPTIONS, names);
+}
+
+function announcerOf(t: Test, options: AnnouncerOptions, names: readonly string[]) {
   const waiting = new Set(names);
   const clock = fakeClock(0);
   let isFarBehind = false;
   const entries: { hash: string; timestamp: number; announced: boolean }[] = [];
-  const it = new Announcer(OPTIONS, {
+  const it = new Announcer(options, {
     scheme,
     clock,
     isFarBehind: () => isFarBehind,
@@ -64,6 +68,17 @@ t.test('a newcomer hears of all that waits, in batches', async (t) => {
   t.strictSame(got, [[hash(1), hash(2), hash(3)]], 'a full batch goes at once');
   await clock.advance(OPTIONS.batchMs);
   t.strictSame(got[1], [hash(4)], 'the rest after a moment');
+});
+
+t.test('no batch is longer than peers take', async (t) => {
+  const names = Array.from({ length: 1200 }, (_, i) => latin1(Buffer.alloc(32, `${i}.`)));
+  const { clock, peer } = announcerOf(t, { ...OPTIONS, batchMax: 1000 }, names);
+  const { got } = peer();
+  await clock.advance(2 * OPTIONS.batchMs);
+  t.strictSame(
+    got.map(({ length }) => length),
+    [500, 500, 200],
+  );
 });
 
 t.test('until enough peers have it', async (t) => {
