@@ -230,6 +230,8 @@ function checkContracts(
   );
 }
 
+/** The shortest delay of a block (consensus/pos-formulas.ts) is half of it. */
+const POS_DELAY_MS_MIN = 10_000;
 /** Twice the time after which a node that has nothing to say shows that it is there, and the way of it. */
 const IDLE_MS_MIN = 45_000;
 
@@ -265,6 +267,13 @@ function warningsOf(config: Config): string[] {
         'stays on its branch, whatever the votes say',
     );
   }
+  const { averageBlockDelay } = blockchain.custom.genesis;
+  if (blockchain.consensus.type === 'pos' && averageBlockDelay.ms < POS_DELAY_MS_MIN) {
+    warnings.push(
+      `blockchain.custom.genesis.average-block-delay = ${averageBlockDelay.text}: no block comes within 5 seconds, ` +
+        'so below 10s stakes count for little or nothing; take 10s or more in a new network',
+    );
+  }
   const { enable, pull, remoteRegistries, allowedImages } = dockerEngine;
   const names = remoteRegistries.length + allowedImages.length;
   if (enable && pull === 'missing' && names === 0) {
@@ -282,6 +291,12 @@ function quorumWarnings(quorum: number | undefined, genesis: GenesisConfig): str
     ({ roles }) => roles.includes('miner') && !roles.includes('banned'),
   ).length;
   const majority = majorityOf(miners);
+  if (quorum !== undefined && miners > 0 && quorum >= miners) {
+    return [
+      `miner.quorum = ${quorum}: the genesis block has ${miners} miners, so ${miners - 1} others, and no block is ` +
+        'made before there are more',
+    ];
+  }
   if (quorum === undefined || quorum >= majority) return [];
   return [
     `miner.quorum = ${quorum} is less than ${majority}, which with this node is a majority of the ` +

@@ -497,6 +497,8 @@ t.test('values with which a node would harm itself or its peers', async (t) => {
   }
   const { warnings } = await read(`${LEAST} network.break-idle-connections-timeout = 20s`);
   t.match(warnings.join(), /break-idle-connections-timeout = 20 seconds: other nodes/);
+  const pos = await read(`${LEAST} genesis.average-block-delay = 3s`);
+  t.match(pos.warnings.join(), /average-block-delay = 3 seconds: no block comes within 5 seconds/);
 });
 
 t.test('too few undo records for branches that votes decide between', async (t) => {
