@@ -1,7 +1,8 @@
 /** Checks of several settings of the data service together (data-service.md#settings). */
-import { isLoopback } from './checks.ts';
+
 import type { Problem, SourceOf } from './problems.ts';
 import type { Config } from './settings.ts';
+import { isLoopback } from './text-kinds.ts';
 
 type DataSettings = Config['dataService'];
 

@@ -340,3 +340,6 @@ function allOf([first, ...more]: readonly Wrong[]): Wrong | undefined {
   const others = [...first.others, ...more.flatMap((one) => [one, ...one.others])];
   return new Wrong(first.expected, first.fix, first.at, others);
 }
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host.startsWith('127.');

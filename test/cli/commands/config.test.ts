@@ -87,7 +87,7 @@ t.test('check --strict takes unknown keys for errors', async (t) => {
   t.equal(strict.code, 1);
   t.match(jsonLines(strict.stdout)[0], {
     ok: false,
-    warnings: [/bind-address is not set/, /not signed yet/],
+    warnings: [/no account gets/, /bind-address is not set/, /not signed yet/],
   });
   t.strictSame(listIn(strict.stdout, 'errors').sort(), unknown);
   for (const one of unknown) t.ok(strict.stderr.includes(one), one);

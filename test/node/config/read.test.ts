@@ -499,6 +499,9 @@ t.test('values with which a node would harm itself or its peers', async (t) => {
   t.match(warnings.join(), /break-idle-connections-timeout = 20 seconds: other nodes/);
   const pos = await read(`${LEAST} genesis.average-block-delay = 3s`);
   t.match(pos.warnings.join(), /average-block-delay = 3 seconds: no block comes within 5 seconds/);
+  const poor = `${LEAST} genesis.transactions = [{ recipient = "3MuZtp1u3EXWo228F211XHSu4Jv8Nr9keKz", amount = 999 }]`;
+  t.notMatch(pos.warnings.join(), /10,000 tokens/);
+  t.match((await read(poor)).warnings.join(), /no account gets the 10,000 tokens/);
 });
 
 t.test('too few undo records for branches that votes decide between', async (t) => {
