@@ -43,6 +43,8 @@ export interface Room {
   readonly forMiners: ReadonlySet<string>;
 }
 
+const ROOM_FOR_ALL: Room = { forAnybody: true, forConfigured: true, forMiners: new Set() };
+
 type Kind = 'configured' | 'miner' | 'any';
 
 export interface Placed extends Applicant {
@@ -83,6 +85,7 @@ export class SessionTable<S extends Placed> {
       if (!this.isKept(applicant, existing)) return 'exists';
       existing.close('the other of two simultaneous connections is kept');
     }
+    if (this.byOwner.size < this.places.connectionsMax) return undefined;
     const miners = this.minerSessions();
     const isMiner = miners.lacked.has(latin1(applicant.miner));
     if (this.hasRoom(miners) || (isMiner && miners.isBeside)) return undefined;
@@ -93,6 +96,7 @@ export class SessionTable<S extends Placed> {
   }
 
   room(): Room {
+    if (this.byOwner.size < this.places.connectionsMax) return ROOM_FOR_ALL;
     const miners = this.minerSessions();
     const forAnybody = this.hasRoom(miners);
     return {
