@@ -15,7 +15,7 @@ import { u32Key } from '../ledger/key-codecs.ts';
 import { scripts, stateHashes } from '../ledger/tables.ts';
 import { activeFeatures } from '../tx/rules/features.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { countedMiners } from './apply/counted-miners.ts';
+import { ableMiners, countedMiners } from './apply/counted-miners.ts';
 import { type KnownVerdicts, NOTHING_KNOWN } from './apply/verify-block.ts';
 import { ChainHead, type ChainListener } from './chain-head.ts';
 import {
@@ -111,7 +111,12 @@ export class Blockchain {
     return this.#options.consensus.nextSlot(this.tip(), miner, now, this.#head.consensus());
   }
 
-  /** The accounts that may make blocks at a time after the head; see counted-miners.ts. */
+  /** The accounts that may make blocks at a time after the head. */
+  ableMiners(now: number): readonly Uint8Array[] {
+    return ableMiners(this.view, this.#head.consensus(), now);
+  }
+
+  /** Those of which a majority has to be connected; see counted-miners.ts. */
   countedMiners(now: number): readonly Uint8Array[] {
     return countedMiners(this.view, this.#head.consensus(), now);
   }

@@ -46,6 +46,18 @@ export interface MinerPortsOfNode
   readonly owner: MinerIdentity & Pick<MinerKey, 'sign' | 'signTurn'>;
 }
 
+/** With fewer rounds no block would be made once one is late. */
+const STALE_ROUNDS_MIN = 3;
+
+function staleTipMs({ blockchain: { consensus, custom }, miner }: Config): number {
+  const roundMs =
+    consensus.type === 'poa'
+      ? consensus.roundDuration.ms + consensus.syncDuration.ms
+      : custom.genesis.averageBlockDelay.ms;
+  const { ms } = miner.intervalAfterLastBlockThenGenerationIsAllowed;
+  return Math.max(ms, STALE_ROUNDS_MIN * roundMs);
+}
+
 /** The miner makes no block before it is started. */
 export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
@@ -65,7 +77,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       enabled: miner.enable && network.mode !== 'watcher',
       quorum: miner.quorum,
       noQuorumDelayMs: miner.noQuorumMiningDelay.ms,
-      staleTipMs: miner.intervalAfterLastBlockThenGenerationIsAllowed.ms,
+      staleTipMs: staleTipMs(config),
     },
     {
       clock,

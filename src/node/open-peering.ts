@@ -107,7 +107,7 @@ export function openPeering(
       network,
       registeredKey,
       miners() {
-        const all = blockchain.countedMiners(ports.clock.now());
+        const all = blockchain.ableMiners(ports.clock.now());
         const others = all.filter((address) => !equal(address, own));
         return { others, isMiner: mines && others.length < all.length };
       },

@@ -118,3 +118,68 @@ t.test('miners find each other where there is no room for all nodes', async (t) 
   const height = Math.min(...made.map(({ node }) => node.blockchain.tip().height));
   t.ok(height > 20, `${height} blocks`);
 });
+
+t.test('full miners under other owners find each other again', async (t) => {
+  const network = await cluster(t, {
+    miners: ['a', 'b'],
+    others: ['owner of a', 'owner of b', 'o1', 'o2', 'o3'],
+    set: ['network.max-simultaneous-connections=2'],
+  });
+  const wide = ['network.max-simultaneous-connections=9'];
+  await network.start('o1', { knows: ['o2'], set: wide });
+  await network.start('o2', { knows: ['o1'], set: wide });
+  await network.start('o3', { knows: ['o2'] });
+  const start = (name: string) => {
+    const identity = `owner of ${name}`;
+    const owned = set(network.member(identity).text);
+    return network.start(name, { knows: ['o1', 'o2'], identity, set: owned });
+  };
+  const a = await start('a');
+  await network.rounds(10);
+  const b = await start('b');
+  await network.rounds(60);
+  const isConnected = () =>
+    a.node.services.peers!.sessions.of(network.member('owner of b').address) !== undefined;
+  t.ok(isConnected());
+  network.part(['a'], ['b']);
+  await network.rounds(40);
+  t.notOk(isConnected());
+  network.heal();
+  await network.rounds(120);
+  t.ok(isConnected());
+  await b.stop();
+});
+
+t.test('a watcher and a node that stands by leave the miner its place', async (t) => {
+  for (const setting of ['network.mode=watcher', 'miner.enable=no']) {
+    const network = await cluster(t, {
+      miners: ['a', 'b', 'c'],
+      others: ['owner of c', 'other of c', 'o1', 'o2'],
+      set: ['network.max-simultaneous-connections=1', 'miner.quorum=2'],
+    });
+    const a = await network.start('a', { knows: [] });
+    const b = await network.start('b', { knows: ['a'] });
+    await network.start('o1', { knows: ['a'] });
+    await network.start('o2', { knows: ['b'] });
+    await network.rounds(4);
+    await network.start('c', {
+      identity: 'other of c',
+      knows: ['a', 'b'],
+      set: [...set(network.member('other of c').text), setting],
+      around: (ports) => ({ ...ports, network: network.host('10.0.1.9') }),
+    });
+    await network.rounds(4);
+    const c = await network.start('c', {
+      identity: 'owner of c',
+      knows: ['a', 'b'],
+      set: set(network.member('owner of c').text),
+    });
+    await network.rounds(40);
+    const made = [a, b, c].map(({ log }) => log.of('block.forged').length);
+    t.ok(
+      made.every((blocks) => blocks > 5),
+      `${setting}: ${made} blocks`,
+    );
+    for (const one of [a, b, c]) await one.stop();
+  }
+});

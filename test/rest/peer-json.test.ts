@@ -7,6 +7,7 @@ t.test('peers are listed as name, stroke, digits', async (t) => {
   const known = (host: string, owner?: Uint8Array) => ({
     address: { host, port: 6864 },
     owner,
+    miner: undefined,
     claimed: undefined,
     lastSeen: 5,
     configured: true,

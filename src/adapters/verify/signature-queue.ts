@@ -39,6 +39,9 @@ export interface QueuedSignature {
 
 export const checkOf = ({ job, index }: QueuedSignature): SignatureCheck => job.items[index]!;
 
+const messageBytesOf = (items: readonly SignatureCheck[]): number =>
+  items.reduce((sum, { message }) => sum + message.length, 0);
+
 export class SignatureQueue {
   private readonly sizes: CheckSizes;
   private readonly checksMax: number;
@@ -59,12 +62,17 @@ export class SignatureQueue {
 
   /** Throws VerifyQueueFullError. */
   addSingle(job: Job): void {
+    this.requireRoom(job.items);
     this.count(job.items);
     this.singles.push({ job, index: 0, attempts: 0 });
   }
 
-  /** Throws VerifyQueueFullError. */
+  /**
+   * Throws VerifyQueueFullError. Where no other job waits there is room in any case: one block may have more
+   * checks than that, and else no node could ever take it.
+   */
   addAll(job: Job): void {
+    if (this.jobs.length > 0) this.requireRoom(job.items);
     this.count(job.items);
     this.jobs.push({ job, next: 0 });
   }
@@ -142,16 +150,16 @@ export class SignatureQueue {
     }
   }
 
-  private count(items: readonly SignatureCheck[]): void {
-    const bytes = items.reduce((sum, { message }) => sum + message.length, 0);
+  private requireRoom(items: readonly SignatureCheck[]): void {
     const { pending, pendingBytes } = this;
-    const isTooMuch =
-      pending + items.length > this.checksMax || pendingBytes + bytes > limits.messageBytes;
-    // One block may have more than that, and no node could ever take it.
-    if (isTooMuch && pending > 0)
-      throw new VerifyQueueFullError(`${pending} signature checks are waiting already`);
+    const bytes = pendingBytes + messageBytesOf(items);
+    if (pending + items.length <= this.checksMax && bytes <= limits.messageBytes) return;
+    throw new VerifyQueueFullError(`${pending} signature checks are waiting already`);
+  }
+
+  private count(items: readonly SignatureCheck[]): void {
     this.pending += items.length;
-    this.pendingBytes += bytes;
+    this.pendingBytes += messageBytesOf(items);
     this.waiting += items.length;
   }
 

@@ -8,20 +8,31 @@ import type { LedgerView } from '../../ledger/ledger.ts';
 import { isParticipant } from '../../ledger/participants.ts';
 import { scripts } from '../../ledger/tables.ts';
 
+type MinerState = Pick<ConsensusView, 'minersAt' | 'isMiner'>;
+
+/** The accounts whose role `miner` is in force at `now`, which is not before the head, that have no script. */
+export const ableMiners = (
+  view: LedgerView,
+  state: MinerState,
+  now: number,
+): readonly Uint8Array[] =>
+  state
+    .minersAt(now)
+    .members.filter(
+      (address) => state.isMiner(address, now) && view.get(scripts, address) === undefined,
+    );
+
 /**
- * The accounts whose role `miner` is in force at `now`, which is not before the head, that have no
- * script, and that are registered: a miner that was removed can never be connected. The nodes of a
+ * Those of them that are registered: a miner that was removed can never be connected. The nodes of a
  * network may all be registered under other accounts than those of their miners; then all miners
  * count.
  */
 export function countedMiners(
   view: LedgerView,
-  state: Pick<ConsensusView, 'minersAt' | 'isMiner'>,
+  state: MinerState,
   now: number,
 ): readonly Uint8Array[] {
-  const able = (address: Uint8Array): boolean =>
-    state.isMiner(address, now) && view.get(scripts, address) === undefined;
-  const miners = state.minersAt(now).members.filter(able);
+  const miners = ableMiners(view, state, now);
   const registered = miners.filter((address) => isParticipant(view, address));
   return registered.length > 0 ? registered : miners;
 }

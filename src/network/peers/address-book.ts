@@ -21,7 +21,7 @@ import {
   parseAddress,
 } from '../messages/peer-address.ts';
 import { CandidatePlaces } from './candidate-places.ts';
-import { type KnownPlace, KnownPlaces, LEARNED_MAX } from './known-places.ts';
+import { type KnownPlace, KnownPlaces, LEARNED_MAX, type Met } from './known-places.ts';
 
 export interface AddressBookOptions {
   readonly knownPeers: readonly PeerAddress[];
@@ -43,6 +43,8 @@ export interface Place {
   readonly configured: boolean;
   /** The node that probably is there. */
   readonly owner: Uint8Array | undefined;
+  /** The account that makes its blocks. */
+  readonly miner: Uint8Array | undefined;
 }
 
 export class AddressBook {
@@ -85,10 +87,10 @@ export class AddressBook {
     }
   }
 
-  /** A handshake with this owner has succeeded there. */
-  confirm(address: PeerAddress, owner: Uint8Array): void {
+  /** A handshake with this node has succeeded there. */
+  confirm(address: PeerAddress, met: Met): void {
     this.candidatePlaces.remove(addressText(address));
-    if (!this.isOwn(address)) this.knownPlaces.confirm(address, owner);
+    if (!this.isOwn(address)) this.knownPlaces.confirm(address, met);
   }
 
   /**
@@ -179,12 +181,12 @@ export class AddressBook {
   private places(): (Place & { readonly address: PeerAddress })[] {
     const rows = Array.from(
       this.knownPlaces.all(),
-      ([text, { address, configured, owner, claimed }]) => ({
-        ...{ text, address, configured, owner: claimed ?? owner },
+      ([text, { address, configured, owner, miner, claimed }]) => ({
+        ...{ text, address, configured, owner: claimed ?? owner, miner: claimed ?? miner },
       }),
     );
     const offered = Array.from(this.candidatePlaces.all(), ([text, address]) => ({
-      ...{ text, address, configured: false, owner: undefined },
+      ...{ text, address, configured: false, owner: undefined, miner: undefined },
     }));
     return [...rows, ...offered].filter(({ address }) => !this.isOwn(address));
   }

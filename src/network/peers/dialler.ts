@@ -33,10 +33,10 @@ export interface DiallerDeps {
 }
 
 /** Who is at an address that was never dialled may be a miner. */
-const hasRoom = (room: Room, { configured, owner }: Place): boolean =>
+const hasRoom = (room: Room, { configured, miner }: Place): boolean =>
   room.forAnybody ||
   (configured && room.forConfigured) ||
-  (owner === undefined ? room.forMiners.size > 0 : room.forMiners.has(latin1(owner)));
+  (miner === undefined ? room.forMiners.size > 0 : room.forMiners.has(latin1(miner)));
 
 /** The most dials at a time. */
 const DIALS_MAX = 8;
@@ -120,9 +120,9 @@ export class Dialler {
       const connection = await within(clock, connectionMs, 'no connection in time', (signal) =>
         network.dial(host, port, signal),
       );
-      const { owner } = await sessions.establish(connection);
-      this.places.set(latin1(owner), address);
-      book.confirm(address, owner);
+      const session = await sessions.establish(connection);
+      this.places.set(latin1(session.owner), address);
+      book.confirm(address, session);
     } catch (cause) {
       log.info('peer.unreachable', { place: text, why: (cause as Error).message });
       const isStranger = cause instanceof HandshakeRefused && cause.isStranger;

@@ -12,6 +12,13 @@ import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 
+/** A node that has proved itself. */
+export interface Met {
+  readonly owner: Uint8Array;
+  /** The account that makes its blocks. */
+  readonly miner: Uint8Array;
+}
+
 export interface KnownPlace {
   readonly address: PeerAddress;
   readonly configured: boolean;
@@ -19,6 +26,7 @@ export interface KnownPlace {
   readonly lastSeen: number;
   /** The owner last met there; undefined before the first handshake. */
   readonly owner: Uint8Array | undefined;
+  readonly miner: Uint8Array | undefined;
   /** Whom a node there claimed to be a moment ago, without a proof. */
   readonly claimed: Uint8Array | undefined;
 }
@@ -30,6 +38,7 @@ interface Row {
   /** The same moment on the monotonic clock. */
   seenAt: number;
   owner: Uint8Array | undefined;
+  miner: Uint8Array | undefined;
   claim: { readonly owner: Uint8Array; readonly until: number } | undefined;
   /** Failed dials since the last successful handshake there. */
   failedDials: number;
@@ -83,10 +92,11 @@ export class KnownPlaces {
     if (!this.has(addressText(address))) this.add(address, false).isUnconfirmed = true;
   }
 
-  /** A handshake with this owner has succeeded there. */
-  confirm(address: PeerAddress, owner: Uint8Array): void {
+  /** A handshake with this node has succeeded there. */
+  confirm(address: PeerAddress, { owner, miner }: Met): void {
     const row = this.rows.get(addressText(address)) ?? this.add(address, false);
     row.owner = owner;
+    row.miner = miner;
     row.claim = undefined;
     row.failedDials = 0;
     row.isUnconfirmed = false;
@@ -148,7 +158,7 @@ export class KnownPlaces {
 
   private add(address: PeerAddress, configured: boolean): Row {
     const row: Row = {
-      ...{ address, configured, lastSeen: 0, seenAt: 0, owner: undefined },
+      ...{ address, configured, lastSeen: 0, seenAt: 0, owner: undefined, miner: undefined },
       ...{ claim: undefined, failedDials: 0, isUnconfirmed: false, isHidden: false },
     };
     this.see(row);

@@ -105,7 +105,7 @@ export class Exchange {
     const { sessions, book, resolve } = this.deps;
     if ((await resolve(declared.host)) !== session.remoteHost) return;
     if (sessions.of(session.owner) !== session) return;
-    book.confirm(declared, session.owner);
+    book.confirm(declared, session);
     if (this.options.exchange) this.announce(session, declared);
   }
 

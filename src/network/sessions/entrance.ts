@@ -22,6 +22,8 @@ export interface EntrancePorts<Session> {
   readonly unproved: UnprovedConnections<Session>;
   /** Opens the session of a proved identity; otherwise the reason why there is none. */
   readonly admit: (identity: Identity, connection: PeerConnection) => Session | string;
+  /** The reason why this node has no place for somebody whom it has dialled, and who has not proved it. */
+  readonly hasPlace: (identity: Identity, connection: PeerConnection) => string | undefined;
 }
 
 export interface Entrance<Session> {
@@ -82,7 +84,8 @@ export function createEntrance<Session>(
     async dial(connection, protocol) {
       await run(connection, async (signal) => {
         const stream = await connection.open(protocol, HELLO_BYTES_MAX, signal);
-        await handshake.dial(connection, stream, admitOn(connection));
+        const hasPlace = (identity: Identity) => ports.hasPlace(identity, connection);
+        await handshake.dial(connection, stream, { admit: admitOn(connection), hasPlace });
       });
       const session = await unproved.sessionOf(connection);
       if (session === undefined) throw new Error('the connection has ended');

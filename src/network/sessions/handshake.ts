@@ -45,6 +45,12 @@ export interface HandshakeDeps extends PeerCheckPorts {
 /** Opens the session; a text refuses it (duplicates, capacity). */
 export type Admit = (identity: Identity) => string | undefined;
 
+export interface DialPorts {
+  readonly admit: Admit;
+  /** A text refuses the other before it may end a session to admit this node. */
+  readonly hasPlace: Admit;
+}
+
 export class Handshake {
   private readonly deps: HandshakeDeps;
   private readonly ownAddress: Uint8Array;
@@ -55,15 +61,17 @@ export class Handshake {
   }
 
   /** Both reject with HandshakeRefused, or with any error when the stream breaks. */
-  dial(connection: PeerConnection, stream: PeerStream, admit: Admit): Promise<void> {
+  dial(connection: PeerConnection, stream: PeerStream, ports: DialPorts): Promise<void> {
+    const { admit, hasPlace } = ports;
     return this.refusing(stream, async () => {
       const ownHello = this.newHello();
       await stream.send(ownHello);
       const otherHello = await this.next(stream);
       const identity = checkHello(otherHello.message, connection, this.deps);
       const channel = channelOf(DIALLER, connection, ownHello, otherHello.bytes);
-      await stream.send(await this.auth(channel));
       try {
+        this.open(identity, hasPlace);
+        await stream.send(await this.auth(channel));
         await checkAuth((await this.next(stream)).message, channel, identity, this.deps);
         this.open(identity, admit);
       } catch (cause) {

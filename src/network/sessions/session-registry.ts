@@ -25,7 +25,7 @@ import { Paces } from './pace.ts';
 import type { Penalties } from './penalties.ts';
 import { Protocols } from './protocols.ts';
 import type { NoticeHandler, Offence, RequestHandler, Session, Sessions } from './session.ts';
-import { type NetworkMiners, type Room, SessionTable } from './session-table.ts';
+import { type Applicant, type NetworkMiners, type Room, SessionTable } from './session-table.ts';
 import { UnprovedConnections } from './unproved-connections.ts';
 
 export interface SessionsOptions {
@@ -58,6 +58,10 @@ interface Postponed {
   readonly evidence: Evidence[];
   readonly cancel: () => void;
 }
+
+const applicantOf = ({ owner, miner, hello }: Identity, at: PeerConnection): Applicant => ({
+  ...{ owner, miner, mode: hello.mode, remoteHost: at.remoteHost, outbound: at.outbound },
+});
 
 /** Name of a protocol on the wire. */
 export const wireNameOn =
@@ -96,6 +100,8 @@ export class SessionRegistry implements Sessions {
       ...deps,
       unproved: this.unproved,
       admit: (identity, connection) => this.admit(identity, connection),
+      hasPlace: (identity, connection) =>
+        this.table.hasPlaceFor(applicantOf(identity, connection)) ? undefined : this.full(),
     });
     this.sessionPorts = {
       clock,
@@ -183,17 +189,17 @@ export class SessionRegistry implements Sessions {
   /** The session, or the reason why this identity gets none on this connection. */
   private admit(identity: Identity, connection: PeerConnection): ConnectedSession | string {
     const { penalties, log } = this.deps;
-    const { owner, miner } = identity;
+    const { owner } = identity;
     const text = this.textOf(owner);
     if (this.stopped) return 'The node is stopping';
     const { remoteHost: host, remotePort: port, remoteId, outbound } = connection;
     penalties.prove(owner, remoteId);
     const reason = penalties.blacklistReason(owner, host);
     if (reason !== undefined) return `Peer with address '${text}' is blacklisted`;
-    const problem = this.table.makePlace({ owner, miner, remoteHost: host, outbound });
+    const problem = this.table.makePlace(applicantOf(identity, connection));
     if (problem === 'exists') return `Connection to peer with address '${text}' already exists`;
     if (problem === 'full') {
-      return `Node reached maximum number of allowed connections ('${this.options.connectionsMax}')`;
+      return this.full();
     }
     const session = openSession(identity, connection, this.sessionPorts);
     // A connection that ended during the check of the proof would leave a session that never closes.
@@ -203,6 +209,10 @@ export class SessionRegistry implements Sessions {
     log.info('peer.connected', { owner: text, nodeName, version, host, port, outbound });
     for (const action of this.opened) action(session);
     return session;
+  }
+
+  private full(): string {
+    return `Node reached maximum number of allowed connections ('${this.options.connectionsMax}')`;
   }
 
   private incoming(connection: PeerConnection): void {

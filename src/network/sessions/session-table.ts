@@ -5,9 +5,10 @@
  * the lower owner address has dialled survives, so both ends choose the same; there are never more
  * sessions than allowed, where one with each other miner is beside them on a node that mines itself:
  * without most of them it makes no block. Where the table is full, a configured node replaces one that is
- * not, and a miner one that is neither.
+ * not, and a miner one that is neither, until half of them are miners.
  */
 import { compare, latin1 } from '../../base/bytes.ts';
+import type { NodeMode } from '../messages/handshake-messages.ts';
 
 /** Who makes the blocks of the network now (counted-miners.ts). */
 export interface NetworkMiners {
@@ -30,6 +31,8 @@ export interface Applicant {
   readonly owner: Uint8Array;
   /** The account that makes its blocks. */
   readonly miner: Uint8Array;
+  /** A watcher makes none. */
+  readonly mode: NodeMode;
   readonly remoteHost: string;
   /** True where this node has dialled. */
   readonly outbound: boolean;
@@ -52,13 +55,19 @@ export interface Placed extends Applicant {
   close(reason: string): void;
 }
 
+/** A miner may have a second node that stands by. */
+const NODES_OF_MINER = 2;
+
 interface MinerSessions<S> {
-  /** Miners without a session, as `latin1`. */
-  readonly lacked: ReadonlySet<string>;
+  /** The number of sessions of each other miner, by its account as `latin1`. */
+  readonly open: ReadonlyMap<string, number>;
   readonly sessions: ReadonlySet<S>;
   /** They take no place of others. */
   readonly isBeside: boolean;
 }
+
+const isOfMiner = ({ miner, mode }: Applicant, open: MinerSessions<unknown>['open']): boolean =>
+  mode !== 'watcher' && (open.get(latin1(miner)) ?? NODES_OF_MINER) < NODES_OF_MINER;
 
 export class SessionTable<S extends Placed> {
   private readonly places: SessionPlaces;
@@ -84,25 +93,27 @@ export class SessionTable<S extends Placed> {
     if (existing !== undefined) {
       if (!this.isKept(applicant, existing)) return 'exists';
       existing.close('the other of two simultaneous connections is kept');
+      return undefined;
     }
-    if (this.byOwner.size < this.places.connectionsMax) return undefined;
-    const miners = this.minerSessions();
-    const isMiner = miners.lacked.has(latin1(applicant.miner));
-    if (this.hasRoom(miners) || (isMiner && miners.isBeside)) return undefined;
-    const kind = this.isConfigured(applicant) ? 'configured' : isMiner ? 'miner' : 'any';
-    const leaving = this.leavingFor(kind, miners);
+    const { kind, leaving, isFull } = this.placeOf(applicant);
     leaving?.close(`a ${kind} node takes its place`);
-    return leaving === undefined ? 'full' : undefined;
+    return isFull ? 'full' : undefined;
+  }
+
+  /** Whether there is a place for somebody who has no session, who may have to take that of another. */
+  hasPlaceFor(applicant: Applicant): boolean {
+    return this.get(applicant.owner) !== undefined || !this.placeOf(applicant).isFull;
   }
 
   room(): Room {
     if (this.byOwner.size < this.places.connectionsMax) return ROOM_FOR_ALL;
     const miners = this.minerSessions();
     const forAnybody = this.hasRoom(miners);
+    const lacked = new Set([...miners.open].flatMap(([account, n]) => (n === 0 ? account : [])));
     return {
       forAnybody,
       forConfigured: forAnybody || this.leavingFor('configured', miners) !== undefined,
-      forMiners: miners.isBeside ? miners.lacked : new Set(),
+      forMiners: miners.isBeside ? lacked : new Set(),
     };
   }
 
@@ -125,12 +136,27 @@ export class SessionTable<S extends Placed> {
     return this.places.isConfigured(owner, remoteHost);
   }
 
-  /** One for each other miner, however many nodes it has. */
+  private placeOf(applicant: Applicant) {
+    if (this.byOwner.size < this.places.connectionsMax) return { isFull: false };
+    const miners = this.minerSessions();
+    const isMiner = isOfMiner(applicant, miners.open);
+    if (this.hasRoom(miners) || (isMiner && miners.isBeside)) return { isFull: false };
+    const kind = this.isConfigured(applicant) ? 'configured' : isMiner ? 'miner' : 'any';
+    const leaving = this.leavingFor(kind, miners);
+    return { kind, leaving, isFull: leaving === undefined };
+  }
+
   private minerSessions(): MinerSessions<S> {
     const { others, isMiner } = this.places.miners();
-    const lacked = new Set(others.map(latin1));
-    const sessions = new Set(this.all().filter(({ miner }) => lacked.delete(latin1(miner))));
-    return { lacked, sessions, isBeside: isMiner };
+    const open = new Map(others.map((account) => [latin1(account), 0]));
+    const sessions = new Set<S>();
+    for (const session of this.all()) {
+      if (!isOfMiner(session, open)) continue;
+      const account = latin1(session.miner);
+      open.set(account, open.get(account)! + 1);
+      sessions.add(session);
+    }
+    return { open, sessions, isBeside: isMiner };
   }
 
   private hasRoom({ sessions, isBeside }: MinerSessions<S>): boolean {
@@ -138,9 +164,10 @@ export class SessionTable<S extends Placed> {
     return this.byOwner.size - beside < this.places.connectionsMax;
   }
 
-  /** The newest, and a miner only where nobody else can leave. */
+  /** The newest, and a miner only where nobody else can leave. Miners take half of the places. */
   private leavingFor(kind: Kind, { sessions, isBeside }: MinerSessions<S>): S | undefined {
     if (kind === 'any') return undefined;
+    if (kind === 'miner' && sessions.size >= this.places.connectionsMax / 2) return undefined;
     const others = this.all().filter((one) => !this.isConfigured(one));
     const other = others.findLast((one) => !sessions.has(one));
     return other ?? (kind === 'configured' && !isBeside ? others.at(-1) : undefined);

@@ -54,7 +54,6 @@ export function crossChecks(
     });
   };
   checkChain(config, wrong);
-  checkRounds(config, wrong);
   checkNetwork(config, wrong);
   checkTls(config, wrong);
   checkSigner(config, wrong);
@@ -85,24 +84,6 @@ function checkChain({ blockchain: { consensus, custom }, ntp }: Config, wrong: W
       'no feature could ever be activated',
     );
   }
-}
-
-/** A chain whose last block is older counts as outdated, and blocks may be missed. */
-const ROUNDS_MIN = 3;
-
-function checkRounds({ blockchain: { consensus, custom }, miner }: Config, wrong: Wrong): void {
-  const isPoa = consensus.type === 'poa';
-  const roundMs = isPoa
-    ? consensus.roundDuration.ms + consensus.syncDuration.ms
-    : custom.genesis.averageBlockDelay.ms;
-  const limit = miner.intervalAfterLastBlockThenGenerationIsAllowed;
-  if (limit.ms >= ROUNDS_MIN * roundMs) return;
-  wrong(
-    'miner.interval-after-last-block-then-generation-is-allowed',
-    limit.text,
-    `expected at least ${ROUNDS_MIN} times the ${isPoa ? 'length of a round' : 'average-block-delay'}`,
-    'else no block is made once one is late',
-  );
 }
 
 function checkNetwork({ synchronization, network }: Config, wrong: Wrong): void {

@@ -8,8 +8,7 @@ import { choice, hostName, hostPort, list, path, textLike, timeServer } from './
 const COUNT = int(1, 1_000_000);
 const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
 const time = duration();
-/** A block comes whole within seconds, and a branch of 500 blocks has to be kept (adopt-branch.ts). */
-const BLOCK_BYTES = sizeFrom(1024, 32 * 1024 * 1024);
+const BLOCK_BYTES = sizeFrom(1024);
 /** The journal of the pool ends at 2 GB, and has twice as much before it is rewritten. */
 const POOL_BYTES = sizeFrom(0, 900 * 1024 * 1024);
 const NAME = textLike({
@@ -82,7 +81,7 @@ export const network = {
   'max-simultaneous-connections': setting(
     COUNT,
     30,
-    'Sessions at once; on a miner, one with each other miner comes beside them.',
+    'Sessions at once; on a miner, those with other miners come beside them.',
   ),
   'max-inbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
   'max-outbound-connections': optional(COUNT, 'Older spelling of a limit.', IGNORED),
@@ -161,7 +160,7 @@ export const miner = {
   'interval-after-last-block-then-generation-is-allowed': setting(
     time,
     '1d',
-    'A chain whose last block is older than this counts as outdated and is not extended.',
+    'A chain whose last block is older than this, and than three rounds, counts as outdated and is not extended.',
   ),
   'wait-for-votes': setting(
     bool,

@@ -8,8 +8,10 @@ import { isLoopback } from './text-kinds.ts';
 
 /** The shortest delay of a block (consensus/pos-formulas.ts) is half of it. */
 const POS_DELAY_MS_MIN = 10_000;
-/** Twice the time after which a node that has nothing to say shows that it is there, and the way of it. */
-const IDLE_MS_MIN = 45_000;
+/** A node that has nothing to say shows every 20 seconds that it is there. */
+const IDLE_MS_MIN = 25_000;
+/** A new block comes whole within seconds, and the blocks of a branch are kept until it is better. */
+const BLOCK_BYTES_MAX = 32 * 1024 * 1024;
 
 export function warningsOf(config: Config): string[] {
   const { network, restApi, miner, blockchain, dockerEngine, storage } = config;
@@ -25,6 +27,13 @@ export function warningsOf(config: Config): string[] {
     warnings.push(
       `network.break-idle-connections-timeout = ${idle.text}: other nodes may say nothing for 20 seconds, so ` +
         'their sessions end again and again; take 45s or more',
+    );
+  }
+  const { maxBlockSizeInBytes } = miner;
+  if (maxBlockSizeInBytes > BLOCK_BYTES_MAX) {
+    warnings.push(
+      `miner.max-block-size-in-bytes = ${maxBlockSizeInBytes} is more than ${BLOCK_BYTES_MAX}: nodes give a new block five ` +
+        'seconds, and keep 256 MiB of a branch',
     );
   }
   const hash = restApi.apiKeyHash;

@@ -3,6 +3,7 @@ import { addressText, type PeerAddress } from '../../../src/network/messages/pee
 import { CLAIM_MS, KnownPlaces, LEARNED_MAX } from '../../../src/network/peers/known-places.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
+const met = (owner: Uint8Array) => ({ owner, miner: owner });
 const DAY_MS = 86_400_000;
 const OWNER = Uint8Array.of(1);
 const OTHER = Uint8Array.of(2);
@@ -18,8 +19,8 @@ function known(...configured: string[]) {
 
 t.test('what was learned is forgotten, what is configured is not', async (t) => {
   const { clock, places } = known('listed');
-  places.confirm(place('met'), OWNER);
-  places.confirm(place('silent'), OTHER);
+  places.confirm(place('met'), met(OWNER));
+  places.confirm(place('silent'), met(OTHER));
   await clock.advance(DAY_MS);
   places.touch(OWNER);
   await clock.advance(1);
@@ -31,8 +32,8 @@ t.test('what was learned is forgotten, what is configured is not', async (t) => 
 t.test('places of an owner who is no member are hidden until it is one again', async (t) => {
   const { places } = known('listed', 'unmet');
   places.locate('listed', '10.0.0.1');
-  for (const name of ['listed', 'met']) places.confirm(place(name), OWNER);
-  places.confirm(place('other'), OTHER);
+  for (const name of ['listed', 'met']) places.confirm(place(name), met(OWNER));
+  places.confirm(place('other'), met(OTHER));
   places.review((owner) => owner !== OWNER);
   t.strictSame(names(places), ['unmet', 'other'], 'the configured one, too');
   for (const host of ['listed', '10.0.0.1']) t.notOk(places.isConfigured(undefined, host));
@@ -42,7 +43,7 @@ t.test('places of an owner who is no member are hidden until it is one again', a
   t.strictSame(names(places).sort(), ['listed', 'met', 'other', 'unmet']);
   t.ok(places.isConfigured(undefined, '10.0.0.1'));
   places.review((owner) => owner !== OWNER);
-  places.confirm(place('listed'), OTHER);
+  places.confirm(place('listed'), met(OTHER));
   t.ok(names(places).includes('listed'), 'where another owner is met');
 });
 
@@ -54,7 +55,7 @@ t.test('what nobody has proved hides no place', async (t) => {
   review();
   t.strictSame(names(places), ['listed']);
   t.notOk(places.isConfigured(OTHER, '10.0.0.9'));
-  places.confirm(place('listed'), OWNER);
+  places.confirm(place('listed'), met(OWNER));
   t.equal(claimed(), undefined);
   places.suspect(place('listed'), OTHER);
   review();
@@ -68,7 +69,7 @@ t.test('what nobody has proved hides no place', async (t) => {
 t.test('failed dials count for what is in the file and was never met', async (t) => {
   const { places } = known('listed');
   for (const name of ['listed', 'old', 'met']) places.restore(place(name));
-  places.confirm(place('met'), OWNER);
+  places.confirm(place('met'), met(OWNER));
   for (let i = 0; i < 9; i++) for (const { address } of places.all().values()) places.fail(address);
   t.strictSame(names(places), ['listed', 'old', 'met']);
   for (const { address } of places.all().values()) places.fail(address);
@@ -77,7 +78,7 @@ t.test('failed dials count for what is in the file and was never met', async (t)
 
 t.test('the oldest learned places make room', async (t) => {
   const { places } = known('listed');
-  for (let i = 0; i <= LEARNED_MAX; i++) places.confirm(place(`p${i}`), OWNER);
+  for (let i = 0; i <= LEARNED_MAX; i++) places.confirm(place(`p${i}`), met(OWNER));
   const all = names(places);
   t.equal(all.length, LEARNED_MAX + 1);
   t.strictSame(all.slice(0, 2), ['listed', 'p1']);
@@ -88,11 +89,11 @@ t.test(
   async (t) => {
     const { places } = known('listed');
     places.locate('listed', '10.0.0.1');
-    places.confirm(place('learned'), OTHER);
+    places.confirm(place('learned'), met(OTHER));
     t.ok(places.isConfigured(undefined, 'listed'));
     t.ok(places.isConfigured(undefined, '10.0.0.1'));
     t.notOk(places.isConfigured(OWNER, '10.0.0.9'));
-    places.confirm(place('listed'), OWNER);
+    places.confirm(place('listed'), met(OWNER));
     t.ok(places.isConfigured(OWNER, '10.0.0.9'));
     t.notOk(places.isConfigured(OTHER, 'learned'));
     t.notOk(places.isConfigured(undefined, 'learned'));

@@ -19,6 +19,7 @@ const applicant = (
 ) => ({
   owner,
   miner,
+  mode: 'default' as const,
   outbound,
   remoteHost,
 });
@@ -31,12 +32,17 @@ function table(connectionsMax: number, configuredHost = '', miners = NO_MINERS) 
     isConfigured: (_owner, host) => host === configuredHost,
     miners: () => miners,
   });
-  function open(owner: Uint8Array, outbound: boolean, remoteHost = '10.0.0.1'): Placed {
+  function open(
+    owner: Uint8Array,
+    outbound: boolean,
+    remoteHost = '10.0.0.1',
+    miner = owner,
+  ): Placed {
     const close = (): void => {
       sessions.remove(session);
       closed.push(session);
     };
-    const session: Placed = { owner, miner: owner, outbound, remoteHost, close };
+    const session: Placed = { ...applicant(owner, outbound, remoteHost, miner), close };
     sessions.add(session);
     return session;
   }
@@ -98,16 +104,48 @@ t.test('a full table, and miners', async (t) => {
   }
   t.strictSame(own.closed, [], 'other miners are beside the others on a miner');
   t.equal(own.sessions.makePlace(applicant(HIGHER, false)), 'full');
-  const again = applicant(HIGHER, false, '10.0.0.1', first);
-  t.equal(own.sessions.makePlace(again), 'full', 'one node of each');
+  const standby = applicant(HIGHER, false, '10.0.0.1', first);
+  t.equal(own.sessions.makePlace({ ...standby, mode: 'watcher' }), 'full', 'a watcher is none');
+  t.ok(own.sessions.hasPlaceFor(standby));
+  t.equal(own.sessions.makePlace(standby), undefined, 'a second node of it');
+  own.open(HIGHER, false, '10.0.0.1', first);
+  const more = applicant(Uint8Array.of(8), false, '10.0.0.1', first);
+  t.notOk(own.sessions.hasPlaceFor(more));
+  t.equal(own.sessions.makePlace(more), 'full', 'no third one');
   const { forAnybody, forMiners } = own.sessions.room();
   t.strictSame([forAnybody, [...forMiners]], [false, [latin1(third)]], 'who is still lacked');
-  t.equal(own.sessions.makePlace(applicant(HIGHER, true, '10.0.0.9')), undefined);
+  const configured = applicant(Uint8Array.of(7), true, '10.0.0.9');
+  t.equal(own.sessions.makePlace(configured), undefined);
   t.strictSame(
     own.closed.map(({ owner }) => owner),
     [LOWER],
     'no miner leaves for a configured node',
   );
+});
+
+t.test('miners take half of the places of a node that is none', async (t) => {
+  const accounts = [20, 21, 22, 23].map((byte) => Uint8Array.of(byte));
+  const { sessions, closed, open } = table(4, '', { others: accounts, isMiner: false });
+  for (const byte of [1, 2, 3, 4]) open(Uint8Array.of(byte), false);
+  const places = accounts.map((account) => {
+    const place = sessions.makePlace(applicant(account, false));
+    if (place === undefined) open(account, false);
+    return place;
+  });
+  t.strictSame(places, [undefined, undefined, 'full', 'full']);
+  t.strictSame(
+    closed.map(({ owner }) => owner[0]),
+    [4, 3],
+  );
+});
+
+t.test('of two connections one is left, although there are more than allowed', async (t) => {
+  const miners = { others: [HIGHER], isMiner: true };
+  const { sessions, open } = table(1, '', miners);
+  open(LOWER, false);
+  open(HIGHER, false);
+  Object.assign(miners, { others: [] });
+  t.equal(sessions.makePlace(applicant(HIGHER, true)), undefined);
 });
 
 t.test('only the session of its owner is removed', async (t) => {
