@@ -23,7 +23,7 @@ import { Exchange } from './peers/peer-exchange.ts';
 import { Handshake, type HandshakeDeps } from './sessions/handshake.ts';
 import { Penalties } from './sessions/penalties.ts';
 import { SessionRegistry } from './sessions/session-registry.ts';
-import type { NetworkMiners } from './sessions/session-table.ts';
+import { type NetworkMiners, NODES_OF_MINER } from './sessions/session-table.ts';
 import { STRANGERS_MAX } from './sessions/unproved-connections.ts';
 
 export interface PeeringOptions {
@@ -195,7 +195,7 @@ export class Peering {
       port: this.options.port,
       // Those of miners may be beside the others. A replaced session may still be closing when its successor
       // connects.
-      connectionsMax: connectionsMax + VITAL_HOLDERS_MAX + 2 * STRANGERS_MAX,
+      connectionsMax: connectionsMax + NODES_OF_MINER * VITAL_HOLDERS_MAX + 2 * STRANGERS_MAX,
       isKept: (other) => this.book.isConfigured(undefined, other),
     });
     this.listeningPort = port;

@@ -11,7 +11,7 @@ import type { CheckLoad } from '../../tx/proof-verdicts.ts';
 export interface RoomLimits {
   /**
    * The number of signatures that are being checked, and the bytes of their messages. Together with
-   * one block more, they are less than a verifier has room for.
+   * one block of the default size, they are less than a verifier has room for.
    */
   readonly checksAhead: number;
   readonly messageBytesAhead: number;

@@ -2,10 +2,10 @@
  * The open sessions, and the rules for admitting one.
  *
  * Invariants: there is one session for each owner; of two simultaneous connections, the one that
- * the lower owner address has dialled survives, so both ends choose the same; there are never more
- * sessions than allowed, where one with each other miner is beside them on a node that mines itself:
- * without most of them it makes no block. Where the table is full, a configured node replaces one that is
- * not, and a miner one that is neither, until half of them are miners.
+ * the lower owner address has dialled survives, so both ends choose the same; nobody gets a place above
+ * the allowed number. On a miner, sessions with other miners are not counted, since without most of them
+ * it makes no block. In a full table, a configured node replaces one that is not configured, and a miner one
+ * that is neither, until half of the places are taken by miners.
  */
 import { compare, latin1 } from '../../base/bytes.ts';
 import type { NodeMode } from '../messages/handshake-messages.ts';
@@ -56,7 +56,7 @@ export interface Placed extends Applicant {
 }
 
 /** A miner may have a second node that stands by. */
-const NODES_OF_MINER = 2;
+export const NODES_OF_MINER = 2;
 
 interface MinerSessions<S> {
   /** The number of sessions of each other miner, by its account as `latin1`. */
