@@ -92,6 +92,11 @@ t.test(`${KILLS} kills under load lose nothing that was promised`, async (t) => 
     });
     const watcher = setInterval(() => void promises.watch(node).catch(() => undefined), WATCH_MS);
     await until('acknowledged ones', async () => acknowledged - before >= ACKNOWLEDGED_LEAST);
+    if (kill === KILLS) {
+      await until('a script that came and went', async () => {
+        return scripts.rounds > 0 && unsigned + scripts.unsigned > KILLS;
+      });
+    }
     await wait(momentOf(kill, genesisTimestamp));
     clearInterval(watcher);
     const ending = endings[kill % endings.length]!;

@@ -26,6 +26,8 @@ export interface ScriptLoadOptions {
 }
 
 export interface ScriptLoad {
+  /** How often the account was seen with its script, and then without it. */
+  readonly rounds: number;
   /** Acknowledged transactions without a signature of their sender. */
   readonly unsigned: number;
   /** Takes no new work, waits for what is on its way. */
@@ -46,6 +48,7 @@ export function startScriptLoad(options: ScriptLoadOptions): ScriptLoad {
   const address = scheme.addressToText(account.address);
   let isOver = false;
   let unsigned = 0;
+  let rounds = 0;
 
   async function send(tx: Tx): Promise<boolean> {
     const answer = await ask('/transactions/broadcast', broadcastBody(tx, scheme));
@@ -70,18 +73,20 @@ export function startScriptLoad(options: ScriptLoadOptions): ScriptLoad {
     }
   }
 
-  async function isScripted(wanted: boolean): Promise<void> {
+  /** Waits until the node says so; false where it does not in time. */
+  async function isScripted(wanted: boolean): Promise<boolean> {
     const end = Date.now() + WAIT_MS_MAX;
     while (!isOver && Date.now() < end) {
       const info = (await ask(`/addresses/scriptInfo/${address}`)) as { script?: unknown };
-      if (info !== undefined && (typeof info.script === 'string') === wanted) return;
+      if (info !== undefined && (typeof info.script === 'string') === wanted) return true;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
+    return false;
   }
 
   async function round(): Promise<void> {
     await send(sender.setScript(account, accountScripts.anything, Date.now()));
-    await isScripted(true);
+    const came = await isScripted(true);
     const removal = sender.setScript(account, undefined, Date.now());
     const txs = Array.from({ length: UNSIGNED }, (_, i) => {
       const proofs = i % 2 === 0 ? garbage(dice) : anyProofs(dice, account, other);
@@ -91,7 +96,8 @@ export function startScriptLoad(options: ScriptLoadOptions): ScriptLoad {
     const taken = await Promise.all(txs.map(send));
     unsigned += taken.filter((isTaken) => isTaken).length;
     await send(removal);
-    await isScripted(false);
+    const went = await isScripted(false);
+    if (came && went) rounds++;
   }
 
   async function run(): Promise<void> {
@@ -100,6 +106,9 @@ export function startScriptLoad(options: ScriptLoadOptions): ScriptLoad {
 
   const running = run();
   return {
+    get rounds() {
+      return rounds;
+    },
     get unsigned() {
       return unsigned;
     },
