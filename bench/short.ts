@@ -65,8 +65,8 @@ async function ofChain(bench: Bench): Promise<Ratios> {
   const file = await exportChain(chain.folder);
   const libsodium = startLibsodium();
   const imports = [
-    importer(bench, chain.folder, file, 'c1'),
-    importer(bench, chain.folder, file, 'c2', ['--trusted']),
+    importer(bench, chain.folder, file, { name: 'c1' }),
+    importer(bench, chain.folder, file, { name: 'c2', flags: ['--trusted'] }),
     libsodium.one,
   ];
   const imported = await inRounds(imports, false);

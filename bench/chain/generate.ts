@@ -49,6 +49,8 @@ export interface GenerateOptions {
   readonly recipientOf?: (n: number) => Uint8Array;
   /** The setting `platform-crypto`, by default yes. */
   readonly platformCrypto?: boolean;
+  /** As in DevFolderOptions. */
+  readonly features?: readonly number[] | undefined;
 }
 
 export async function generateChain(
@@ -56,9 +58,10 @@ export async function generateChain(
   transfers: number,
   options: GenerateOptions = {},
 ): Promise<GeneratedChain> {
-  const { perBlock = Infinity, platformCrypto = true } = options;
+  const { perBlock = Infinity, platformCrypto = true, features } = options;
   const genesisTimestamp = timestampBefore(transfers, perBlock);
-  const folder = await makeDevFolder({ dir, roundMs: ROUND_MS, genesisTimestamp, platformCrypto });
+  const made = { dir, roundMs: ROUND_MS, genesisTimestamp, platformCrypto, features };
+  const folder = await makeDevFolder(made);
   const senders = benchSenders(folder);
   const grown = await growChain(folder, senders, { from: 0, to: transfers }, options);
   return { folder, senders, transfers, ...grown };

@@ -10,8 +10,8 @@ import type { DevFolder } from '../node/dev-folder.ts';
 import type { ImportResult } from './import.ts';
 
 const FLAG = '--disable-warning=ExperimentalWarning';
-const IMPORT = fileURLToPath(new URL('import.ts', import.meta.url));
-const PROGRAM = fileURLToPath(new URL('../../bin/platform-node.ts', import.meta.url));
+const OWN_CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
+const PROGRAM = join(OWN_CHECKOUT, 'bin/platform-node.ts');
 const run = promisify(execFile);
 
 /** Gives the path of the file, which is in the folder of the chain. */
@@ -22,24 +22,34 @@ export async function exportChain({ dir, config }: DevFolder, from = 2): Promise
   return file;
 }
 
-/** Imports all of the file into an empty folder, or the one that `before` fills. */
+export interface ImporterOptions {
+  /** Of the contender, by default `import`. */
+  readonly name?: string;
+  /** Of import.ts. */
+  readonly flags?: readonly string[];
+  /** Fills the folder, which is empty otherwise. */
+  readonly before?: (data: string) => void;
+  /** Whose code imports, by default this one. */
+  readonly checkout?: string | undefined;
+}
+
+/** Imports all of the file into a new folder. */
 export function importer(
-  bench: Bench,
+  bench: Pick<Bench, 'nodeFlags'>,
   { dir, config }: Pick<DevFolder, 'dir' | 'config'>,
   file: string,
-  name = 'import',
-  flags: readonly string[] = [],
-  before: (data: string) => void = () => {},
+  options: ImporterOptions = {},
 ): Contender {
+  const { name = 'import', flags = [], before = () => {}, checkout } = options;
   return {
     name,
     async run() {
       const data = join(dir, 'copy');
       before(data);
-      const args = [FLAG, ...bench.nodeFlags, IMPORT, config, file, data, ...flags];
-      const { stdout } = await run(process.execPath, args);
+      const args = [config, file, data, ...flags];
+      const imported = await runImport(args, { checkout, nodeFlags: bench.nodeFlags });
+      const { transactions, seconds, cpuSeconds } = imported;
       rmSync(data, { recursive: true });
-      const { transactions, seconds, cpuSeconds } = JSON.parse(stdout) as ImportResult;
       const cost = cpuSeconds / transactions;
       return {
         perSecond: transactions / seconds,
@@ -48,4 +58,18 @@ export function importer(
       };
     },
   };
+}
+
+interface RunImportOptions extends Pick<ImporterOptions, 'checkout'> {
+  readonly nodeFlags?: readonly string[];
+}
+
+/** Runs import.ts of a checkout, in a process of its own. */
+export async function runImport(
+  args: readonly string[],
+  { checkout = OWN_CHECKOUT, nodeFlags = [] }: RunImportOptions = {},
+): Promise<ImportResult> {
+  const script = join(checkout, 'bench/chain/import.ts');
+  const { stdout } = await run(process.execPath, [FLAG, ...nodeFlags, script, ...args]);
+  return JSON.parse(stdout) as ImportResult;
 }

@@ -27,7 +27,8 @@ export async function importSeries(
       ['c1', []],
       ['c2', ['--trusted']],
     ] as const) {
-      contenders.push(importer(bench, place, file, contenderName(what, chain), flags, before));
+      const name = contenderName(what, chain);
+      contenders.push(importer(bench, place, file, { name, flags, before }));
     }
   }
   const libsodium = startLibsodium();

@@ -9,7 +9,7 @@ import { countInstructions } from '../measure/instructions.ts';
 import { threadTimes } from '../measure/thread-times.ts';
 import { createPosting, type Posting } from '../transfers/posting.ts';
 import { BLOCK_BYTES_OF_FULL_LOAD, type DevFolder } from './dev-folder.ts';
-import { drained, type Funded, makeFunded, poolSize, until } from './funded.ts';
+import { drained, type Funded, type FundedOptions, makeFunded, poolSize, until } from './funded.ts';
 import { committedPerSecond, headersAbove, tipOf } from './headers.ts';
 import { type NodeOptions, type NodeProcess, startNode } from './node-process.ts';
 
@@ -46,8 +46,15 @@ const READ_PAUSE_MS = 10;
 const MARGIN_MS = 500;
 
 /** A new network whose blocks hold all that a node accepts. */
-export const fundedForLoad = (bench: Bench, others = 0): Promise<Funded> =>
-  makeFunded(bench, 'accepting', { roundMs: 1000, blockBytes: BLOCK_BYTES_OF_FULL_LOAD, others });
+export const fundedForLoad = (
+  bench: Bench,
+  options: Omit<FundedOptions, 'roundMs' | 'blockBytes'> = {},
+): Promise<Funded> =>
+  makeFunded(bench, 'accepting', {
+    ...options,
+    roundMs: 1000,
+    blockBytes: BLOCK_BYTES_OF_FULL_LOAD,
+  });
 
 export async function startAccepting(
   bench: Bench,

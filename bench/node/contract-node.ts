@@ -32,6 +32,9 @@ export interface ContractNode {
 export interface ContractNodeOptions {
   readonly roundMs: number;
   readonly set?: readonly string[];
+  /** As in FundedOptions. */
+  readonly features?: readonly number[];
+  readonly checkout?: string | undefined;
 }
 
 const CONNECTIONS = 32;
@@ -43,12 +46,14 @@ const WAIT_MS_MAX = 60_000;
 export async function startContractNode(
   bench: Bench,
   engine: Engine,
-  { roundMs, set = [] }: ContractNodeOptions,
+  { set = [], ...network }: ContractNodeOptions,
 ): Promise<ContractNode> {
-  const { folder, senders } = await makeFunded(bench, 'contracts', { roundMs });
+  const { roundMs, checkout } = network;
+  const { folder, senders } = await makeFunded(bench, 'contracts', network);
   const { scheme, owner } = folder;
   const metricsPort = await freePort();
   const node = await startNode(folder, {
+    checkout,
     execArgv: bench.nodeFlags,
     set: [
       'docker-engine.enable=yes',

@@ -48,6 +48,8 @@ export interface DevFolderOptions {
   readonly blockBytes?: number | undefined;
   /** Whether miners vote on blocks, by default no: tools make chains without votes. */
   readonly finality?: boolean | undefined;
+  /** What is active from the start, by default as in new networks. */
+  readonly features?: readonly number[] | undefined;
 }
 
 /**
@@ -78,10 +80,15 @@ export async function makeDevFolder(options: DevFolderOptions): Promise<DevFolde
       },
     },
   );
-  const { blockBytes } = options;
-  if (blockBytes !== undefined) {
-    appendFileSync(configPath(dir), `node.miner.max-block-size-in-bytes = ${blockBytes}\n`);
+  const { blockBytes, features } = options;
+  const lines: string[] = [];
+  if (blockBytes !== undefined) lines.push(`miner.max-block-size-in-bytes = ${blockBytes}`);
+  if (features !== undefined) {
+    const key = 'blockchain.custom.functionality.pre-activated-features';
+    // An object would be added to the one before.
+    lines.push(`${key} = null`, `${key} = { ${features.map((id) => `${id} = 0`).join(', ')} }`);
   }
+  for (const line of lines) appendFileSync(configPath(dir), `node.${line}\n`);
   return withOwner(dir, network, { family, scheme });
 }
 

@@ -20,6 +20,10 @@ export interface FundedOptions {
   readonly others?: number;
   /** As in DevFolderOptions. */
   readonly finality?: boolean;
+  /** As in DevFolderOptions. */
+  readonly features?: readonly number[] | undefined;
+  /** Whose node makes it, by default this one. */
+  readonly checkout?: string | undefined;
 }
 
 export interface Funded {
@@ -36,22 +40,24 @@ const WAIT_MS_MAX = 180_000;
 
 /** What it needs is in blocks already, also for nodes that make none. */
 export async function makeFunded(
-  bench: Bench,
+  bench: Pick<Bench, 'folder'>,
   name: string,
-  { roundMs, blockBytes, finality, miners = 1, others: count = 0 }: FundedOptions,
+  options: FundedOptions,
 ): Promise<Funded> {
+  const { roundMs, blockBytes, finality, features, miners = 1, others: count = 0 } = options;
   const dir = bench.folder(name);
   const folder = await makeDevFolder({
     dir,
     roundMs,
     blockBytes,
     finality,
+    features,
     genesisTimestamp: Date.now() - roundMs,
   });
   const { scheme, owner, members } = folder;
   const senders = createSenders(SENDERS, scheme);
   const others = createSenders(count, scheme, 'another bench sender');
-  const node = await startNode(folder);
+  const node = await startNode(folder, { checkout: options.checkout });
   const permits = minerPermits(members.slice(1, miners), owner, Date.now(), scheme);
   const now = Date.now();
   const funding = [

@@ -39,6 +39,8 @@ export interface NodeOptions {
   readonly execArgv?: readonly string[];
   /** What the first answer is asked for; by default the height. */
   readonly firstPath?: string;
+  /** Whose node it is, by default this one. */
+  readonly checkout?: string | undefined;
 }
 
 /**
@@ -47,7 +49,7 @@ export interface NodeOptions {
  */
 export const FROM_SOURCES = '--import=data:text/javascript,';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/platform-node', import.meta.url));
+const OWN_CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 const START_MS_MAX = 120_000;
 const POLL_MS = 2;
 
@@ -56,10 +58,11 @@ export async function startNode(
   options: NodeOptions = {},
 ): Promise<NodeProcess> {
   const port = await freePort();
+  const program = join(options.checkout ?? OWN_CHECKOUT, 'bin/platform-node');
   const sets = [`rest-api.port=${port}`, ...(options.set ?? [])].flatMap((set) => ['--set', set]);
   const log = openSync(join(folder.dir, 'node.log'), 'a');
   const begun = performance.now();
-  const child = spawn(PROGRAM, ['start', folder.config, ...sets], {
+  const child = spawn(program, ['start', folder.config, ...sets], {
     stdio: ['ignore', log, log],
     env: {
       ...process.env,

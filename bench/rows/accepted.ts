@@ -23,7 +23,7 @@ export async function accepted(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
   const others = OTHERS[bench.quick ? 'quick' : 'full'];
   bench.say(`  ${others} more senders`);
-  const funded = await fundedForLoad(bench, others);
+  const funded = await fundedForLoad(bench, { others });
   const node = await startAccepting(bench, { execArgv: bench.nodeFlags, funded });
   const libsodium = startLibsodium();
   const echo = await startEcho(bench.load);

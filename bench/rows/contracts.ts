@@ -3,15 +3,12 @@
  * run: one start of a container for each call, one exec for each call, and gRPC alone. Then the
  * times between blocks, without and with a contract that is slow.
  */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { type Engine, sharedEngine } from '../../test/containers/engine.ts';
-import { nodeImage, simpleImage, type TestImage } from '../../test/containers/images.ts';
+import { simpleImage } from '../../test/containers/images.ts';
 import { sdkImage } from '../../test/containers/sdk-image.ts';
 import type { Bench } from '../bench.ts';
+import { benchEngine, ECHO_VALUE, echoImage, GRPC_LABEL, source } from '../contracts/images.ts';
 import { startUnary } from '../denominators/grpc.ts';
 import { oneShot } from '../denominators/one-shot.ts';
-import { NotInstalledError } from '../measure/contender.ts';
 import { figureOf, ratioOf } from '../measure/rounds.ts';
 import { type ContractNode, startContractNode } from '../node/contract-node.ts';
 import {
@@ -25,35 +22,35 @@ import {
 
 const ROUND_MS = 1000;
 const CONTAINERS = 4;
-const VALUE = [{ key: 'value', value: 'echo' }];
-const SDK_CALL = [{ key: 'action', value: 'echo' }, ...VALUE];
+const SDK_CALL = [{ key: 'action', value: 'echo' }, ...ECHO_VALUE];
 const SLEEP = [{ key: 'sleep', value: '' }];
 const BLOCKS_MS = { full: 20_000, quick: 6000 };
 const POLL_MS = 5;
-const GRPC = 'LABEL protocol=grpc';
 const ECHO_SCRIPT = '#!/bin/sh\necho \'[{"key":"value","type":"string","value":"echo"}]\'\n';
 
 export async function contracts(bench: Bench): Promise<RowResult> {
   const notes: string[] = [];
-  const engine = await engineOf();
+  const engine = await benchEngine();
   bench.say('  images, contracts');
   const warm = await startContractNode(bench, engine, { roundMs: ROUND_MS });
   const echoes: Uint8Array[] = [];
   for (let i = 0; i < CONTAINERS; i++) echoes.push(await warm.create(await echoImage(engine, i)));
-  const sdk = await warm.create(await sdkImage(engine, 'bench-sdk', source('sdk-echo.js'), [GRPC]));
+  const sdk = await warm.create(
+    await sdkImage(engine, 'bench-sdk', source('sdk-echo.js'), [GRPC_LABEL]),
+  );
   const script = await simpleImage(engine, ECHO_SCRIPT);
   const simple = await warm.create(script);
   const unary = await startUnary();
 
-  const many = warm.calls('echo', echoes, VALUE, 500);
-  const one = warm.calls('one container', echoes.slice(0, 1), VALUE, 250);
+  const many = warm.calls('echo', echoes, ECHO_VALUE, 500);
+  const one = warm.calls('one container', echoes.slice(0, 1), ECHO_VALUE, 250);
   await one.run(2000);
   const before = await warm.runMs(0.5);
   const contenders = [
     many,
     one,
     warm.calls('SDK', [sdk], SDK_CALL, 50),
-    warm.calls('exec', [simple], VALUE, 5),
+    warm.calls('exec', [simple], ECHO_VALUE, 5),
     oneShot(engine, script),
     unary.calls,
   ];
@@ -114,25 +111,6 @@ export async function contracts(bench: Bench): Promise<RowResult> {
     notes,
   };
 }
-
-async function engineOf(): Promise<Engine> {
-  const engine = await sharedEngine();
-  if (typeof engine === 'string') throw new NotInstalledError(engine);
-  return engine;
-}
-
-const source = (name: string): string =>
-  readFileSync(fileURLToPath(new URL(`../contracts/${name}`, import.meta.url)), 'utf8');
-
-/** A label that differs makes another image, which gets a container of its own. */
-const echoImage = (engine: Engine, n: number): Promise<TestImage> =>
-  nodeImage(
-    engine,
-    'bench-echo',
-    { 'package.json': { bytes: '{"type":"module"}' }, 'echo.ts': { bytes: source('echo.ts') } },
-    'echo.ts',
-    [GRPC, `LABEL n=${n}`],
-  );
 
 interface BlockTimes {
   readonly p50: number;

@@ -42,7 +42,7 @@ export async function families(bench: Bench): Promise<RowResult> {
       closing.push(close);
     }
     const file = await exportChain(folder);
-    contenders.push(importer(bench, folder, file, `${family.title} import`));
+    contenders.push(importer(bench, folder, file, { name: `${family.title} import` }));
     contenders.push(hashes(`${family.title} hash`, family));
   }
   const rounds = await bench.measure(contenders, notes);

@@ -22,7 +22,7 @@ export async function imported(bench: Bench): Promise<RowResult> {
     importer(bench, folder, file),
     libsodium.one,
     libsodium.two,
-    importer(bench, folder, file, 'trusted', ['--trusted']),
+    importer(bench, folder, file, { name: 'trusted', flags: ['--trusted'] }),
   ];
   const rounds = await bench.measure(contenders, notes, {
     ms: LIBSODIUM_MS[bench.quick ? 'quick' : 'full'],

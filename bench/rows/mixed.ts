@@ -14,8 +14,8 @@ export async function mixed(bench: Bench): Promise<RowResult> {
   const { folder: plain } = await generateChain(bench.folder('plain'), count);
   const { folder: all } = await generateMixed(bench.folder('mixed'), count);
   const contenders = [
-    importer(bench, all, await exportChain(all), 'mixed'),
-    importer(bench, plain, await exportChain(plain), 'transfers'),
+    importer(bench, all, await exportChain(all), { name: 'mixed' }),
+    importer(bench, plain, await exportChain(plain), { name: 'transfers' }),
   ];
   const rounds = await bench.measure(contenders, notes);
   const rate = (name: string) => perSecond(figureOf(rounds, name, (sample) => sample.perSecond));
