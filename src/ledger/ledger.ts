@@ -36,18 +36,23 @@ export interface Overlay extends Ledger {
   /**
    * The rows written since the mark, in the order of writing; a row written twice appears twice.
    */
-  since(mark: number): Iterable<Change>;
+  since(mark: number): Iterable<Written>;
+  /** What the writes since the mark have changed: each row once, with its value at the mark. */
+  changesSince(mark: number): Iterable<Change>;
   /** The changed keys with the value before and after; `undefined` means absent. */
   changes(): Iterable<Change>;
   /** Number of changed keys. */
   readonly size: number;
 }
 
-export interface Change {
+export interface Written {
   // The types of the table are those of its own key and value; a list of different tables cannot
   // name them.
   readonly table: Table<unknown, unknown>;
   readonly key: Uint8Array;
-  readonly before: unknown;
   readonly after: unknown;
+}
+
+export interface Change extends Written {
+  readonly before: unknown;
 }

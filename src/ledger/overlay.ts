@@ -93,6 +93,7 @@ export function createOverlay(
     remove: (table, key) => write(asUntyped(table), table.key.encode(key), undefined),
     mark: () => written.mark(),
     since: (mark) => written.since(mark),
+    changesSince: (mark) => written.changesSince(mark),
     revert: (mark) => written.revert(mark),
   };
 }

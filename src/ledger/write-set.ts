@@ -6,7 +6,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { keyText } from './key-codecs.ts';
-import type { Change } from './ledger.ts';
+import type { Change, Written } from './ledger.ts';
 import type { Table } from './table.ts';
 
 /** A change with its key as text, which orders and identifies it without encoding the key again. */
@@ -65,8 +65,19 @@ export class WriteSet {
   }
 
   /** A list, since each transaction asks for a few rows, and a generator would cost more. */
-  since(mark: number): readonly Row[] {
+  since(mark: number): readonly Written[] {
     return this.journalRows.slice(mark);
+  }
+
+  changesSince(mark: number): Iterable<Change> {
+    const { journalRows, journalValues } = this;
+    const atMark = new Map<WrittenRow, unknown>();
+    for (let i = mark; i < journalRows.length; i++) {
+      const row = journalRows[i]!;
+      const value = journalValues[i];
+      if (!atMark.has(row)) atMark.set(row, value === NEW ? row.before : value);
+    }
+    return Array.from(atMark, ([{ table, key, after }, before]) => ({ table, key, before, after }));
   }
 
   revert(mark: number): void {

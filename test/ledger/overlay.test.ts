@@ -17,7 +17,7 @@ import {
   u32Key,
   u64Key,
 } from '../../src/ledger/key-codecs.ts';
-import type { LedgerView } from '../../src/ledger/ledger.ts';
+import type { LedgerView, Overlay } from '../../src/ledger/ledger.ts';
 import { createOverlay } from '../../src/ledger/overlay.ts';
 import { TableRows, WriteSet } from '../../src/ledger/write-set.ts';
 import { createMemoryStore } from '../simulated/memory-store.ts';
@@ -144,6 +144,18 @@ const bases: Record<string, (rows: [Uint8Array, number][]) => LedgerView> = {
   },
 };
 
+/** Throws where a row appears twice. */
+function changedSince(overlay: Overlay, mark: number) {
+  const changes = Array.from(overlay.changesSince(mark), (one) => ({
+    ...one,
+    key: keyText(one.key),
+  }));
+  const written = Array.from(overlay.since(mark), (one) => keyText(one.key));
+  const keys = changes.map((one) => one.key);
+  if (keys.join() !== [...new Set(written)].join()) throw new Error(`changes: ${keys}`);
+  return changes;
+}
+
 function storeWith(rows: [Uint8Array, number][]) {
   return createMemoryStore({
     rows: rows.map(([key, v]) => {
@@ -177,6 +189,10 @@ for (const [name, base] of Object.entries(bases)) {
             } else if (c.do === 'revert') {
               const last = marks.pop();
               if (last === undefined) continue;
+              for (const { key: text, before, after } of changedSince(overlay, last.mark)) {
+                const expected = [last.model.get(text), model.get(text)];
+                if (before !== expected[0] || after !== expected[1]) throw new Error('change');
+              }
               overlay.revert(last.mark);
               model = last.model;
               if (overlay.size !== last.size) throw new Error('size after revert');

@@ -5,7 +5,7 @@
  */
 import { apiError } from '../../base/errors.ts';
 import { keyText } from '../../ledger/key-codecs.ts';
-import type { Change } from '../../ledger/ledger.ts';
+import type { Written } from '../../ledger/ledger.ts';
 import { ReadRanges } from './read-ranges.ts';
 
 interface ChangedRow {
@@ -19,7 +19,7 @@ export const rowName = (table: number, keyAsText: string): string => `${table} $
 export interface ChangeLog {
   /** The number of changes so far. */
   readonly position: number;
-  add(changes: Iterable<Change>): void;
+  add(changes: Iterable<Written>): void;
   /** The changes from this position on. */
   from(position: number): readonly ChangedRow[];
 }

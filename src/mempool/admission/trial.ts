@@ -164,9 +164,9 @@ class TriedTransaction implements ScriptRuns {
     this.mark = ledger.mark();
   }
 
-  /** What it takes from its sender, while the ledger holds its effects. */
+  /** What it takes from each account, while the ledger holds its effects. */
   spending(): Spending {
-    return spendingOfAll(this.tx, () => this.ledger.since(this.mark));
+    return spendingOfAll(this.tx, this.ledger, () => this.ledger.changesSince(this.mark));
   }
 
   begin(runs: number): void {

@@ -36,8 +36,9 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
   sender: string;
   native: bigint;
   assets: Spending['assets'];
-  /** Of atomic transactions only, so that the others are no larger. */
-  others?: NonNullable<Spending['others']>;
+  /** Where it takes something from others only, so that most entries are no larger. */
+  others?: Spending['others'];
+  sponsors?: Spending['sponsors'];
   /** The ids of its members as Latin-1 texts; of atomic transactions only. */
   readonly members?: readonly string[];
   /** The types of its members; of atomic transactions only. */
@@ -57,7 +58,7 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
     tx: Tx,
     { key, sender, bytesHash }: EntryTexts,
     verdicts: ProofVerdicts,
-    { native, assets, others }: Spending,
+    { native, assets, others, sponsors }: Spending,
     returned: boolean,
   ) {
     super(tx, verdicts);
@@ -68,6 +69,7 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
     this.native = native;
     this.assets = assets;
     if (others !== undefined) this.others = others;
+    if (sponsors !== undefined) this.sponsors = sponsors;
     if (tx.def.members !== undefined) {
       const members = membersOf(tx);
       this.members = members.map(({ id }) => latin1(id));

@@ -78,12 +78,15 @@ export class Entries {
     tellAll(this.listeners, this.log, (listener) => listener.added?.(entry));
   }
 
-  /** Changes what the entry takes from its sender. */
+  /** Changes what the entry takes from its sender and from others. */
   respend(entry: PoolEntry, spending: Spending): void {
     this.senders.remove(entry);
     entry.native = spending.native;
     entry.assets = spending.assets;
-    if (spending.others !== undefined) entry.others = spending.others;
+    for (const whose of ['others', 'sponsors'] as const) {
+      // An entry that never had it stays as small as it is.
+      if (entry[whose] !== spending[whose]) entry[whose] = spending[whose];
+    }
     this.senders.add(entry);
   }
 

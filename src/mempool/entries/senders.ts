@@ -37,10 +37,12 @@ interface Totals {
   readonly sender: string;
   entries: number;
   bytes: number;
-  /** The number of atomic entries of others with members of this sender. */
+  /** The number of entries of others that take something from this account. */
   inside: number;
   native: bigint;
   readonly assets: Map<string, bigint>;
+  /** What entries of others, whose fees this account sponsors, take from it. */
+  sponsored: bigint;
 }
 
 const SENDER_BYTES_SHARE = 10;
@@ -75,12 +77,18 @@ export class Senders {
   }
 
   /**
-   * Throws ApiError where the sender cannot pay for this in addition to its entries in the pool.
+   * Throws ApiError where an account cannot pay for this in addition to what entries in the pool take
+   * from it. What strangers take from a sponsor hinders strangers only, and never its own entries.
    */
   requireFunds(tx: Tx, sender: string, spending: Spending): void {
     this.requireFundsOf(tx.sender, sender, spending);
     for (const [other, spent] of spending.others ?? NO_OTHERS) {
       this.requireFundsOf(fromLatin1(other), other, spent);
+    }
+    for (const [sponsor, spent] of spending.sponsors ?? NO_OTHERS) {
+      const { sponsored = 0n } = this.bySender.get(sponsor) ?? {};
+      const all = { ...spent, native: spent.native + sponsored };
+      this.requireFundsOf(fromLatin1(sponsor), sponsor, all);
     }
   }
 
@@ -110,7 +118,7 @@ export class Senders {
     }
     entry.sender = own.sender;
     this.count(own, entry, 1);
-    this.spendOthers(entry, 1);
+    this.takeFromOthers(entry, 1);
   }
 
   remove(entry: Counted): void {
@@ -118,18 +126,28 @@ export class Senders {
     if (own === undefined) return;
     this.count(own, entry, -1);
     this.forgetUnused(own);
-    this.spendOthers(entry, -1);
+    this.takeFromOthers(entry, -1);
   }
 
-  /** What members of an atomic entry take from other senders; the entry itself is its sender's. */
-  private spendOthers({ others = NO_OTHERS }: Counted, sign: 1 | -1): void {
+  /** What an entry takes from other accounts; the entry itself is its sender's. */
+  private takeFromOthers(entry: Counted, sign: 1 | -1): void {
+    const { others = NO_OTHERS, sponsors = NO_OTHERS } = entry;
     for (const [sender, spending] of others) {
-      const own = this.bySender.get(sender) ?? newTotals(sender);
-      this.bySender.set(sender, own);
-      own.inside += sign;
-      spend(own, spending, sign);
-      this.forgetUnused(own);
+      this.changeInside(sender, sign, (own) => spend(own, spending, sign));
     }
+    for (const [sponsor, { native }] of sponsors) {
+      this.changeInside(sponsor, sign, (own) => {
+        own.sponsored += BigInt(sign) * native;
+      });
+    }
+  }
+
+  private changeInside(account: string, sign: 1 | -1, change: (own: Totals) => void): void {
+    const own = this.bySender.get(account) ?? newTotals(account);
+    this.bySender.set(account, own);
+    own.inside += sign;
+    change(own);
+    this.forgetUnused(own);
   }
 
   private forgetUnused({ sender, entries, inside }: Totals): void {
@@ -162,4 +180,5 @@ const newTotals = (sender: string): Totals => ({
   inside: 0,
   native: 0n,
   assets: new Map(),
+  sponsored: 0n,
 });

@@ -6,9 +6,11 @@
  */
 
 import { equal, latin1 } from '../../base/bytes.ts';
-import type { Change } from '../../ledger/ledger.ts';
+import { assetOf } from '../../ledger/assets.ts';
+import type { Change, LedgerView } from '../../ledger/ledger.ts';
 import { accounts, assetBalances } from '../../ledger/tables.ts';
 import { membersOf } from '../../tx/members.ts';
+import { feeAssetOf, payerOf } from '../../tx/rules/fees.ts';
 import type { Tx } from '../../tx/transaction.ts';
 
 export interface Spending {
@@ -17,10 +19,12 @@ export interface Spending {
   /** Asset id as Latin-1 text → decrease; undefined where no asset leaves the sender. */
   readonly assets: ReadonlyMap<string, bigint> | undefined;
   /**
-   * What leaves other senders of an atomic transaction, by their addresses as Latin-1 text; absent
-   * in all others.
+   * What leaves others who have signed: the senders of members, and who pays the fee; by their
+   * addresses as Latin-1 text. Absent in all other transactions.
    */
-  readonly others?: ReadonlyMap<string, Spending>;
+  readonly others?: ReadonlyMap<string, Spending> | undefined;
+  /** What leaves the sponsors of its fees, who have signed nothing; as `others`. */
+  readonly sponsors?: ReadonlyMap<string, Spending> | undefined;
 }
 
 export const NOTHING_SPENT: Spending = { native: 0n, assets: undefined };
@@ -35,16 +39,34 @@ const available = (value: unknown): bigint => {
   return account === undefined ? 0n : account.balance - account.leasedOut;
 };
 
-/** The decreases for the sender, and for the senders of the members, that the writes cause. */
-export function spendingOfAll(tx: Tx, changes: () => Iterable<Change>): Spending {
+/** The decreases that the writes cause for everybody from whom the transaction takes something. */
+export function spendingOfAll(tx: Tx, view: LedgerView, changes: () => Iterable<Change>): Spending {
   const spending = spendingOf(tx.sender, changes());
+  const { members, payer } = tx.def;
+  if (members === undefined && payer === undefined && feeAssetOf(tx) === undefined) return spending;
   const others = new Map<string, Spending>();
-  for (const { sender } of membersOf(tx)) {
-    const key = latin1(sender);
-    if (equal(sender, tx.sender) || others.has(key)) continue;
-    others.set(key, spendingOf(sender, changes()));
+  const sponsors = new Map<string, Spending>();
+  const note = (address: Uint8Array, among: Map<string, Spending>): void => {
+    const key = latin1(address);
+    if (equal(address, tx.sender) || others.has(key) || sponsors.has(key)) return;
+    among.set(key, spendingOf(address, changes()));
+  };
+  const parts = [tx, ...membersOf(tx)];
+  for (const part of parts) {
+    note(part.sender, others);
+    note(payerOf(part, view), others);
   }
-  return others.size === 0 ? spending : { ...spending, others };
+  for (const part of parts) {
+    const asset = feeAssetOf(part);
+    const issuer = asset && assetOf(view, asset)?.issuer;
+    if (issuer !== undefined) note(issuer, sponsors);
+  }
+  if (others.size === 0 && sponsors.size === 0) return spending;
+  return {
+    ...spending,
+    ...(others.size > 0 && { others }),
+    ...(sponsors.size > 0 && { sponsors }),
+  };
 }
 
 /** The decreases for `address` that the writes of a transaction cause. */
