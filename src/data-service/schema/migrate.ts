@@ -1,5 +1,6 @@
 /** Creates the schema, and brings an earlier version of it up to date. */
 import { type Database, DatabaseError, type Queries } from '../../base/ports/database.ts';
+import { EXECUTED } from '../crawler/rows/described.ts';
 import { buildIndexes } from './build-indexes.ts';
 import { INDEXES, LATER_TABLES, REPLACED_INDEXES, TABLES, TEXT_INDEXES } from './tables.ts';
 
@@ -9,12 +10,24 @@ const createIndexes = (options: SchemaOptions): string[] =>
     (definition) => `CREATE ${definition.replace('INDEX', 'INDEX IF NOT EXISTS')}`,
   );
 
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 export interface SchemaOptions {
   /** `index-text`: indexes for parts of texts. */
   readonly indexText: boolean;
 }
+
+/**
+ * Schema 3 did not know the fee asset of what a type 105 carries, so the balances of its issuers
+ * remained as they were.
+ */
+const SPONSORS_OF_CALLS = `
+UPDATE txs SET fee_asset_id = body->'tx'->>'feeAssetId'
+  WHERE type = ${EXECUTED} AND body->'tx'->>'feeAssetId' IS NOT NULL;
+INSERT INTO balance_dirty
+  SELECT DISTINCT a.issuer, (SELECT max(height) FROM blocks)
+  FROM assets a JOIN txs t ON t.fee_asset_id = a.asset_id WHERE t.type = ${EXECUTED}
+  ON CONFLICT (address) DO NOTHING`;
 
 /** Every index that a first load may leave for later. */
 export const indexesOf = ({ indexText }: SchemaOptions): Readonly<Record<string, string>> =>
@@ -40,10 +53,10 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
     await db.exec(LATER_TABLES);
     // Before those that they replace go: servers read all the while.
     await buildIndexes(db, indexesOf(options));
-    await atOnce(
-      db,
-      REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
-    );
+    await atOnce(db, [
+      ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
+      SPONSORS_OF_CALLS,
+    ]);
   }
   return from;
 }

@@ -35,7 +35,7 @@ const ASSET = 'AssetThatPaysFees';
 const ISSUED_AT = 3;
 
 /** Blocks from `sponsored` on have a transaction whose fee a sponsor pays, who is no party of it. */
-function sponsoredChain(seed: string, sponsored: number) {
+function sponsoredChain(seed: string, sponsored: number, isCall: boolean) {
   const plain = madeChain({ seed, txsPerBlock: 4, accounts: 10 });
   const tx = (height: number) => {
     const shared = { height, timestamp: height, fee: 5, proofs: [], version: 2 };
@@ -45,7 +45,11 @@ function sponsoredChain(seed: string, sponsored: number) {
     }
     if (height < sponsored) return [];
     const id = `sponsored ${plain.signature(height)}`;
-    return [{ ...shared, id, type: 10, alias: id, sender: PAYER, feeAssetId: ASSET }];
+    const asset = { feeAssetId: ASSET };
+    const call = { ...shared, ...asset, id: `call ${id}`, type: 104, contractId: 'c', params: [] };
+    return isCall
+      ? [{ ...shared, fee: 0, id, type: 105, sender: PAYER, results: [], tx: call }]
+      : [{ ...shared, ...asset, id, type: 10, alias: id, sender: PAYER }];
   };
   const chain: MadeChain = {
     ...plain,
@@ -66,8 +70,14 @@ function sponsoredChain(seed: string, sponsored: number) {
   return chain;
 }
 
-await onBothStores(t, 'the sponsor of a fee gets its new balances', async (t, open) => {
-  const chain = sponsoredChain('sponsor', 12);
+for (const isCall of [false, true]) {
+  const what = isCall ? 'call' : 'transaction';
+  await onBothStores(t, `the sponsor of a ${what} gets its new balances`, (t, open) =>
+    followsSponsor(t, open, sponsoredChain('sponsor', 12, isCall)),
+  );
+}
+
+async function followsSponsor(t: Test, open: () => Promise<Database>, chain: MadeChain) {
   chain.grow(9);
   const node = await madeNode(t, () => chain);
   const db = await open();
@@ -119,7 +129,7 @@ await onBothStores(t, 'the sponsor of a fee gets its new balances', async (t, op
   t.ok(later.left >= 2 && later.compared > 0);
   chain.reorganise(4);
   t.match(await compared(db, reader), { compared: 0 }, 'another branch says nothing');
-});
+}
 
 /** A node that refuses lists of addresses, and lists of assets, that are too long for it. */
 const refusesLong = (

@@ -51,6 +51,29 @@ t.test('a database of schema 1 gets the indexes of this release', async (t) => {
   t.strictSame(await db.query(INDEXES), indexes);
 });
 
+t.test('a database of schema 3 learns who sponsors calls of contracts', async (t) => {
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  await migrate(db, { indexText: true });
+  const call = { id: 'call', feeAssetId: 'gold' };
+  await db.exec(`
+    INSERT INTO blocks VALUES (7, 'b', 'a', 1, 0, 'miner', 1, '', '{}', '{}', 1, 0, 2, 1);
+    INSERT INTO assets VALUES ('gold', 1, 'sponsor', '', '', 1, 1, 0, true, true),
+      ('silver', 2, 'another', '', '', 1, 1, 0, true, true);
+    INSERT INTO txs VALUES
+      (1, 'one', 105, 1, 7, 0, 'miner', '', '', 0, NULL, NULL, NULL, NULL, '${JSON.stringify({ tx: call })}'),
+      (2, 'two', 105, 1, 7, 0, 'miner', '', '', 0, NULL, NULL, NULL, NULL, '{"tx":{"id":"other"}}');
+    UPDATE meta SET value = '3' WHERE key = 'schema_version'`);
+  t.equal(await migrate(db, { indexText: true }), 3);
+  t.strictSame(await db.query('SELECT address, since_height FROM balance_dirty'), [
+    { address: 'sponsor', since_height: 7 },
+  ]);
+  t.strictSame(await db.query('SELECT fee_asset_id FROM txs ORDER BY seq'), [
+    { fee_asset_id: 'gold' },
+    { fee_asset_id: null },
+  ]);
+});
+
 t.test('a role that may only read', { skip: cluster.skip }, async (t) => {
   const url = await cluster.createDatabase();
   const owner = cluster.open(url);

@@ -10,6 +10,7 @@ import { int64, objects, storableText, text, texts } from '../storable.ts';
 /** Stands for the native coin where an asset id is expected; `I` is no Base58 character. */
 export const NATIVE = 'NATIVE';
 const MESSAGE_CHARS_MAX = 4096;
+export const EXECUTED = 105;
 
 /** The asset that is moved or managed; undefined where there is none. */
 export function assetOf(type: number, tx: JsonObject): string | undefined {
@@ -33,6 +34,12 @@ export function assetOf(type: number, tx: JsonObject): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** The asset that pays the fee; what a 105 carries pays its own. Undefined: the native token. */
+export function feeAssetOf(type: number, tx: JsonObject): string | undefined {
+  const carried = type === EXECUTED ? tx['tx'] : undefined;
+  return text((isObject(carried) ? carried : tx)['feeAssetId']);
 }
 
 function pairOf(tx: JsonObject): JsonObject {

@@ -19,6 +19,7 @@ import {
   amountsOf,
   assetOf,
   bareAddress,
+  feeAssetOf,
   type Lessees,
   leaseToLearn,
   messageOf,
@@ -183,7 +184,7 @@ function addTransaction(
   const ts = Number.isSafeInteger(tx['timestamp']) ? (tx['timestamp'] as number) : 0;
   const amount = amountOf(type, tx);
   const [signature, ...others] = sealsOf(tx);
-  const feeAsset = text(tx['feeAssetId']);
+  const feeAsset = feeAssetOf(type, tx);
   if (feeAsset !== undefined) rows.feeAssets.add(feeAsset);
   addRow(rows, 'txs', [
     seq,
