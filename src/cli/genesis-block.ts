@@ -5,6 +5,7 @@ import {
   type GenesisFindings,
   genesisSeal,
   genesisSettings,
+  issuedAtGenesis,
   validateGenesis,
 } from '../node/config/genesis-section.ts';
 import type { Config } from '../node/config/settings.ts';
@@ -29,7 +30,10 @@ export function genesisFindings(config: Config): GenesisFindings {
   }
 }
 
-/** The genesis block of a signed configuration, with verified signature. Throws ApiError. */
+/**
+ * The genesis block of a signed configuration, with verified signature. Throws ApiError, and CliError
+ * where something is missing or `initial-balance` is another one.
+ */
 export function genesisBlock(config: Config): Block {
   const { family, scheme } = cryptographyOfConfig(config);
   const seal = genesisSeal(config.blockchain.custom.genesis);
@@ -40,5 +44,17 @@ export function genesisBlock(config: Config): Block {
   verifyGenesis(block, ({ publicKey, message, signature }) =>
     family.verify(publicKey, message, signature),
   );
+  requireInitialBalance(config);
   return block;
+}
+
+/** Nodes of other makes take it into the delays of proof of stake; here the amounts themselves do. */
+function requireInitialBalance({ blockchain }: Config): void {
+  const { genesis } = blockchain.custom;
+  const sum = issuedAtGenesis(genesis);
+  if (blockchain.consensus.type !== 'pos' || genesis.initialBalance === sum) return;
+  throw new CliError(
+    `blockchain.custom.genesis.initial-balance is ${genesis.initialBalance ?? 'absent'}, and the ` +
+      `signed amounts of genesis.transactions are ${sum} together: write initial-balance = "${sum}"`,
+  );
 }

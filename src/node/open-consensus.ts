@@ -3,6 +3,7 @@ import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { createPoa } from '../consensus/poa.ts';
 import { createPos } from '../consensus/pos.ts';
+import { issuedAtGenesis } from './config/genesis-section.ts';
 import type { Config } from './config/settings.ts';
 
 export function consensusOf(
@@ -12,14 +13,9 @@ export function consensusOf(
 ): Consensus {
   const { consensus, custom } = config.blockchain;
   if (consensus.type === 'pos') {
-    const { initialBalance, averageBlockDelay } = custom.genesis;
-    return createPos(
-      {
-        initialBalance: initialBalance ?? 0n,
-        averageDelaySeconds: Math.floor(averageBlockDelay.ms / 1000),
-      },
-      scheme,
-    );
+    const averageDelaySeconds = Math.floor(custom.genesis.averageBlockDelay.ms / 1000);
+    const initialBalance = issuedAtGenesis(custom.genesis);
+    return createPos({ initialBalance, averageDelaySeconds }, scheme);
   }
   return createPoa(
     {

@@ -44,7 +44,7 @@ export function validateGenesis(genesis: GenesisConfig, scheme: ChainScheme): Ge
       errors.push(`Network participant '${publicKey}' lists a role twice`);
     }
   }
-  const sum = transactions.reduce((total, { amount }) => total + amount, 0n);
+  const sum = issuedAtGenesis(genesis);
   if (initialBalance !== sum) {
     errors.push(
       "The value of 'initial-balance' has to be equal to the sum of transactions amounts",
@@ -75,6 +75,10 @@ export function validateGenesis(genesis: GenesisConfig, scheme: ChainScheme): Ge
   }
   return { errors, warnings };
 }
+
+/** All native units. The signature of the genesis block covers it, unlike `initial-balance`. */
+export const issuedAtGenesis = ({ transactions }: Pick<GenesisConfig, 'transactions'>): bigint =>
+  transactions.reduce((total, { amount }) => total + amount, 0n);
 
 function problemOf(attempt: () => unknown): string | undefined {
   try {
