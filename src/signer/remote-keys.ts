@@ -2,7 +2,8 @@
  * The keys of a node that a signer holds (docs/protocol/signer.md), as the node sees them.
  *
  * Invariants: one connection at a time; a question gets one answer or fails within its time; what was asked when
- * a connection broke is asked again on the next one, since a signer gives the same bytes the same signature.
+ * a connection broke is asked again on the next one, since a signer gives the same bytes the same signature;
+ * a signature leaves here only where it is right.
  */
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports/clock.ts';
@@ -122,9 +123,26 @@ export class RemoteKeys implements KeyHolder {
   ): Promise<Uint8Array> {
     const answer = await this.ask({ kind, address, message, password });
     if (answer === undefined) throw apiError('SignerAway');
-    if ('signature' in answer) return answer.signature;
+    if ('signature' in answer) return this.verified(kind, address, message, answer.signature);
     if ('refused' in answer) throw apiError('SignerRefused', answer.refused);
     throw apiError('MissingSenderPrivateKey');
+  }
+
+  /**
+   * The node believes what it has signed: its block is not checked again, and its vote counts at once.
+   * Throws SignerAway, since the signer has signed nothing.
+   */
+  private verified(
+    kind: SignedKind,
+    address: Uint8Array,
+    message: Uint8Array,
+    signature: Uint8Array,
+  ): Uint8Array {
+    const { scheme, log } = this.ports;
+    const key = this.publicKeyOf(address);
+    if (key !== undefined && scheme.verify(key, message, signature)) return signature;
+    log.error('signer.wrong-signature', { kind, address: scheme.addressToText(address) });
+    throw apiError('SignerAway');
   }
 
   /** Asks for the keys again. Who asks meanwhile waits for the question after. Rejects with SignerAway. */

@@ -54,12 +54,24 @@ export class Branch {
     this.blocks.push(...portion);
     this.requireBounded();
     const verdict = await adopt(this.blocks);
+    if (verdict.kind === 'future') await this.adoptBefore(verdict.id);
     this.isLate = verdict.kind === 'late' || verdict.kind === 'outvoted';
     if (verdict.kind === 'not-better' || this.isLate) return;
     if (verdict.kind === 'unknown-parent') watch.unusable();
     this.requireAdopted(verdict);
     if (verdict.kind === 'adopted') watch.adopted(this.blocks.length);
     this.blocks = [];
+  }
+
+  /**
+   * A clock that is behind by more than a round finds a block of the future in nearly each portion, and
+   * what stands before that block is good.
+   */
+  private async adoptBefore(future: Uint8Array): Promise<void> {
+    const at = this.blocks.findIndex(({ block }) => equal(blockId(block), future));
+    if (at <= 0) return;
+    const { kind } = await this.ports.adopt(this.blocks.slice(0, at));
+    if (kind === 'adopted') this.ports.watch.adopted(at);
   }
 
   private requireBounded(): void {
