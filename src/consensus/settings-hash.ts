@@ -37,6 +37,12 @@ export function settingsHash(
   return fastHash(new TextEncoder().encode(text));
 }
 
+/** Those by which turns are computed, for whoever needs no others. */
+export const consensusHash = (
+  { consensus }: Pick<NetworkSettings, 'consensus'>,
+  fastHash: (bytes: Uint8Array) => Uint8Array,
+): Uint8Array => fastHash(new TextEncoder().encode(canonicalJson(consensus)));
+
 /** One value always gives the same text; undefined members are left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;

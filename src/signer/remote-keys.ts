@@ -24,6 +24,8 @@ import {
 
 export interface RemoteKeysOptions {
   readonly genesis: Uint8Array;
+  /** As in the greeting. */
+  readonly consensus: Uint8Array;
   /** Until a question fails. */
   readonly timeoutMs: number;
 }
@@ -237,8 +239,12 @@ export class RemoteKeys implements KeyHolder {
 
   private greet(line: Line): void {
     const { scheme } = this.ports;
-    const { genesis } = this.options;
-    const greeting: Greeting = { version: SIGNER_VERSION, chainId: scheme.chainId, genesis };
+    const greeting: Greeting = {
+      version: SIGNER_VERSION,
+      chainId: scheme.chainId,
+      genesis: this.options.genesis,
+      consensus: this.options.consensus,
+    };
     line.send(frameOf(encodeQuestion({ id: GREETING_ID, greeting }, scheme)));
   }
 

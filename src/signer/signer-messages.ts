@@ -30,6 +30,8 @@ export interface Greeting {
   readonly version: number;
   readonly chainId: number;
   readonly genesis: Uint8Array;
+  /** The hash of the settings by which turns are computed; absent from nodes of earlier releases. */
+  readonly consensus?: Uint8Array;
 }
 
 export interface ToSign {
@@ -60,11 +62,12 @@ export function encodeQuestion(question: Question, scheme: ChainScheme): Uint8Ar
   const out = scratch(scheme);
   out.u32(question.id);
   if ('greeting' in question) {
-    const { version, chainId, genesis } = question.greeting;
+    const { version, chainId, genesis, consensus } = question.greeting;
     out.u8(GREETING);
     out.u16(version);
     out.u8(chainId);
     out.bytes(genesis);
+    if (consensus !== undefined) out.bytes(consensus);
     return out.take();
   }
   const { toSign } = question;
@@ -82,7 +85,8 @@ export function decodeQuestion(bytes: Uint8Array, scheme: ChainScheme): Question
   if (number === GREETING) {
     const greeting = { version: src.u16(), chainId: src.u8(), genesis: src.bytes(DIGEST_BYTES) };
     // A later version may say more.
-    return { id, greeting };
+    if (src.remaining < DIGEST_BYTES) return { id, greeting };
+    return { id, greeting: { ...greeting, consensus: src.bytes(DIGEST_BYTES) } };
   }
   const kind = SIGNED_KINDS[number - 1];
   if (kind === undefined) throw new CodecError('kind', `${number} is none`);

@@ -28,6 +28,8 @@ export interface SignerOptions {
   readonly owner: { readonly address: Uint8Array; readonly publicKey: Uint8Array };
   /** Types of transactions that are signed. */
   readonly types: ReadonlySet<number>;
+  /** As in the greeting. */
+  readonly consensus: Uint8Array;
 }
 
 /** What a key has signed so far, and where that is kept. Absent notes: nothing of the kind is signed. */
@@ -82,13 +84,17 @@ export class Signer {
     this.votes = notes.votes;
   }
 
-  greet({ version, chainId, genesis }: Greeting): Answer {
+  greet({ version, chainId, genesis, consensus }: Greeting): Answer {
     const { scheme, keys } = this.ports;
     if (version !== SIGNER_VERSION) {
       return { refused: `version ${version}, and this signer speaks ${SIGNER_VERSION}` };
     }
     if (chainId !== scheme.chainId || !equal(genesis, this.options.genesis)) {
       return { refused: 'the node is of another network than this signer' };
+    }
+    if (consensus !== undefined && !equal(consensus, this.options.consensus)) {
+      const fix = 'copy blockchain.consensus from the configuration of the node';
+      return { refused: `the node and this signer compute turns by other settings: ${fix}` };
     }
     return { keys: keys.publicKeys() };
   }

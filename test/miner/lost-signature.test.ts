@@ -42,7 +42,12 @@ async function nodeWithSigner(t: Test, consensus: 'poa' | 'pos') {
       const address = scheme.addressOf(publicKey);
       const noDisk = { replace: async () => {} };
       const signer = new Signer(
-        { genesis: new Uint8Array(32), owner: { address, publicKey }, types: new Set() },
+        {
+          genesis: new Uint8Array(32),
+          consensus: new Uint8Array(32),
+          owner: { address, publicKey },
+          types: new Set(),
+        },
         { blocks: blockNoteFrom(0), votes: undefined, blockDisk: noDisk, voteDisk: noDisk },
         {
           scheme,

@@ -45,7 +45,11 @@ t.test('a late answer is not that to the next question', async (t) => {
     queueMicrotask(() => opened(line));
     return line;
   };
-  const options = { genesis: new Uint8Array(32), timeoutMs: TIMEOUT_MS };
+  const options = {
+    genesis: new Uint8Array(32),
+    consensus: new Uint8Array(32),
+    timeoutMs: TIMEOUT_MS,
+  };
   const keys = new RemoteKeys(options, { scheme, clock, log: silent, connect });
   const started = keys.start();
   await clock.advance(0);
@@ -103,7 +107,11 @@ t.test('a signature that is wrong leaves nobody', async (t) => {
     queueMicrotask(() => opened(line));
     return line;
   };
-  const options = { genesis: new Uint8Array(32), timeoutMs: TIMEOUT_MS };
+  const options = {
+    genesis: new Uint8Array(32),
+    consensus: new Uint8Array(32),
+    timeoutMs: TIMEOUT_MS,
+  };
   const log = memoryLog();
   const keys = new RemoteKeys(options, { scheme, clock, log, connect });
   await keys.start();

@@ -16,7 +16,7 @@ import { type Vote, voteBytes } from '../../src/finality/votes/vote.ts';
 import { noteDisk } from '../../src/node/finality/voter-note.ts';
 import { blockNoteFrom, encodeBlockNote, readBlockNote } from '../../src/signer/block-note.ts';
 import { Signer } from '../../src/signer/signer.ts';
-import type { Answer } from '../../src/signer/signer-messages.ts';
+import { type Answer, decodeQuestion, encodeQuestion } from '../../src/signer/signer-messages.ts';
 import { signedBytes } from '../../src/tx/assemble.ts';
 import { unsignedFromJson } from '../../src/tx/json/encode.ts';
 import { family } from '../family.ts';
@@ -28,6 +28,7 @@ const { publicKey, privateKey } = family.keyPairFromPhrase('the owner');
 const other = family.keyPairFromPhrase('another account');
 const address = scheme.addressOf(publicKey);
 const genesis = new Uint8Array(32).fill(7);
+const settings = new Uint8Array(32).fill(8);
 const noteOwner = { genesis, voter: publicKey };
 const NOW = 1_700_000_000_000;
 const ROUND_MS = 1000;
@@ -50,7 +51,7 @@ function life(dir: string, isNew = false, full?: Pick<NoteDisk, 'replace'>) {
     [publicKey, other.publicKey].map((key) => [`${scheme.addressOf(key)}`, key]),
   );
   const signer = new Signer(
-    { genesis, owner: { address, publicKey }, types: new Set([105]) },
+    { genesis, consensus: settings, owner: { address, publicKey }, types: new Set([105]) },
     {
       blocks: readBlockNote(blockDisk, paths.blocks, noteOwner, scheme),
       votes: readNote(voteDisk, paths.votes, noteOwner, scheme),
@@ -230,6 +231,13 @@ t.test('the owner alone makes blocks and votes, and nobody signs for another key
   t.same(signer.greet(greeting), { keys: [publicKey] });
   t.match(signer.greet({ ...greeting, version: 2 }), { refused: /version 2/ });
   t.match(signer.greet({ ...greeting, genesis: publicKey.slice(0, 32) }), { refused: /network/ });
+  t.match(signer.greet({ ...greeting, consensus: settings }), { keys: Array });
+  const others = { ...greeting, consensus: publicKey.slice(0, 32) };
+  t.match(signer.greet(others), { refused: /compute turns by other settings/ });
+  for (const one of [greeting, others]) {
+    const question = { id: 0, greeting: one };
+    t.strictSame(decodeQuestion(encodeQuestion(question, scheme), scheme), question);
+  }
 });
 
 t.test('what the disk has refused gets no signature, also when asked again at once', async (t) => {

@@ -6,6 +6,8 @@ import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Block } from '../../block/block.ts';
 import { headerHash } from '../../block/header.ts';
+import { consensusHash } from '../../consensus/settings-hash.ts';
+import { networkSettings } from '../../node/config/genesis-section.ts';
 import type { Config } from '../../node/config/settings.ts';
 import { RemoteKeys } from '../../signer/remote-keys.ts';
 import { cryptographyOfConfig } from '../cryptography.ts';
@@ -20,7 +22,11 @@ export async function openKeyHolder(
   if (place === undefined) return undefined;
   const { scheme } = cryptographyOfConfig(config);
   const keys = new RemoteKeys(
-    { genesis: headerHash(genesis.header, scheme), timeoutMs: config.signer.timeout.ms },
+    {
+      genesis: headerHash(genesis.header, scheme),
+      consensus: consensusHash(networkSettings(config), scheme.fastHash),
+      timeoutMs: config.signer.timeout.ms,
+    },
     { ...ports, scheme, connect: signerConnector(place) },
   );
   try {

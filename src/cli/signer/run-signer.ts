@@ -11,8 +11,10 @@ import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { blockBytesMax } from '../../block/block.ts';
 import { headerHash } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import { consensusHash } from '../../consensus/settings-hash.ts';
 import { decodeRecord } from '../../contracts/statuses/status-record.ts';
 import { type NoteOwner, readNote } from '../../finality/note-file.ts';
+import { networkSettings } from '../../node/config/genesis-section.ts';
 import type { Config } from '../../node/config/settings.ts';
 import { noteDisk } from '../../node/finality/voter-note.ts';
 import { consensusOf } from '../../node/open-consensus.ts';
@@ -119,7 +121,12 @@ async function openSigner(config: Config, { log, started }: Opening) {
   const owner = { address, publicKey: account.publicKey };
   const notesOf = { genesis: headerHash(genesis.header, scheme), voter: owner.publicKey };
   const signer = new Signer(
-    { genesis: notesOf.genesis, owner, types: new Set(config.signer.types) },
+    {
+      genesis: notesOf.genesis,
+      consensus: consensusHash(networkSettings(config), scheme.fastHash),
+      owner,
+      types: new Set(config.signer.types),
+    },
     openNotes(config, notesOf, scheme),
     {
       scheme,

@@ -80,7 +80,7 @@ const unixPlace = (): { socket: string } => ({ socket: join(dir, `s${number++}`)
 const TIMEOUT_MS = 60_000;
 const keysAt = (place: SignerPlace, timeoutMs = TIMEOUT_MS): RemoteKeys =>
   new RemoteKeys(
-    { genesis, timeoutMs },
+    { genesis, consensus: genesis, timeoutMs },
     { scheme, clock: systemClock(undefined), log: silent, connect: signerConnector(place) },
   );
 const greeting = frameOf(

@@ -11,7 +11,9 @@ import { headerHash } from '../../../src/block/header.ts';
 import { freePorts } from '../../../src/cli/commands/dev/free-ports.ts';
 import { loadConfig } from '../../../src/cli/config-file.ts';
 import { genesisBlock } from '../../../src/cli/genesis-block.ts';
+import { consensusHash } from '../../../src/consensus/settings-hash.ts';
 import { type Vote, voteBytes } from '../../../src/finality/votes/vote.ts';
+import { networkSettings } from '../../../src/node/config/genesis-section.ts';
 import { RemoteKeys } from '../../../src/signer/remote-keys.ts';
 import { feature, presetFeatures } from '../../../src/tx/rules/features.ts';
 import { certificates } from '../../adapters/signer/certificates.ts';
@@ -148,7 +150,11 @@ t.test('what it has signed binds it after kill -9', async (t) => {
   };
   const ask = async (message: Uint8Array): Promise<Uint8Array> => {
     const keys = new RemoteKeys(
-      { genesis, timeoutMs: 5_000 },
+      {
+        genesis,
+        consensus: consensusHash(networkSettings(config), scheme.fastHash),
+        timeoutMs: 5_000,
+      },
       { scheme, clock: systemClock(undefined), log: quiet, connect: signerConnector({ socket }) },
     );
     await keys.start();
