@@ -78,6 +78,8 @@ function registered(registry: Registry, readers: (() => void)[]): Metrics {
     },
     gauge(name, help, labelNames = []) {
       const gauge = new Gauge({ name, help, labelNames, ...common });
+      // The library shows one without labels as 0 before anybody knows its value.
+      if (labelNames.length === 0) gauge.remove();
       return {
         set: (value, labels = {}) => gauge.set(labels, value),
         remove: (labels = {}) => gauge.remove(labels),

@@ -5,6 +5,7 @@ export interface Counter {
   add(amount?: number, labels?: Labels): void;
 }
 
+/** Not shown before it is set. */
 export interface Gauge {
   set(value: number, labels?: Labels): void;
   /** Nobody knows its value any more: it is not shown until it is set again. */

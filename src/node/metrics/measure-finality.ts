@@ -16,8 +16,8 @@ export function watchFinality({ report, height, own }: FinalityReadings, metrics
   metrics.onRead(() => {
     const state = report();
     if (state === undefined) {
-      const { finalHeight, finalLag, finalWaits, finalConflict } = metrics;
-      for (const one of [finalHeight, finalLag, finalWaits, finalConflict]) one.remove();
+      removeAll(metrics, shown);
+      shown = [];
       return;
     }
     const { finalHeight, contradictions, voters, next } = state;
@@ -38,4 +38,13 @@ export function watchFinality({ report, height, own }: FinalityReadings, metrics
     }
     shown = [...all.keys()];
   });
+}
+
+/** A rollback below the activation of feature 1004 ends the votes. */
+function removeAll(metrics: NodeMetrics, voters: readonly string[]): void {
+  const { finalHeight, finalLag, finalWaits, finalConflict } = metrics;
+  for (const one of [finalHeight, finalLag, finalWaits, finalConflict]) one.remove();
+  for (const own of ['yes', 'no']) metrics.contradictions.remove({ own });
+  for (const state of VOTER_STATES) metrics.ownVotes.remove({ state });
+  for (const voter of voters) metrics.voterMissing.remove({ voter });
 }

@@ -127,7 +127,8 @@ export function readOnDemand(of: Watched, metrics: NodeMetrics): void {
     metrics.synchronized.set((clock.confirmed?.() ?? clock.synchronized()) ? 1 : 0);
     metrics.storeBytes.set(of.store.size());
     const free = of.space.bytes();
-    if (free !== undefined) metrics.diskFree.set(free);
+    if (free === undefined) metrics.diskFree.remove();
+    else metrics.diskFree.set(free);
     metrics.healthy.set(of.healthy() ? 1 : 0);
     metrics.shutOut.set(of.isShutOut() ? 1 : 0);
     setDelay(metrics.loopDelay, of.process.loopDelay(), {});

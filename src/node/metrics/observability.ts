@@ -310,7 +310,10 @@ export const metricTable = {
     'node_time_synchronized',
     '1 while the time servers confirm the time; else the node ends after ntp.fatal-timeout.',
   ),
-  privateBytes: gauge('node_private_bytes', 'Bytes of confidential data accepted.'),
+  privateBytes: gauge(
+    'node_private_bytes',
+    'Bytes of confidential data accepted; absent where privacy.storage.vendor = none.',
+  ),
   privateRefused: counter(
     'node_private_refused_total',
     'Confidential data refused for lack of room, by the limit.',
@@ -332,7 +335,10 @@ export const metricTable = {
     [],
     WORK,
   ),
-  contractsRunning: gauge('node_contracts_running', 'Executions of contracts under way.'),
+  contractsRunning: gauge(
+    'node_contracts_running',
+    'Executions of contracts under way; absent where docker-engine.enable = no.',
+  ),
   engineWorks: gauge(
     'node_container_engine_up',
     '1 while the container engine answers; absent where docker-engine.enable = no.',

@@ -67,4 +67,8 @@ t.test('lag, missing voters by name, contradictions and waiting', async (t) => {
     t.ok(second.includes(line), line);
   }
   t.notOk(second.join().includes('3c'), 'who is no voter any more leaves');
+  report = undefined;
+  t.strictSame(await shown(), [], 'nothing again once nobody votes');
+  report = REPORT;
+  t.strictSame(await shown(), first);
 });
