@@ -15,6 +15,8 @@ export const keyEvents = {
   'signer.stop-timeout': 'Of the signer: the orderly stop took too long; the process ends anyway.',
   'signer.stopped': 'Of the signer: it has stopped properly.',
   'signer.stopping': 'Of the signer: it received a request to stop.',
+  'signer.wrong-signature':
+    'A signature of the signer is wrong, so the node does not use it: check the memory of its machine, and report it.',
   'keystore.reload.failed': 'The keystore on disk cannot be read; the old one stays in use.',
   'owner.no-balance':
     'The owner of the node has no tokens in the chain that this node has so far: its transactions are refused.',
