@@ -10,6 +10,7 @@
  * of a failed write are cut off, and the next write may succeed, because a full disk may get space
  * again. After any other failure every call is refused, because the content on disk is unknown.
  */
+import { JournalBrokenError } from '../base/faults/journal-broken.ts';
 import { JournalFullError } from '../base/faults/journal-full.ts';
 import type { Journal } from '../base/ports/journal.ts';
 import { DiskUnknown, JournalFile } from './journal-file.ts';
@@ -158,7 +159,7 @@ export class DiskJournal implements Journal {
   }
 
   private fail(cause: unknown, waiting: readonly (Landing | undefined)[]): void {
-    const ended = new Error(`the journal ${this.path} is out of use`, { cause });
+    const ended = new JournalBrokenError(`the journal ${this.path} is out of use`, { cause });
     this.isBroken = true;
     this.ended = ended;
     for (const landing of [...waiting, this.group.landing, ...this.rewrites]) {

@@ -14,6 +14,7 @@ import type { Slot } from '../consensus/consensus.ts';
 import { type Coming, freeSlot, type SlotSource, startOf, waitEnd } from './free-slots.ts';
 import {
   type MissingPrecondition,
+  missingJournal,
   missingOnDisk,
   missingOnNode,
   missingOthers,
@@ -53,6 +54,8 @@ export interface MinerPorts {
   readonly isRemovedFromNetwork: () => boolean;
   /** The disk takes no blocks, or took none, and blocks are missing since. Absent: false. */
   readonly lacksDisk?: () => boolean;
+  /** The turns of this node cannot be noted before a restart. Absent: false. */
+  readonly lacksJournal?: () => boolean;
   /** The signer of this node does not answer. Absent: false. */
   readonly lacksSigner?: () => boolean;
   /** Final blocks are so far behind that votes must come first (finality.md#waiting). Absent: false. */
@@ -77,6 +80,7 @@ export const MINER_STATES = [
   /** The reasons that hold the miner back. */
   'no-time',
   'no-disk',
+  'no-journal',
   'no-signer',
   'shut-out',
   'stale-tip',
@@ -145,11 +149,12 @@ export class SlotMiner implements Miner {
    * pass between.
    */
   private isReady(): boolean {
-    const { clock, chain, lacksDisk, lacksSigner, isRemovedFromNetwork } = this.ports;
+    const { clock, chain, lacksDisk, lacksJournal, lacksSigner, isRemovedFromNetwork } = this.ports;
     return (
       !this.stopped &&
       this.producing === undefined &&
       !this.isHeldBy(missingOnDisk(lacksDisk?.() ?? false)) &&
+      !this.isHeldBy(missingJournal(lacksJournal?.() ?? false)) &&
       !this.isHeldBy(missingSigner(lacksSigner?.() ?? false)) &&
       !this.isHeldBy(missingOnNode(clock, chain.tip(), this.staleTipMs(), isRemovedFromNetwork()))
     );

@@ -6,6 +6,7 @@ export interface MissingPrecondition {
   readonly state:
     | 'no-time'
     | 'no-disk'
+    | 'no-journal'
     | 'no-signer'
     | 'shut-out'
     | 'stale-tip'
@@ -39,6 +40,10 @@ export function missingOnNode(
 /** The turn of a block that the disk does not take is lost. */
 export const missingOnDisk = (lacksDisk: boolean): MissingPrecondition | undefined =>
   lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
+
+/** A block whose turn is not noted is not signed. */
+export const missingJournal = (lacksJournal: boolean): MissingPrecondition | undefined =>
+  lacksJournal ? { state: 'no-journal', pauseMs: NODE_PAUSE_MS } : undefined;
 
 /** Nobody signs the block. */
 export const missingSigner = (lacksSigner: boolean): MissingPrecondition | undefined =>

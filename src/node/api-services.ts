@@ -16,6 +16,7 @@ import type { NodeFinality } from './open-finality.ts';
 import type { NodeNetwork } from './open-network.ts';
 import type { OpenedPool } from './open-pool.ts';
 import { snapshotOf } from './snapshot.ts';
+import type { WatchedJournal } from './watched-journal.ts';
 import { refuseAsWatcher } from './watcher.ts';
 
 export interface NodeParts extends OpenedChain, OpenedPool {
@@ -28,6 +29,7 @@ export interface NodeParts extends OpenedChain, OpenedPool {
   readonly contracts: NodeContracts | undefined;
   readonly peering: NodeNetwork;
   readonly space: FreeSpace;
+  readonly turnsJournal: WatchedJournal;
   readonly events: NodeEvents;
   readonly finality: NodeFinality;
 }
@@ -68,6 +70,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
       identity,
       outside: () => parts.peering.outside(),
       problem: () => store.problem?.(),
+      minerJournal: parts.turnsJournal.problem,
       space: parts.space.problem,
       conflict: () => parts.finality.problem(),
       stop: () => ports.requestStop(),

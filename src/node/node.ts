@@ -57,6 +57,7 @@ import { minerProof } from './open-peering.ts';
 import { openPool } from './open-pool.ts';
 import { openPrivacy } from './open-privacy.ts';
 import { openStatuses } from './open-statuses.ts';
+import { watchJournal } from './watched-journal.ts';
 import { refuseAsWatcher } from './watcher.ts';
 
 export type { NodePorts } from './node-ports.ts';
@@ -103,7 +104,8 @@ async function startNode(
   const { peering, privacy, statuses } = exchange;
   const execution = openExecution(config, { ...ports, ...chain, report: statuses.report });
   const { contracts, executions } = execution;
-  const miner = openMiner(config, { ...ports, ...chain, peering, contracts, ...minerKeys(chain) });
+  const mining = { ...ports, ...chain, peering, contracts, ...minerKeys(chain) };
+  const miner = openMiner(config, mining);
   const events = openEvents(config, { blockchain, privacy, finality, clock, metrics });
   const parts = { ...chain, ...exchange, ...execution, events };
   const services = apiServices(config, ports, parts);
@@ -143,7 +145,8 @@ async function openChain(config: Config, genesis: Block, ports: NodePorts, start
   started.add('free space', space.stop);
   const pooled = openPool(config, { ...opening, isDiskLow: space.isLow });
   warnOfOwner(config.ownerAddress, owner.address, blockchain.view, ports);
-  return { ...opened, ...pooled, space, metrics, measured };
+  const turnsJournal = watchJournal(ports.turns, 'the turns of the miner');
+  return { ...opened, ...pooled, space, turnsJournal, metrics, measured };
 }
 
 type ChainParts = Awaited<ReturnType<typeof openChain>>;
@@ -311,7 +314,7 @@ function watchNode(config: Config, of: WatchedNode, metrics: NodeMetrics): () =>
       poolBytesMax: config.utx.memoryLimit,
       chainId: String.fromCharCode(of.scheme.chainId),
       freeBytesMin: config.storage.freeSpaceMin,
-      healthy: () => (store.problem?.() ?? of.problem()) === undefined,
+      healthy: () => (store.problem?.() ?? of.problem() ?? of.turnsJournal.problem()) === undefined,
       isShutOut: () => peering.outside() !== undefined,
     },
     metrics,

@@ -1,6 +1,5 @@
 /** The miner of a configured node, with its chain and its used turns. */
 import type { Clock } from '../base/ports/clock.ts';
-import type { Journal } from '../base/ports/journal.ts';
 import type { Log } from '../base/ports/log.ts';
 import type { KeyHolder } from '../base/signer/signing.ts';
 import { othersOfMajority } from '../chain/apply/counted-miners.ts';
@@ -23,13 +22,14 @@ import type { OpenedChain } from './open-blockchain.ts';
 import { type NodeContracts, roundOf } from './open-contracts.ts';
 import type { NodeFinality } from './open-finality.ts';
 import type { NodeNetwork } from './open-network.ts';
+import type { WatchedJournal } from './watched-journal.ts';
 
 export interface MinerPortsOfNode
   extends Pick<OpenedChain, 'blockchain' | 'consensus' | 'lostBlocks'> {
   readonly clock: Clock;
   readonly log: Log;
   /** Stores the turns that the miner has used. */
-  readonly turns: Journal;
+  readonly turnsJournal: Pick<WatchedJournal, 'journal' | 'isBroken'>;
   readonly pool: Pool;
   /** Undefined where this node executes no contracts. */
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
@@ -62,7 +62,7 @@ function staleTipMs({ blockchain: { consensus, custom }, miner }: Config): numbe
 export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
   const { miner, network } = config;
   const { blockchain, consensus, clock, log, peering, owner } = ports;
-  const slots = new UsedSlots(ports.turns, log, config.storage.maxRollbackDepth);
+  const slots = new UsedSlots(ports.turnsJournal.journal, log, config.storage.maxRollbackDepth);
   const rollbackMax = config.synchronization.maxRollback;
   const chain = { blockchain, consensus, clock };
   const unfinished = new UnfinishedBlock({ ...chain, slots, key: owner, log, rollbackMax });
@@ -86,6 +86,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
       isRemovedFromNetwork: peering.isRemovedFromNetwork,
       lacksVotes: () => ports.finality?.lacksVotes() ?? false,
+      lacksJournal: () => ports.turnsJournal.isBroken(),
       lacksSigner: () => ports.keyHolder?.problem() !== undefined,
       lacksDisk: () => ports.space.holdsMiner({ isFailing, isBehind: peering.isBehind }),
       chain: {

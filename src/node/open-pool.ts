@@ -45,7 +45,7 @@ const SENDER_ENTRIES_MAX = 10_000;
 
 export function openPool(config: Config, ports: PoolPortsOfNode): OpenedPool {
   const { blockchain, rules, clock, metrics, started } = ports;
-  const { journal, problem } = watchJournal(ports.journal);
+  const { journal, problem } = watchJournal(ports.journal, 'the pool');
   const trial = new Trial(blockchain, rules, clock);
   const unmeasured = createPool(
     {

@@ -1,4 +1,5 @@
-/** Remembers whether the journal of the pool works, for /health and the metrics. */
+/** Remembers whether a journal works, for /health, the metrics and the miner. */
+import { JournalBrokenError } from '../base/faults/journal-broken.ts';
 import { JournalFullError } from '../base/faults/journal-full.ts';
 import type { Journal } from '../base/ports/journal.ts';
 
@@ -6,10 +7,14 @@ export interface WatchedJournal {
   readonly journal: Journal;
   /** Why the last record could not be written; undefined while the journal works. */
   problem(): string | undefined;
+  /** No record can be written before the next start. */
+  isBroken(): boolean;
 }
 
-export function watchJournal(inner: Journal): WatchedJournal {
+/** `content`: what the journal holds, as a message names it. */
+export function watchJournal(inner: Journal, content: string): WatchedJournal {
   let problem: string | undefined;
+  let isBroken = false;
   let latest: Promise<void> | undefined;
 
   /** Records that are written together share a promise. */
@@ -28,7 +33,9 @@ export function watchJournal(inner: Journal): WatchedJournal {
   function failed(cause: unknown): void {
     // Too much work at a time is not a fault of the disk.
     if (cause instanceof JournalFullError) return;
-    problem = `the pool cannot be written to disk: ${String(cause)}`;
+    isBroken = cause instanceof JournalBrokenError;
+    const restart = isBroken ? ' before a restart' : '';
+    problem = `${content} cannot be written to disk${restart}: ${String(cause)}`;
   }
 
   return {
@@ -39,5 +46,6 @@ export function watchJournal(inner: Journal): WatchedJournal {
       close: () => inner.close(),
     },
     problem: () => problem,
+    isBroken: () => isBroken,
   };
 }

@@ -151,6 +151,8 @@ export interface NodePort {
   outside(): string | undefined;
   /** Why the store cannot be trusted; undefined while it works. */
   problem(): string | undefined;
+  /** Why the miner cannot note its turns; undefined or absent while it can. */
+  minerJournal?(): string | undefined;
   /** Why the disk has no room for transactions; undefined or absent while it has. */
   space?(): string | undefined;
   /** Two final blocks that contradict each other, which have stopped this node; undefined: none. */

@@ -1,16 +1,17 @@
-// Whether the journal of the pool works, as health and metrics see it.
+// Whether a journal works, as health, metrics and the miner see it.
 import t from 'tap';
+import { JournalBrokenError } from '../../src/base/faults/journal-broken.ts';
 import { JournalFullError } from '../../src/base/faults/journal-full.ts';
 import type { Journal } from '../../src/base/ports/journal.ts';
 import { watchJournal } from '../../src/node/watched-journal.ts';
 
-t.test('the journal of the pool is watched', async (t) => {
+t.test('a journal is watched', async (t) => {
   let fault: Error | undefined;
   const write = async (): Promise<void> => {
     if (fault !== undefined) throw fault;
   };
   const inner: Journal = { recovered: [], append: write, rewrite: write, close: async () => {} };
-  const { journal, problem } = watchJournal(inner);
+  const { journal, problem, isBroken } = watchJournal(inner, 'the pool');
   const record = new Uint8Array(1);
   await journal.append(record);
   t.equal(problem(), undefined);
@@ -19,8 +20,13 @@ t.test('the journal of the pool is watched', async (t) => {
   t.equal(problem(), undefined, 'overload is no fault');
   fault = new Error('the disk is full');
   await t.rejects(journal.append(record), /disk is full/);
-  t.match(problem(), /the disk is full/);
+  t.equal(problem(), 'the pool cannot be written to disk: Error: the disk is full');
   fault = undefined;
   await journal.rewrite([]);
   t.equal(problem(), undefined, 'it works again');
+  t.notOk(isBroken());
+  fault = new JournalBrokenError('out of use');
+  await t.rejects(journal.append(record));
+  t.ok(isBroken());
+  t.match(problem(), /the pool cannot be written to disk before a restart: .*out of use/);
 });

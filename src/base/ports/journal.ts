@@ -5,8 +5,8 @@
  */
 export interface Journal {
   /**
-   * Rejects with JournalFullError, or JournalTooLongError. `isNeeded`: finds room also where those of
-   * clients find none.
+   * Rejects with JournalFullError, JournalTooLongError, or JournalBrokenError. `isNeeded`: finds room
+   * also where those of clients find none.
    */
   append(record: Uint8Array, isNeeded?: boolean): Promise<void>;
   /**

@@ -113,6 +113,8 @@ export const events = {
     'The journal of the miner was damaged at `places`; `records` turns could be read, a copy is `kept`; a turn that is missing could be used again: check the health of the disk.',
   'miner.no-disk':
     'The disk is almost full or refuses blocks, or blocks that were missed meanwhile are still missing, so this node makes no block.',
+  'miner.no-journal':
+    'After a fault of the disk no turn of the miner can be noted, so this node makes no block: check the health of the disk, then restart.',
   'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
   'miner.no-votes':
     'A quorum has not voted on the last blocks, so this node makes none further above the final block: look which voters of GET /finality are behind.',
@@ -358,7 +360,7 @@ export const metricTable = {
     'Damaged places that a journal (pool, miner) had at the last start.',
     ['journal'],
   ),
-  healthy: gauge('node_healthy', '0 while store or pool journal cannot be trusted.'),
+  healthy: gauge('node_healthy', '0 while the store or a journal (pool, miner) cannot be trusted.'),
   requests: counter('node_rest_requests_total', 'Answered REST requests.', [
     'method',
     'route',

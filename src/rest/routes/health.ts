@@ -39,13 +39,15 @@ function* faults({ node, pool }: Services): Generator<Reason> {
   if (store !== undefined) yield { code: 'store', message: store };
   const journal = pool.problem?.();
   if (journal !== undefined) yield { code: 'pool-journal', message: journal };
+  const turns = node.minerJournal?.();
+  if (turns !== undefined) yield { code: 'miner-journal', message: turns };
 }
 
 const live = route({
   method: 'GET',
   path: '/health/live',
   access: 'public',
-  doc: 'Whether the node works at all; 503 while store or pool journal are broken.',
+  doc: 'Whether the node works at all; 503 while the store or a journal is broken.',
   reply: Live,
   unavailable: Live,
   handle(_request, services) {

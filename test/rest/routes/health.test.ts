@@ -79,13 +79,21 @@ t.test('a node that two final blocks have stopped', async (t) => {
   t.equal((await get('/health/live')).status, 200, 'a restart would not help');
 });
 
-t.test('a broken store and a broken journal', async (t) => {
+t.test('a broken store and broken journals', async (t) => {
   const get = await asked({
-    node: { ...services.node, problem: () => 'the store is damaged' },
+    node: {
+      ...services.node,
+      problem: () => 'the store is damaged',
+      minerJournal: () => 'so is the journal',
+    },
     pool: { ...services.pool, problem: () => 'the disk is full' },
   });
   for (const path of ['/health/live', '/health/ready']) {
-    t.match(await get(path), { status: 503, codes: ['store', 'pool-journal'] }, path);
+    t.match(
+      await get(path),
+      { status: 503, codes: ['store', 'pool-journal', 'miner-journal'] },
+      path,
+    );
   }
   t.match(await get('/node/status'), {
     status: 503,
