@@ -24,9 +24,11 @@ import {
 import { dirname, resolve } from 'node:path';
 import type { Files } from '../base/ports/files.ts';
 import { ANY, NOT_THE_WORLD, statIfAny, takeAfter } from './file-owner.ts';
+import { awaitFolderLock, type FolderLock } from './folder-lock.ts';
 import { makeFolder, syncFolder } from './folders.ts';
 
 const OWNER_ONLY = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
 const PUBLIC = 0o644;
 
 interface ReplaceOptions {
@@ -42,6 +44,7 @@ export const files: Files & {
   isDirectory(path: string): boolean;
   exists(path: string): boolean;
   remove(path: string): void;
+  lock(path: string, kind: 'file' | 'directory'): Promise<FolderLock>;
 } = {
   read(path) {
     try {
@@ -56,7 +59,7 @@ export const files: Files & {
     const path = placeOf(name);
     const folder = dirname(path);
     const secret = options.secret === true;
-    makeFolder(folder, secret ? 0o700 : undefined);
+    makeFolder(folder, secret ? OWNER_ONLY_FOLDER : undefined);
     const old = statIfAny(options.copyOf ?? path);
     const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
     try {
@@ -83,7 +86,17 @@ export const files: Files & {
     rmSync(path, { force: true });
     syncFolder(dirname(path));
   },
+
+  /** Of secrets; keeps out who locks too, also in another container. The file need not be there yet. */
+  async lock(path, kind) {
+    const folder = kind === 'directory' ? path : dirname(placeOf(path));
+    makeFolder(folder, OWNER_ONLY_FOLDER);
+    return awaitFolderLock(folder, SECRETS);
+  },
 };
+
+/** Such a folder may have another lock: that of a store. */
+const SECRETS = 'keystore-';
 
 /** The file itself, where the name is a link to it. Throws where others may have made a link on the way. */
 function placeOf(name: string): string {

@@ -13,6 +13,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { giveTo } from './file-owner.ts';
 import { makeFolder } from './folders.ts';
 
@@ -28,18 +29,20 @@ export interface FolderLock {
   release(): void;
 }
 
-const LOCK = 'lock-';
-/** The socket is bound but perhaps not listening yet; it is renamed once it listens. */
-const STARTING = 'locking-';
-
-/** Throws StoreLockedError while another process holds the folder. */
-export async function lockFolder(folder: string): Promise<FolderLock> {
+/**
+ * Throws StoreLockedError while another process holds the folder. `purpose`: begins the names of the
+ * sockets; locks for different purposes do not see each other.
+ */
+export async function lockFolder(folder: string, purpose = ''): Promise<FolderLock> {
   makeFolder(folder);
+  const listening = `${purpose}lock-`;
+  // The socket is bound but perhaps not listening yet; it is renamed once it listens.
+  const starting = `${purpose}locking-`;
   // Socket paths have at most 107 bytes; relative to the open folder every path is short.
   const descriptor = process.platform === 'linux' ? openSync(folder, 'r') : undefined;
   const place = descriptor === undefined ? folder : `/proc/self/fd/${descriptor}`;
   const token = randomBytes(8).toString('hex');
-  const own = LOCK + token;
+  const own = listening + token;
   const server = createServer((socket) => socket.destroy());
   server.unref();
 
@@ -50,12 +53,12 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   };
 
   try {
-    await listen(server, join(place, STARTING + token));
+    await listen(server, join(place, starting + token));
     // One that root leaves behind would look to the user of the folder as if somebody listened.
-    giveTo(statSync(folder), join(folder, STARTING + token));
-    renameSync(join(folder, STARTING + token), join(folder, own));
+    giveTo(statSync(folder), join(folder, starting + token));
+    renameSync(join(folder, starting + token), join(folder, own));
     for (const name of readdirSync(folder)) {
-      if (name === own || !(name.startsWith(LOCK) || name.startsWith(STARTING))) continue;
+      if (name === own || !(name.startsWith(listening) || name.startsWith(starting))) continue;
       if (await answers(join(place, name))) throw new StoreLockedError(folder);
       rmSync(join(folder, name), { force: true });
     }
@@ -64,6 +67,24 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     throw error;
   }
   return { release };
+}
+
+/** Of a person who waits for a short piece of work of another process. */
+const WAIT_MS_MAX = 60_000;
+/** At random, since of two that try at the same time neither may get it. */
+const RETRY_MS = { least: 20, spread: 80 };
+
+/** Like `lockFolder`, but waits for others. Throws StoreLockedError where one keeps it for a minute. */
+export async function awaitFolderLock(folder: string, purpose: string): Promise<FolderLock> {
+  const end = performance.now() + WAIT_MS_MAX;
+  for (;;) {
+    try {
+      return await lockFolder(folder, purpose);
+    } catch (error) {
+      if (!(error instanceof StoreLockedError) || performance.now() > end) throw error;
+    }
+    await pause(RETRY_MS.least + Math.random() * RETRY_MS.spread);
+  }
 }
 
 const listen = (server: Server, path: string): Promise<void> =>

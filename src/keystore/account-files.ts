@@ -1,4 +1,9 @@
-/** Reads and writes the accounts of a keystore. */
+/**
+ * Reads and writes the accounts of a keystore.
+ *
+ * Invariant: who extends or changes the files holds their lock from the reading to the writing, so no
+ * process overwrites what another has written.
+ */
 
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
@@ -67,11 +72,7 @@ export class AccountFiles {
   async load(mustExist: boolean): Promise<Map<string, HeldAccount>> {
     const { path, layout } = this.options;
     const { files } = this.deps;
-    const isFolder = files.isDirectory(path);
-    if (isFolder !== (layout === 'directory') && files.exists(path)) {
-      const [is, must] = isFolder ? ['a folder', 'a file'] : ['a file', 'a folder'];
-      throw new KeystoreError(`'${path}' is ${is}, but with this cryptography it must be ${must}`);
-    }
+    this.requireLayout();
     const found = readKeyFiles(files, path, layout);
     if (mustExist && found.length === 0) throw new KeystoreError(`'${path}' is missing or empty`);
     const accounts = new Map<string, HeldAccount>();
@@ -83,6 +84,26 @@ export class AccountFiles {
     return accounts;
   }
 
+  private requireLayout(): void {
+    const { path, layout } = this.options;
+    const isFolder = this.deps.files.isDirectory(path);
+    if (isFolder === (layout === 'directory') || !this.deps.files.exists(path)) return;
+    const [is, must] = isFolder ? ['a folder', 'a file'] : ['a file', 'a folder'];
+    throw new KeystoreError(`'${path}' is ${is}, but with this cryptography it must be ${must}`);
+  }
+
+  /** While it works no other process writes. */
+  private async alone<T>(work: () => Promise<T>): Promise<T> {
+    const { path, layout } = this.options;
+    this.requireLayout();
+    const lock = await this.deps.files.lock(path, layout);
+    try {
+      return await work();
+    } finally {
+      lock.release();
+    }
+  }
+
   /** Rejects with KeystoreError where the file was not written with the wallet password. */
   private async accountsOf(file: UncheckedKeyFile, name: string): Promise<HeldAccount[]> {
     const wallet = await this.wallets.of(file.salt, file.cost);
@@ -91,7 +112,13 @@ export class AccountFiles {
   }
 
   /** Adds accounts and writes them; existing keys are left unchanged. Rejects with KeystoreError. */
-  async add(keys: readonly NewKey[]): Promise<{ all: HeldAccounts; added: HeldAccount[] }> {
+  add(keys: readonly NewKey[]): Promise<{ all: HeldAccounts; added: HeldAccount[] }> {
+    return this.alone(() => this.extend(keys));
+  }
+
+  private async extend(
+    keys: readonly NewKey[],
+  ): Promise<{ all: HeldAccounts; added: HeldAccount[] }> {
     const { random, family } = this.deps;
     // Others may have written since: what is on disk is what is extended.
     const all = await this.load(false);
@@ -112,9 +139,9 @@ export class AccountFiles {
 
   /**
    * Encrypts all accounts anew for `next`. Nothing is written unless every key could be opened, nor
-   * where another process wrote while `keyOf` asked. Of a folder a run that was cut off is completed
-   * by the next one. Rejects with KeystoreError, and with
-   * what `keyOf` throws.
+   * where another process wrote while `keyOf` asked, for which nobody waits. Of a folder a run that
+   * was cut off is completed by the next one. Rejects with KeystoreError, and with what `keyOf`
+   * throws.
    */
   async reseal(next: Wallets, keyOf: (account: HeldAccount) => Promise<NewKey>): Promise<void> {
     const { path, layout } = this.options;
@@ -137,21 +164,31 @@ export class AccountFiles {
       const { cost, salt, key } = wallet;
       resealed.push({ name, bytes: printKeyFile({ cost, salt, entries }, key) });
     }
-    if (!isSame(found, readKeyFiles(files, path, layout))) {
-      throw new KeystoreError(`'${path}' was changed meanwhile, nothing is written: run it again`);
-    }
-    for (const { name, bytes } of resealed) files.replace(name, bytes, { secret: true });
+    await this.alone(async () => {
+      if (!isSame(found, readKeyFiles(files, path, layout))) throw changedMeanwhile(path);
+      for (const { name, bytes } of resealed) files.replace(name, bytes, { secret: true });
+    });
   }
 
-  /** Replaces the password of one account; absent or empty: it has none. */
-  async replace(key: NewKey): Promise<HeldAccounts> {
-    const { random, family } = this.deps;
+  /**
+   * Replaces the password of one account, which `key` was opened from; absent or empty: it has none.
+   * Rejects with KeystoreError where another process has changed the account since.
+   */
+  replace(opened: HeldAccount, key: NewKey): Promise<HeldAccounts> {
+    return this.alone(() => this.change(opened, key));
+  }
+
+  private async change({ address, entry }: HeldAccount, key: NewKey): Promise<HeldAccounts> {
     const all = await this.load(true);
-    const publicKey = family.publicKeyOf(key.privateKey);
-    const name = accountName(this.deps.scheme.addressOf(publicKey));
-    const { wallet } = all.get(name)!;
+    const name = accountName(address);
+    const now = all.get(name);
+    if (now === undefined || !equal(now.entry.sealed, entry.sealed)) {
+      throw changedMeanwhile(this.options.path);
+    }
+    const { wallet } = now;
     this.requireDear(wallet, key);
-    const account = this.held(await sealEntry(wallet, key, publicKey, random), wallet);
+    const sealed = await sealEntry(wallet, key, now.publicKey, this.deps.random);
+    const account = this.held(sealed, wallet);
     all.set(name, account);
     this.write(wallet, this.options.layout === 'file' ? [...all.values()] : [account]);
     return all;
@@ -194,6 +231,8 @@ export interface KeystoreFiles extends Files {
   list(path: string): string[];
   isDirectory(path: string): boolean;
   exists(path: string): boolean;
+  /** Waits for the lock of the keystore, which any process takes that writes. It need not exist yet. */
+  lock(path: string, layout: Layout): Promise<{ release(): void }>;
 }
 
 type Layout = CryptoFamily['keystoreLayout'];
@@ -219,6 +258,9 @@ function readKeyFiles(files: KeystoreFiles, path: string, layout: Layout): Named
     return bytes === undefined || bytes.length === 0 ? [] : [{ name, bytes }];
   });
 }
+
+const changedMeanwhile = (path: string): KeystoreError =>
+  new KeystoreError(`'${path}' was changed meanwhile, nothing is written: run it again`);
 
 const isSame = (one: readonly NamedBytes[], other: readonly NamedBytes[]): boolean =>
   one.length === other.length &&

@@ -139,8 +139,10 @@ class FileKeystore implements Keystore {
     current: string | undefined,
     password: string,
   ): Promise<void> {
+    const opened = this.held.get(accountName(address));
     const privateKey = await this.privateKey(address, current);
-    this.held = await this.files.replace({ privateKey, password });
+    // Without an account there was no key.
+    this.held = await this.files.replace(opened!, { privateKey, password });
     this.keys.wipe();
   }
 

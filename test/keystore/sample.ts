@@ -1,5 +1,6 @@
 // A keystore on files in memory, with a cheap derivation.
 import { systemRandom } from '../../src/adapters/system.ts';
+import { Semaphore } from '../../src/concurrency/semaphore.ts';
 import { createChainScheme } from '../../src/crypto/chain-scheme.ts';
 import type { KeystoreFiles } from '../../src/keystore/account-files.ts';
 import { type Keystore, openKeystore } from '../../src/keystore/keystore.ts';
@@ -15,6 +16,7 @@ export const address = (key: { publicKey: Uint8Array }) => scheme.addressOf(key.
 
 export function memoryFiles(): KeystoreFiles & { readonly content: Map<string, Uint8Array> } {
   const content = new Map<string, Uint8Array>();
+  const alone = new Semaphore(1);
   const inside = (path: string) =>
     [...content.keys()].filter((name) => name.startsWith(`${path}/`));
   return {
@@ -24,6 +26,7 @@ export function memoryFiles(): KeystoreFiles & { readonly content: Map<string, U
     list: (path) => inside(path).map((name) => name.slice(path.length + 1)),
     isDirectory: (path) => inside(path).length > 0,
     exists: (path) => content.has(path) || inside(path).length > 0,
+    lock: async () => ({ release: await alone.acquire() }),
   };
 }
 

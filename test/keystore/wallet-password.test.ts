@@ -125,6 +125,28 @@ for (const layout of ['file', 'directory'] as const) {
   });
 }
 
+for (const layout of ['file', 'directory'] as const) {
+  t.test(`two keystores that are written at once: ${layout}`, async (t) => {
+    const files = await made(layout);
+    const one = await open(files, { layout });
+    const other = await open(files, { layout });
+    const phrases = ['carol', 'dave', 'erin', 'frank'].map((name) =>
+      family.keyPairFromPhrase(name),
+    );
+    const added = phrases.map(({ privateKey }, i) => (i % 2 ? one : other).add([{ privateKey }]));
+    const changed = one.changeAccountPassword(address(bob), 'b', 'c');
+    await Promise.all([...added, changed]);
+    const all = await open(files, { layout });
+    t.equal(all.accounts().length, 6);
+    t.ok(await all.privateKey(address(bob), 'c'));
+    await t.rejects(other.changeAccountPassword(address(bob), 'b', 'd'), {
+      name: 'KeystoreError',
+      message: /was changed meanwhile, nothing is written: run it again/,
+    });
+    t.ok(await (await open(files, { layout })).privateKey(address(bob), 'c'));
+  });
+}
+
 t.test('no password of an account in a file that is cheap to guess', async (t) => {
   const files = memoryFiles();
   const costs = { cheap: { N: 2 ** 9, r: 8, p: 1 }, dear: CHEAP };

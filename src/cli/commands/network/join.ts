@@ -7,7 +7,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { join as joined } from 'node:path';
 import { giveTo } from '../../../adapters/file-owner.ts';
 import { files } from '../../../adapters/files.ts';
-import { lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
+import { type FolderLock, lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { systemRandom } from '../../../adapters/system.ts';
 import { base58 } from '../../../base/base58.ts';
 import { fromUtf8, utf8 } from '../../../base/bytes.ts';
@@ -15,7 +15,7 @@ import type { KeyPair } from '../../../crypto/family.ts';
 import type { Keystore } from '../../../keystore/keystore.ts';
 import { mapText, type TextEntry } from '../../../node/config/text-map.ts';
 import { noteOfNewKey, notePath } from '../../../node/finality/voter-note.ts';
-import { CliError, lockedBy } from '../../terminal/exit.ts';
+import { CliError, EXIT, lockedBy } from '../../terminal/exit.ts';
 import { printJson, say } from '../../terminal/output.ts';
 import {
   type PasswordFlags,
@@ -46,7 +46,28 @@ interface Folder {
 }
 
 export async function join(given: string, flags: JoinFlags): Promise<void> {
-  const folder = await openFolder(given);
+  if (!files.isDirectory(given)) throw new CliError(`'${given}' is no folder`);
+  const dir = realpathSync(given);
+  const turn = await takeTurn(dir);
+  try {
+    await joinFolder(await openFolder(dir), flags);
+  } finally {
+    turn.release();
+  }
+}
+
+/** Two at once would make two keys and two passwords of the keystore, and one of each would be lost. */
+async function takeTurn(dir: string): Promise<FolderLock> {
+  return lockFolder(dir, 'join-').catch((cause: unknown) => {
+    if (!(cause instanceof StoreLockedError)) throw cause;
+    throw new CliError(
+      `another platform-node network join works in ${dir}: repeat this one when it has ended`,
+      EXIT.locked,
+    );
+  });
+}
+
+async function joinFolder(folder: Folder, flags: JoinFlags): Promise<void> {
   const { dir, genesis, name, owner } = folder;
   const { family, scheme } = genesis.cryptography;
   if (flags.newKey === true && owner === undefined) {
@@ -97,9 +118,7 @@ function leaveToOwner(dir: string, more: readonly string[]): void {
 
 const nodeConf = (dir: string): string => joined(dir, 'node.conf');
 
-async function openFolder(given: string): Promise<Folder> {
-  if (!files.isDirectory(given)) throw new CliError(`'${given}' is no folder`);
-  const dir = realpathSync(given);
+async function openFolder(dir: string): Promise<Folder> {
   const genesis = await readGenesis(dir);
   const text = confText(dir);
   const setting = (key: string): string | undefined => {
@@ -133,7 +152,7 @@ function confText(dir: string): string {
 }
 
 /** So that no node goes on with the key that is replaced, and writes its note. */
-async function lockNode(dir: string): Promise<{ release(): void } | undefined> {
+async function lockNode(dir: string): Promise<FolderLock | undefined> {
   const chain = joined(dir, 'data', 'chain');
   if (!files.exists(chain)) return undefined;
   return lockFolder(chain).catch((cause: unknown) => {

@@ -1,6 +1,6 @@
 // The account generator and related commands, on real files with the real key derivation.
 
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -160,6 +160,25 @@ t.test('password of the owner: decision 46', async (t) => {
   t.throws(() => ownerPasswordFrom({ [EMPTY]: 'false' }), new RegExp(`${EMPTY}.*${PW}`));
   t.throws(() => ownerPasswordFrom({ [EMPTY]: 'perhaps', [PW]: 'x' }), /expected true or false/);
 });
+
+t.test(
+  'every address that is printed is in the wallet, also of several runs at once',
+  async (t) => {
+    const dir = t.testdir({});
+    const file = join(dir, 'accounts.conf');
+    writeFileSync(file, section(dir));
+    const generate = () => run(['keystore', 'generate', file, '--yes', '--amount', '1']);
+    const runs = await Promise.all([generate(), generate(), generate()]);
+    const printed = runs.flatMap(({ code, stdout, stderr }) => {
+      t.equal(code, 0, stderr);
+      return jsonLines(stdout).map(({ address }) => address);
+    });
+    const held = jsonLines((await run(['keystore', 'list', file])).stdout);
+    t.strictSame(new Set(held.map(({ address }) => address)), new Set(printed));
+    t.equal(printed.length, runs.length);
+    t.strictSame(readdirSync(join(dir, 'keys')), ['keystore.dat'], 'no lock is left');
+  },
+);
 
 t.test('another password for the wallet, and for an account', async (t) => {
   const dir = t.testdir({});

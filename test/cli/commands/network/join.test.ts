@@ -94,6 +94,17 @@ t.test('an interrupted run is completed with the key that is there', async (t) =
   t.strictSame(contents(dir), before);
 });
 
+t.test('two at once: one key, and the password of its keystore', async (t) => {
+  const dir = await member(t);
+  const turn = await lockFolder(dir, 'join-');
+  const early = await joined(dir);
+  t.match([early.code, early.stderr], [75, /another platform-node network join works in/]);
+  turn.release();
+  await Promise.all([joined(dir), joined(dir)]);
+  const { address } = answerOf(await joined(dir));
+  t.match(readFileSync(join(dir, 'node.conf'), 'utf8'), `owner-address = "${address}"`);
+});
+
 t.test('the key may have a password', async (t) => {
   const dir = await member(t);
   const withPassword = (env: Record<string, string>) =>
