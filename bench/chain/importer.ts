@@ -17,7 +17,9 @@ const run = promisify(execFile);
 /** Gives the path of the file, which is in the folder of the chain. */
 export async function exportChain({ dir, config }: DevFolder, from = 2): Promise<string> {
   const file = join(dir, 'chain.bin');
-  const args = ['chain', 'export', config, file, '--from', String(from)];
+  // An older checkout may import it, too.
+  const version = ['--file-version', '1'];
+  const args = ['chain', 'export', config, file, '--from', String(from), ...version];
   await run(process.execPath, [FLAG, PROGRAM, ...args]);
   return file;
 }

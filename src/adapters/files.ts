@@ -99,7 +99,7 @@ export const files: Files & {
 const SECRETS = 'keystore-';
 
 /** The file itself, where the name is a link to it. Throws where others may have made a link on the way. */
-function placeOf(name: string): string {
+export function placeOf(name: string): string {
   const links = linksFrom(name);
   const last = links.at(-1);
   if (last === undefined) return name;

@@ -9,7 +9,9 @@ import type { RemovedBlocks } from '../../../miner/removed-blocks.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import type { ChainRules } from '../../../tx/rules/chain-rules.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
+import type { Interruption } from '../../terminal/interruption.ts';
 import { setOption } from '../config.ts';
+import type { ChainFile } from './chain-file.ts';
 
 interface Flags {
   readonly set?: string[];
@@ -27,8 +29,12 @@ interface ChainFlags extends Flags {
 export function register(command: Command): void {
   const sub = (words: string, summary: string) =>
     command.command(words).description(summary).addOption(setOption());
-  sub('export <config> <file>', 'write all blocks to a file')
+  sub(
+    'export <config> <file>',
+    "write the blocks to a file, up to the last one; '-' writes to stdout",
+  )
     .option('--from <height>', 'first block', heightFrom, 2)
+    .addOption(fileVersion())
     .addOption(running())
     .action(exportChain);
   sub(
@@ -55,6 +61,15 @@ export function register(command: Command): void {
 
 const running = () =>
   new Option('--running', 'work on a copy of the store, while a node goes on with it');
+
+/** Release 1.1.0 reads files of version 1 only. */
+const fileVersion = () =>
+  new Option(
+    '--file-version <version>',
+    'of the file; release 1.1.0 reads 1, which has no end mark',
+  )
+    .choices(['1', '2'])
+    .default('2');
 
 function heightFrom(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('expected a height');
@@ -105,27 +120,37 @@ export async function withChain<T>(
   }
 }
 
-async function exportChain(path: string, file: string, flags: Flags & { from: number }) {
+interface ExportFlags extends Flags {
+  readonly from: number;
+  readonly fileVersion: '1' | '2';
+}
+
+async function exportChain(path: string, file: string, flags: ExportFlags) {
   const { writeChainFile } = await import('./chain-file.ts');
   const { headerRowAt, blockAt } = await import('../../../chain/store/stored-blocks.ts');
   const { progressLine } = await import('./progress-line.ts');
-  const { printJson } = await import('../../terminal/output.ts');
+  const { stringify } = await import('../../../base/json/json.ts');
+  const { printJson, say } = await import('../../terminal/output.ts');
+  const { from } = flags;
   await withChain(path, flags, async (blockchain) => {
     const { view } = blockchain;
     const genesisId = headerRowAt(view, 1)?.header.signature ?? new Uint8Array(0);
     const tip = blockchain.tip().height;
+    if (from > tip) throw new CliError(`there is no block ${from}: the last one is ${tip}`);
     const progress = progressLine(tip);
     function* blocks() {
-      for (let height = flags.from; height <= tip; height++) {
+      for (let height = from; height <= tip; height++) {
         const block = blockAt(view, height);
-        if (block === undefined) return;
+        if (block === undefined) throw new CliError(`block ${height} is missing in the store`);
         progress.show(height, '');
         yield block;
       }
     }
-    await writeChainFile(file, genesisId, flags.from, blocks());
-    progress.end();
-    printJson({ file, from: flags.from, to: tip });
+    const version = flags.fileVersion === '1' ? 1 : 2;
+    const to = await writeChainFile(file, genesisId, from, blocks(), version).finally(progress.end);
+    // Stdout has the file then.
+    if (file === '-') say(stringify({ file, from, to }));
+    else printJson({ file, from, to });
   });
 }
 
@@ -143,40 +168,64 @@ export async function requireNoNote(config: Config): Promise<void> {
 
 async function importChain(path: string, file: string, flags: Flags & { keepNote?: true }) {
   const { readChainFile } = await import('./chain-file.ts');
-  const { importBlocks } = await import('../../../chain/import/import-blocks.ts');
   const { headerRowAt } = await import('../../../chain/store/stored-blocks.ts');
   const { encodeHex } = await import('../../../base/hex.ts');
   const { equal } = await import('../../../base/bytes.ts');
-  const { onInterruption, untilAsked } = await import('../../terminal/interruption.ts');
-  const { progressLine } = await import('./progress-line.ts');
+  const { onInterruption } = await import('../../terminal/interruption.ts');
   const { printJson, say } = await import('../../terminal/output.ts');
   await withChain(path, flags, async (blockchain, { verifier, config }) => {
     if (flags.keepNote !== true) await requireNoNote(config);
     const source = await readChainFile(file, blockchain.view.scheme);
     const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
     if (genesis === undefined || !equal(genesis, source.genesisId)) {
+      source.close();
       throw new CliError(`'${file}' holds blocks of another network`);
     }
-    const progress = progressLine(undefined);
-    const started = performance.now();
     const interruption = onInterruption();
-    const blocks = untilAsked(source.blocks, interruption);
-    const transactions = await importBlocks(blockchain, verifier, blocks, {
-      from: source.from,
-      onProgress: ({ height, transactions: count }) => {
-        const rate = Math.round((count * 1000) / (performance.now() - started));
-        progress.show(height, `${rate} tx/s`);
-      },
-    });
+    const { transactions, to } = await appendFile(blockchain, verifier, source, interruption);
     interruption.release();
-    progress.end();
     const { height } = blockchain.tip();
     const hash = blockchain.stateHash(height);
-    printJson({ height, transactions, stateHash: hash && encodeHex(hash) });
-    if (!interruption.isAsked()) return;
-    say(`interrupted at height ${height}; the same command goes on from there`);
-    process.exitCode = EXIT.interrupted;
+    const read = { from: source.from, to };
+    printJson({ height, transactions, stateHash: hash && encodeHex(hash), read });
+    if (interruption.isAsked()) {
+      say(`interrupted at height ${height}; the same command goes on from there`);
+      process.exitCode = EXIT.interrupted;
+    } else if (!source.hasEnd) {
+      say(
+        `'${file}' has version 1 and no end mark, so nothing shows whether it is cut off; its last block is ${to}`,
+      );
+    }
   });
+}
+
+/** `to`: the height of the last block that was read. */
+async function appendFile(
+  blockchain: Blockchain,
+  verifier: Verifier,
+  source: ChainFile,
+  interruption: Interruption,
+): Promise<{ readonly transactions: number; readonly to: number }> {
+  const { importBlocks } = await import('../../../chain/import/import-blocks.ts');
+  const { untilAsked } = await import('../../terminal/interruption.ts');
+  const { progressLine } = await import('./progress-line.ts');
+  const progress = progressLine(undefined);
+  const started = performance.now();
+  let to = source.from - 1;
+  async function* counted() {
+    for await (const block of untilAsked(source.blocks, interruption)) {
+      to++;
+      yield block;
+    }
+  }
+  const importing = importBlocks(blockchain, verifier, counted(), {
+    from: source.from,
+    onProgress: ({ height, transactions: count }) => {
+      const rate = Math.round((count * 1000) / (performance.now() - started));
+      progress.show(height, `${rate} tx/s`);
+    },
+  });
+  return { transactions: await importing.finally(progress.end), to };
 }
 
 interface RollbackFlags extends Flags {

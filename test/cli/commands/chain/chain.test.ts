@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openJournal } from '../../../../src/adapters/journal.ts';
@@ -45,6 +46,37 @@ t.test('a chain as a file', async (t) => {
   const { height, stateHash } = await json('hash', config);
   t.match(await json('export', config, file), { from: 2, to: height });
 
+  await t.test('which heights a file has', async (t) => {
+    const before = readFileSync(file);
+    const above = await run(['chain', 'export', config, file, '--from', '999999']);
+    t.match(above, { code: 1, stdout: '' });
+    t.match(above.stderr, `there is no block 999999: the last one is ${height}`);
+    t.ok(readFileSync(file).equals(before), 'the file stays as it is');
+    const old = join(node.dir, 'version-1.bin');
+    await json('export', config, old, '--file-version', '1');
+    const read = await run(['chain', 'import', config, old, ...fresh('version-1')]);
+    t.match(JSON.parse(read.stdout), { height, stateHash, read: { from: 2, to: height } });
+    t.match(
+      read.stderr,
+      `no end mark, so nothing shows whether it is cut off; its last block is ${height}`,
+    );
+  });
+
+  await t.test('stdout and stdin', async (t) => {
+    const writer = spawn(BINARY, ['chain', 'export', config, '-'], { env: childEnvironment() });
+    const [bytes, said] = await Promise.all([buffer(writer.stdout), text(writer.stderr)]);
+    t.ok(bytes.equals(readFileSync(file)));
+    t.match(JSON.parse(said), { file: '-', from: 2, to: height });
+    const args = ['chain', 'import', config, '-', ...fresh('from-stdin')];
+    const reader = spawn(BINARY, args, { env: childEnvironment() });
+    reader.stdin.on('error', () => undefined);
+    // The pipe stays open: the command ends all the same.
+    reader.stdin.write('a file of another kind'.padEnd(1000));
+    const [, error] = await Promise.all([once(reader, 'close'), text(reader.stderr)]);
+    t.equal(reader.exitCode, 1);
+    t.match(error, "'-' is no exported chain");
+  });
+
   await t.test('an import beside the note of a voter', async (t) => {
     const note = join(node.dir, 'finality-note');
     writeFileSync(note, 'of a voter');
@@ -59,7 +91,7 @@ t.test('a chain as a file', async (t) => {
 
   await t.test('import, again, and rollback', async (t) => {
     const imported = await json('import', config, file, ...fresh('second'));
-    t.match(imported, { height, transactions: 24, stateHash });
+    t.match(imported, { height, transactions: 24, stateHash, read: { from: 2, to: height } });
     const again = await json('import', config, file, ...fresh('second'));
     t.match(again, { height, transactions: 0, stateHash });
     const journal = join(node.dir, 'second', 'pool.journal');
@@ -92,15 +124,17 @@ t.test('a chain as a file', async (t) => {
     const args = ['chain', 'import', config, pipe, ...fresh('third')];
     const child = spawn(BINARY, args, { env: childEnvironment() });
     let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (text) => {
-      stdout += text;
+    child.stdout.on('data', (part) => {
+      stdout += part;
     });
-    child.stderr.on('data', (text) => {
-      stderr += text;
+    child.stderr.on('data', (part) => {
+      stderr += part;
     });
     const bytes = readFileSync(file);
     const half = Math.floor(bytes.length / 2);
     const target = createWriteStream(pipe);
+    // The command closes the pipe once it reads no more.
+    target.on('error', () => undefined);
     const ended = once(child, 'close');
     await new Promise((resolve) => target.write(bytes.subarray(0, half), resolve));
     // It has opened the pipe, so that it has long been listening for signals; let it read.
