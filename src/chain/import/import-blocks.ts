@@ -58,7 +58,8 @@ export interface ImportOptions {
   readonly onProgress?: (progress: ImportProgress) => void;
 }
 
-/** Returns the number of transactions appended. Throws ApiError at the first bad block. */
+/** Returns the number of transactions appended. Throws ApiError at the first bad block, and the error
+ * with which the stream ends. */
 export const importBlocks = (
   blockchain: Blockchain,
   verifier: Verifier,
@@ -90,15 +91,27 @@ function append(
     const tip = chain.tip();
     const run = new AppliedRun(chain, tip, view, filterOf(view, tip.height));
     const commits = new BatchedCommits(chain, view, run.uncommitted, options.onProgress);
-    const applyNext = async (): Promise<void> => commits.add(await run.apply(await queue.next()));
-    try {
-      let height = options.from;
-      for await (const block of blocks) {
-        if (!isStored(block, height, blockchain)) await queue.add(block);
-        height++;
-        while (queue.isLong()) await applyNext();
+    let isRefused = false;
+    const applyNext = async (): Promise<void> => {
+      try {
+        await commits.add(await run.apply(await queue.next()));
+      } catch (cause) {
+        isRefused = true;
+        throw cause;
       }
-      while (queue.blocks > 0) await applyNext();
+    };
+    try {
+      try {
+        let height = options.from;
+        for await (const block of blocks) {
+          if (!isStored(block, height, blockchain)) await queue.add(block);
+          height++;
+          while (queue.isLong()) await applyNext();
+        }
+      } finally {
+        // Also where the stream ends with an error: the blocks before it are good.
+        while (queue.blocks > 0 && !isRefused) await applyNext();
+      }
     } finally {
       await commits.end();
     }

@@ -105,6 +105,37 @@ t.test('ids are found after an import', async (t) => {
   }
 });
 
+t.test('a stream that ends with an error', async (t) => {
+  const chain = await source();
+  async function* broken(blocks: readonly Block[]) {
+    yield* blocks;
+    throw new Error('the file is cut off');
+  }
+  for (const append of [
+    (to: TestChain, from: AsyncIterable<Block>) =>
+      importBlocks(to.blockchain, verifier, from, { from: 2 }),
+    (to: TestChain, from: AsyncIterable<Block>) => replayBlocks(to.blockchain, from, { from: 2 }),
+  ]) {
+    const target = await emptyChain(chain);
+    await t.rejects(append(target, broken(chain.blocks)), { message: 'the file is cut off' });
+    t.equal(target.blockchain.tip().height, COUNT + 1, 'the blocks before it are stored');
+
+    const refusing = await emptyChain(chain);
+    const bad = endingWith(chain, [chain.txs.at(-1)!, chain.txs.at(-1)!]);
+    await t.rejects(append(refusing, broken([...bad, ...chain.blocks])), { code: 112 });
+    t.equal(refusing.blockchain.tip().height, COUNT, 'the bad block comes first');
+  }
+});
+
+t.test('a block whose transactions cannot be decoded', async (t) => {
+  const chain = await source();
+  const last = chain.blocks.at(-1)!;
+  const target = await emptyChain(chain);
+  const blocks = [...chain.blocks.slice(0, -1), { ...last, transactions: [Buffer.from([255])] }];
+  await t.rejects(importBlocks(target.blockchain, verifier, blocks, { from: 2 }));
+  t.equal(target.blockchain.tip().height, COUNT, 'the blocks before it are stored');
+});
+
 /** Says that it is full above a number of checks, or bytes of messages; it answers after a while. */
 function smallVerifier(max: { readonly checks?: number; readonly messageBytes?: number }) {
   const { checks = Number.POSITIVE_INFINITY, messageBytes = Number.POSITIVE_INFINITY } = max;

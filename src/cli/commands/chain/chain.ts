@@ -182,7 +182,14 @@ async function importChain(path: string, file: string, flags: Flags & { keepNote
       throw new CliError(`'${file}' holds blocks of another network`);
     }
     const interruption = onInterruption();
-    const { transactions, to } = await appendFile(blockchain, verifier, source, interruption);
+    const appending = appendFile(blockchain, verifier, source, interruption);
+    const { transactions, to } = await appending.catch((cause: unknown) => {
+      const { height } = blockchain.tip();
+      say(
+        `the chain ends at height ${height}: the blocks up to there stay, and then came an error`,
+      );
+      throw cause;
+    });
     interruption.release();
     const { height } = blockchain.tip();
     const hash = blockchain.stateHash(height);
