@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ANY, takeAfter } from '../file-owner.ts';
+import { ANY, statIfAny, takeAfter } from '../file-owner.ts';
 import { syncFolder } from '../folders.ts';
 import { type NamedTable, openRemains, type Remains } from './check.ts';
 import { dataFile } from './environment.ts';
@@ -24,6 +24,10 @@ const OWNER_ONLY = 0o600;
 const REASON = 'damaged.txt';
 /** A file that could not be read in full stays for the operator, until the next damage. */
 const KEPT = 'damaged-kept.mdb';
+
+/** False where `openLmdbStore` would begin with an empty store. */
+export const hasStore = (folder: string): boolean =>
+  (statIfAny(dataFile(folder))?.size ?? 0) > 0 || existsSync(join(folder, DAMAGED));
 
 export interface Damaged extends Remains {
   readonly why: string;

@@ -48,7 +48,8 @@ export function register(command: Command): void {
 async function init(path: string, flags: Flags) {
   const { FIRST_NOTE } = await import('../../finality/note-file.ts');
   const { printJson } = await import('../terminal/output.ts');
-  await withNote(path, flags, ({ note, files, lastVote, write }) => {
+  // The note of a new node comes before its first start.
+  await withNote(path, { ...flags, create: true }, ({ note, files, lastVote, write }) => {
     // An empty one says that this key has voted elsewhere: a second first note would make it a liar.
     if (files.read(note) !== undefined) {
       throw new CliError(`'${note}' exists already; where it is empty, ${GO_ON}`);
@@ -106,6 +107,11 @@ function requireLost(path: string, note: Note | undefined): void {
   throw new CliError(`'${path}' ${has}, so nothing is lost`);
 }
 
+interface NoteFlags extends Flags {
+  /** Makes the store where there is none. */
+  readonly create?: true;
+}
+
 interface OpenNote {
   /** Path of the note. */
   readonly note: string;
@@ -122,7 +128,7 @@ interface OpenNote {
 }
 
 /** The note of the owner of a node that is not running. */
-async function withNote(path: string, flags: Flags, job: (opened: OpenNote) => void) {
+async function withNote(path: string, flags: NoteFlags, job: (opened: OpenNote) => void) {
   const { files } = await import('../../adapters/files.ts');
   const { headerHash } = await import('../../block/header.ts');
   const { headerRowAt } = await import('../../chain/store/stored-blocks.ts');

@@ -61,7 +61,8 @@ async function resumes(t: Test, { dir, chainId }: DevNode, config: string) {
   t.match(await resume(1_000_000), { code: 1, stderr: /name a lower height/ });
   const empty = ['--set', `node.data-directory=${join(dir, 'elsewhere')}`];
   const bare = await run(['finality', 'resume', config, '--after', '9000', ...empty], { env });
-  t.match(bare, { code: 1, stderr: /let the node fetch the chain first/ });
+  t.match(bare, { code: 1, stderr: /there is no store/ });
+  t.notOk(existsSync(join(dir, 'elsewhere')), 'none is made');
   const resumed = await resume(9000);
   t.equal(resumed.code, 0, resumed.stderr);
   const { link, vote } = decodeNote(readFileSync(file), { genesis, voter }, scheme);
@@ -93,6 +94,8 @@ async function beginsOnce(t: Test, { dir }: DevNode, config: string) {
     { code: 0 },
     'a chain without votes',
   );
+  const bare = await run(['finality', 'resume', config, '--after', '9000', ...empty], { env });
+  t.match(bare, { code: 1, stderr: /let the node fetch the chain first/ });
   renameSync(aside, file);
 }
 

@@ -5,6 +5,7 @@
 import { dirname, join } from 'node:path';
 import { StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { copyStore } from '../../../adapters/lmdb/copy.ts';
+import { hasStore } from '../../../adapters/lmdb/remains.ts';
 import { type LmdbStore, openLmdbStore } from '../../../adapters/lmdb/store.ts';
 import { systemClock } from '../../../adapters/system.ts';
 import { createVerifyThreads } from '../../../adapters/verify/signature-threads.ts';
@@ -16,12 +17,21 @@ import { tables } from '../../../ledger/tables.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import { openBlockchain } from '../../../node/open-blockchain.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
-import { lockedBy } from '../../terminal/exit.ts';
+import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 import { requireSpace } from '../db/require-space.ts';
 
 export const chainFolder = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): string =>
   join(dataDirectory, 'chain');
+
+/** Throws CliError where opening the store would make a new one, as for a mistyped data-directory. */
+export function requireStore(config: Config): void {
+  const folder = chainFolder(config);
+  if (hasStore(folder)) return;
+  throw new CliError(
+    `there is no store in ${folder} (data-directory): name the folder of a node, or start the node first`,
+  );
+}
 
 export interface ChainCopy {
   readonly store: LmdbStore;

@@ -24,6 +24,8 @@ interface ChainFlags extends Flags {
   readonly copyTo?: string;
   /** The folder of a copy that is there already. */
   readonly copy?: string;
+  /** Makes a store where there is none. */
+  readonly create?: true;
 }
 
 export function register(command: Command): void {
@@ -93,12 +95,15 @@ export async function withChain<T>(
   const { loadConfig } = await import('../../config-file.ts');
   const { cryptographyOfConfig } = await import('../../cryptography.ts');
   const { genesisBlock } = await import('../../genesis-block.ts');
-  const { copyOfChainStore, openChainStore, openCopy } = await import('./chain-store.ts');
+  const { copyOfChainStore, openChainStore, openCopy, requireStore } = await import(
+    './chain-store.ts'
+  );
   const { stderrLog } = await import('../../../adapters/log.ts');
   const { systemClock } = await import('../../../adapters/system.ts');
   const { openBlockchain } = await import('../../../node/open-blockchain.ts');
   const { createVerifyThreads } = await import('../../../adapters/verify/signature-threads.ts');
   const { config } = await loadConfig(path, flags);
+  if (flags.create !== true && flags.copy === undefined) requireStore(config);
   const { family, scheme } = cryptographyOfConfig(config);
   const genesis = genesisBlock(config);
   const log = stderrLog('warn', process.stderr.isTTY === true);
@@ -173,7 +178,7 @@ async function importChain(path: string, file: string, flags: Flags & { keepNote
   const { equal } = await import('../../../base/bytes.ts');
   const { onInterruption } = await import('../../terminal/interruption.ts');
   const { printJson, say } = await import('../../terminal/output.ts');
-  await withChain(path, flags, async (blockchain, { verifier, config }) => {
+  await withChain(path, { ...flags, create: true }, async (blockchain, { verifier, config }) => {
     if (flags.keepNote !== true) await requireNoNote(config);
     const source = await readChainFile(file, blockchain.view.scheme);
     const genesis = headerRowAt(blockchain.view, 1)?.header.signature;

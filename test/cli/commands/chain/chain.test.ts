@@ -1,7 +1,14 @@
 // chain export|import|rollback|hash on the folder of a stopped node.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -60,6 +67,35 @@ t.test('a chain as a file', async (t) => {
       read.stderr,
       `no end mark, so nothing shows whether it is cut off; its last block is ${height}`,
     );
+  });
+
+  await t.test('a mistyped folder', async (t) => {
+    const other = join(node.dir, 'other.bin');
+    for (const words of [
+      ['hash', config],
+      ['hash', config, '--running'],
+      ['export', config, other],
+      ['rollback', config, '2'],
+    ]) {
+      const refused = await run(['chain', ...words, ...fresh('typo')]);
+      t.match(refused, { code: 1, stdout: '' }, words.join(' '));
+      t.match(refused.stderr, `there is no store in ${join(node.dir, 'typo')}`);
+      t.notOk(existsSync(join(node.dir, 'typo')), 'none is made');
+    }
+    t.notOk(existsSync(other));
+  });
+
+  await t.test('a file that is cut off', async (t) => {
+    const cut = join(node.dir, 'cut.bin');
+    // In the middle of the last block, whose end mark has 40 bytes.
+    writeFileSync(cut, readFileSync(file).subarray(0, -50));
+    const good = Number(height) - 1;
+    const failed = await run(['chain', 'import', config, cut, ...fresh('cut')]);
+    t.match(failed, { code: 1, stdout: '' });
+    t.match(failed.stderr, /ends in the middle of a block/);
+    t.match(failed.stderr, `the chain ends at height ${good}`);
+    t.match(await json('hash', config, ...fresh('cut')), { height: good });
+    t.match(await json('import', config, file, ...fresh('cut')), { height, stateHash });
   });
 
   await t.test('stdout and stdin', async (t) => {
