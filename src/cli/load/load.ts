@@ -4,8 +4,10 @@
  * interface, so it measures any node of the family.
  */
 import { type ClientTls, undiciClient } from '../../adapters/http/undici.ts';
+import { systemClock } from '../../adapters/system.ts';
 import { base58 } from '../../base/base58.ts';
 import { isObject } from '../../base/json/json.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { blocks } from '../../rest/routes/blocks.ts';
 import { node as nodeRoutes } from '../../rest/routes/node.ts';
 import { type Client, client, RefusedError } from '../../rest-framework/client.ts';
@@ -121,7 +123,9 @@ async function prepared(
   const onProgress = (done: number): void => {
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Ksigned ${done}/${count}`);
   };
-  const transfers = signTransfers({ count, senders, fee, host, onProgress }, of.scheme);
+  const slice = new TimeSlice(systemClock());
+  const work = { count, senders, fee, host, onProgress, slice };
+  const transfers = await signTransfers(work, of.scheme);
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   return { transfers, first };
 }

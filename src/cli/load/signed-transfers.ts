@@ -1,6 +1,7 @@
 /** Transfers that are signed before the measurement begins, as whole HTTP requests. */
 import { stringify } from '../../base/json/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import { nthTransfer, type Sender } from './transfers.ts';
 
@@ -20,13 +21,21 @@ export interface TransfersOptions {
   readonly host: string;
   /** Called now and then with the number that is signed. */
   readonly onProgress: (count: number) => void;
+  /** Tells when the event loop is to turn. */
+  readonly slice: TimeSlice;
 }
 
 const PROGRESS_EVERY = 5_000;
 
-/** The senders take turns, and each pays the next one. */
-export function signTransfers(options: TransfersOptions, scheme: ChainScheme): SignedTransfers {
-  const { count, senders, fee, host, onProgress } = options;
+/**
+ * The senders take turns, and each pays the next one. The event loop turns meanwhile, as otherwise the
+ * end of an idle connection would not be seen before the next request.
+ */
+export async function signTransfers(
+  options: TransfersOptions,
+  scheme: ChainScheme,
+): Promise<SignedTransfers> {
+  const { count, senders, fee, host, onProgress, slice } = options;
   const requests: Buffer[] = [];
   const ids: string[] = [];
   const timestamp = Date.now();
@@ -35,6 +44,7 @@ export function signTransfers(options: TransfersOptions, scheme: ChainScheme): S
     requests.push(post('/transactions/broadcast', stringify(json), host));
     ids.push(String(json['id']));
     if ((n + 1) % PROGRESS_EVERY === 0) onProgress(n + 1);
+    if (slice.isOver()) await slice.yield();
   }
   return { count, bytes: (n) => requests[n]!, id: (n) => ids[n]! };
 }
