@@ -27,6 +27,8 @@ export interface Reading {
   use(): Promise<FileUse>;
   /** Reads all of the file; rejects with StoreCorruptError. Returns the number of its pages. */
   check(): Promise<number>;
+  /** Lets the pages go at once, for the end of the process; nothing can be read afterwards. */
+  abandon(): void;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,10 @@ export async function openReading(options: EnvironmentOptions): Promise<Reading>
       view: view(pinned),
       use: () => intact(folder, () => useOfFile(path, tables)),
       check: async () => (await intact(folder, () => checkFile(path, tables))).pages,
+      abandon() {
+        pinned.done();
+        root.resetReadTxn();
+      },
       async close() {
         pinned.done();
         await root.close();

@@ -20,6 +20,8 @@ function writeRow(table: number, key: Uint8Array, value: Uint8Array | undefined)
 
 function write(buffers: readonly ArrayBuffer[]): string | undefined {
   try {
+    // A reader that was killed holds back every page that is freed after it. This takes a microsecond.
+    root.readerCheck();
     root.transactionSync(() => {
       for (const buffer of buffers) eachRow(buffer, writeRow);
     });

@@ -1,7 +1,6 @@
 /** A folder for the time of one command. A signal that ends the command removes it too. */
 import { mkdtempSync, rmSync } from 'node:fs';
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+import { onSignalEnd } from './signal-end.ts';
 
 export interface TemporaryFolder {
   readonly path: string;
@@ -12,17 +11,11 @@ export interface TemporaryFolder {
 /** `prefix`: the path but for six letters. */
 export function temporaryFolder(prefix: string): TemporaryFolder {
   const path = mkdtempSync(prefix);
+  const removeFolder = (): void => rmSync(path, { recursive: true, force: true });
+  const ending = onSignalEnd(removeFolder);
   const remove = (): void => {
-    for (const signal of SIGNALS) process.removeListener(signal, stop);
-    rmSync(path, { recursive: true, force: true });
+    ending.forget();
+    removeFolder();
   };
-  const stop = (signal: NodeJS.Signals): void => {
-    try {
-      remove();
-    } finally {
-      process.kill(process.pid, signal);
-    }
-  };
-  for (const signal of SIGNALS) process.on(signal, stop);
   return { path, remove };
 }

@@ -8,7 +8,7 @@ import t from 'tap';
 
 const MODULE = join(import.meta.dirname, '../../../src/cli/terminal/temporary-folder.ts');
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   t.test(`${signal} removes it and ends the process`, async (t) => {
     const dir = mkdtempSync(join(tmpdir(), 'temporary-'));
     t.teardown(() => rmSync(dir, { recursive: true }));

@@ -7,6 +7,7 @@ import type { Config } from '../../../node/config/settings.ts';
 import { loadConfig } from '../../config-file.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
 import { CliError } from '../../terminal/exit.ts';
+import { onSignalEnd } from '../../terminal/signal-end.ts';
 import { chainFolder } from '../chain/chain-store.ts';
 import type { DbFlags } from './db-flags.ts';
 
@@ -27,10 +28,12 @@ export async function withDb<T>(
   const folder = chainFolder(config);
   try {
     const reading = await openReading({ folder, tables });
+    const ending = onSignalEnd(reading.abandon);
     try {
       const view = viewOf(reading.view, cryptographyOfConfig(config).scheme);
       return await job({ config, folder, reading, view });
     } finally {
+      ending.forget();
       await reading.close();
     }
   } catch (cause) {
