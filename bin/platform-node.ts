@@ -2,6 +2,9 @@
 /** Entry of the `platform-node` command: passes the command line to src/cli/program.ts. */
 import { run } from '../src/cli/program.ts';
 
+// By default Node opens a debugger, which obeys any user of the machine. Only some ways to start us have the flag for it.
+process.on('SIGUSR1', () => undefined);
+
 // A reader that closes the pipe early (head, less) is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);

@@ -20,6 +20,7 @@ import { genesisBlock } from './genesis-block.ts';
 import { deriveEarly } from './opening/open-accounts.ts';
 import { TakenOver } from './take-over.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
+import { changeLevelBySignal } from './terminal/log-level.ts';
 import { openLog } from './terminal/open-log.ts';
 import { type StartFacts, startFacts } from './terminal/start-screen.ts';
 import { STOP_SIGNALS, type StopRequests, stopRequests } from './terminal/stop-requests.ts';
@@ -58,7 +59,7 @@ export async function runNode(config: Config, options: RunOptions = {}): Promise
     log.info('node.settings', givenSettings(config, given));
   }
   log.debug('node.settings-in-force', effectiveSettings(config));
-  process.on('SIGUSR1', () => changeLevel(log));
+  changeLevelBySignal(log);
   const genesis = genesisOf(config, log);
   const started = new Disposal();
   started.add('growth of the heap', limitHeapGrowth());
@@ -140,13 +141,6 @@ async function end(cause: Error | undefined, { log, started, stops }: Run): Prom
   if (cause !== undefined) throw exitOf(cause);
   if (failure !== undefined)
     throw new CliError(`not all parts have stopped properly: ${failure.message}`);
-}
-
-/** Switches to debug, and from there back to info. */
-function changeLevel(log: LogControl): void {
-  const to = log.level() === 'debug' ? 'info' : 'debug';
-  log.setLevel(to);
-  log.info('log.level', { to });
 }
 
 function genesisOf(config: Config, log: LogControl): Block {

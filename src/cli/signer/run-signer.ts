@@ -27,6 +27,7 @@ import { ownerPassword } from '../commands/keystore/passwords.ts';
 import { cryptographyOfConfig } from '../cryptography.ts';
 import { genesisBlock } from '../genesis-block.ts';
 import { CliError, EXIT } from '../terminal/exit.ts';
+import { changeLevelBySignal } from '../terminal/log-level.ts';
 import { openLog } from '../terminal/open-log.ts';
 import { stopRequests } from '../terminal/stop-requests.ts';
 import { signerPlace } from './open-key-holder.ts';
@@ -61,6 +62,7 @@ export async function runSigner(config: Config): Promise<void> {
   const log = openLog(config);
   // Each signature has its line, whatever else is logged.
   if (log.level() === 'warn' || log.level() === 'error') log.setLevel('info');
+  changeLevelBySignal(log);
   const stops = stopRequests(log, { service: 'signer' });
   const started = new Disposal();
   try {

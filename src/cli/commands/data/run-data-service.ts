@@ -17,6 +17,7 @@ import type { DataConfig } from '../../../node/config/read.ts';
 import { readDataPages } from '../../page-files.ts';
 import { hostInUrl } from '../../telemetry.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
+import { changeLevelBySignal } from '../../terminal/log-level.ts';
 import { stopRequests } from '../../terminal/stop-requests.ts';
 import { clientTls } from '../../tls/client-tls.ts';
 import { version } from '../version.ts';
@@ -45,6 +46,7 @@ export async function runDataService(
 ): Promise<RunningDataService> {
   const telemetry = await openMetrics(config);
   const log = stderrLog('info', process.stderr.isTTY === true);
+  changeLevelBySignal(log);
   const stops = stopRequests(log, { service: 'data' });
   const tls = nodeTls(config);
   const client = undiciClient(tls);
