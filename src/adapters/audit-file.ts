@@ -25,6 +25,12 @@ export class AuditFile implements AuditLog {
     this.refusals.start();
   }
 
+  /** The next entries go to the files that are at the paths then. */
+  reopen(): void {
+    this.file.reopen();
+    this.refusals.reopen();
+  }
+
   record(entry: AuditEntry): void {
     const missing = this.dropped === 0 ? {} : { dropped: this.dropped };
     const line = { time: new Date().toISOString(), ...entry, ...missing };

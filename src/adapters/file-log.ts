@@ -16,6 +16,7 @@ export function fileLog(
   file.start();
   return {
     ...lineLog({ level, pretty, colours: false }, (line) => void file.write(line)),
+    reopen: () => file.reopen(),
     flush: () => file.flush(),
     close: () => file.stop(),
   };

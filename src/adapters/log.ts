@@ -21,6 +21,8 @@ export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'
 export interface LogControl extends Log {
   level(): LogLevel;
   setLevel(level: LogLevel): void;
+  /** A file that was renamed is left; the next line goes to another one at its path. */
+  reopen(): void;
   /** Writes buffered lines. */
   flush(): void;
   /** Writes buffered lines and closes the file. */
@@ -67,6 +69,8 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
   };
   return {
     ...lineLog({ level, pretty, colours }, (line) => destination.write(begin + line)),
+    // It is not ours to open.
+    reopen: () => undefined,
     flush,
     close: async () => flush(),
   };
@@ -76,7 +80,7 @@ export function stderrLog(level: LogLevel, pretty: boolean): LogControl {
 export function lineLog(
   options: LineOptions,
   write: (line: string) => void,
-): Omit<LogControl, 'flush' | 'close'> {
+): Omit<LogControl, 'reopen' | 'flush' | 'close'> {
   const line = options.pretty ? prettyLine : jsonLine;
   let lowest = LOG_LEVELS.indexOf(options.level);
   const at = (level: LogLevel) => {

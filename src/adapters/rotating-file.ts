@@ -2,11 +2,14 @@
  * A text file that is only appended to. Once it has its most bytes it becomes `<path>.1`, the one
  * before `<path>.2`, and so on; the oldest is deleted. Only the user of the process may read it.
  *
+ * Another process may rename or delete the file: within a second of a line that it has not got, or at
+ * `reopen`, the next line begins another one at the path.
+ *
  * Lines wait in memory while earlier ones are written, so that a slow disk holds nobody up, and are
  * synchronised with the disk within a second. What the disk refuses is tried again.
  */
 import { appendFileSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface RotatingFileOptions {
@@ -21,6 +24,7 @@ const MODE = 0o600;
 const WAITING_CHARS_MAX = 4 * 1024 * 1024;
 const SYNC_MS = 1000;
 const RETRY_MS = 1000;
+const LOOK_MS = 1000;
 
 export class RotatingFile {
   private readonly options: RotatingFileOptions;
@@ -29,6 +33,8 @@ export class RotatingFile {
   private waitingChars = 0;
   private file: FileHandle | undefined;
   private bytes = 0;
+  private isMoved = false;
+  private lookedAt = 0;
   private syncing: NodeJS.Timeout | undefined;
   private hasTrouble = false;
   private readonly ending = new AbortController();
@@ -55,6 +61,11 @@ export class RotatingFile {
     this.waitingChars += line.length;
     this.writing ??= this.writeAll();
     return true;
+  }
+
+  /** The next line goes to the file that is at the path then. */
+  reopen(): void {
+    this.isMoved = true;
   }
 
   /** Writes what waits before it returns, unless the disk refuses it: for the end of a process. */
@@ -99,6 +110,10 @@ export class RotatingFile {
   }
 
   private async append(text: string): Promise<void> {
+    if (this.file !== undefined) {
+      await this.look(this.file);
+      if (this.isMoved) await this.leave(this.file);
+    }
     this.file ??= await this.open();
     if (this.bytes >= this.options.bytesMax) await this.rotate(this.file);
     await this.file!.appendFile(text);
@@ -109,19 +124,47 @@ export class RotatingFile {
   private async open(): Promise<FileHandle> {
     const file = await open(this.options.path, 'a', MODE);
     this.bytes = (await file.stat()).size;
+    this.isMoved = false;
+    this.lookedAt = performance.now();
     return file;
+  }
+
+  private async leave(file: FileHandle): Promise<void> {
+    await file.datasync();
+    this.file = undefined;
+    await file.close();
   }
 
   private sync(): void {
     this.syncing = undefined;
-    this.file?.datasync().catch((why: Error) => this.tell(why));
+    const { file } = this;
+    if (file === undefined) return;
+    file.datasync().then(
+      () => this.look(file),
+      (why: Error) => this.tell(why),
+    );
+  }
+
+  /** Notices that the path has another file now, or none. */
+  private async look(file: FileHandle): Promise<void> {
+    if (this.isMoved || performance.now() - this.lookedAt < LOOK_MS) return;
+    this.lookedAt = performance.now();
+    const [own, there] = await Promise.all(
+      [file.stat(), stat(this.options.path)].map((found) => found.catch(() => undefined)),
+    );
+    // It has been closed meanwhile.
+    if (own === undefined || file !== this.file) return;
+    this.isMoved = own.ino !== there?.ino || own.dev !== there.dev;
+    if (own.nlink === 0) this.tell(new Error('it was deleted while it was in use'));
   }
 
   private async rotate(full: FileHandle): Promise<void> {
-    await full.datasync();
-    this.file = undefined;
-    await full.close();
-    const why = await this.makeRoom().catch((cause: Error) => cause);
+    this.lookedAt = 0;
+    await this.look(full);
+    const isMoved = this.isMoved;
+    await this.leave(full);
+    // Where another process has made room, there is nothing to rename.
+    const why = isMoved ? undefined : await this.makeRoom().catch((cause: Error) => cause);
     this.file = await this.open();
     if (why === undefined) return;
     // It goes on with the same file, and tries again once that has grown as much again.

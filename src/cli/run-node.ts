@@ -8,6 +8,7 @@ import { limitHeapGrowth } from '../adapters/heap-growth.ts';
 import type { LogControl } from '../adapters/log.ts';
 import { Disposal } from '../base/disposal.ts';
 import { Refusal } from '../base/errors.ts';
+import type { AuditLog } from '../base/ports/audit-log.ts';
 import type { Block } from '../block/block.ts';
 import { UnsupportedFeatures } from '../chain/features/feature-watch.ts';
 import type { Audit } from '../chain/store/audit.ts';
@@ -68,14 +69,14 @@ export async function runNode(config: Config, options: RunOptions = {}): Promise
     if (!stopSignals.includes('SIGHUP')) {
       const inUse = new TakenOver(config, readAgain, log);
       // One that comes while the node starts is for the node that has started.
-      process.on(
-        'SIGHUP',
-        () =>
-          void starting.then(
-            (node) => inUse.reload(node),
-            () => undefined,
-          ),
-      );
+      process.on('SIGHUP', () => {
+        log.reopen();
+        const reload = (node: Started): Promise<void> => {
+          node.auditLog?.reopen?.();
+          return inUse.reload(node);
+        };
+        void starting.then(reload, () => undefined);
+      });
     }
     const running = await Promise.race([starting, stoppedEarly(stops)]);
     const ended = stops.requested.then((cause) => end(cause, { log, started, stops }));
@@ -101,11 +102,16 @@ interface Run {
   readonly stops: StopRequests;
 }
 
+interface Started extends Node {
+  readonly facts: StartFacts;
+  readonly auditLog: AuditLog | undefined;
+}
+
 async function start(
   config: Config,
   genesis: Block,
   { log, started, stops, audit }: Run & RunOptions,
-): Promise<Node & { readonly facts: StartFacts }> {
+): Promise<Started> {
   const keystore = deriveEarly(config, log);
   // The rest of the program loads meanwhile.
   const [{ openPorts }, { createNode }] = await Promise.all([
@@ -117,10 +123,10 @@ async function start(
   const node = await createNode(config, genesis, { ...ports, audit, requestStop: stops.request });
   const { height } = node.blockchain.tip();
   const { rest } = node;
-  const { metricsUrl: metrics } = ports;
+  const { metricsUrl: metrics, auditLog } = ports;
   const executes = ports.containers !== undefined;
   const running = { version, height, rest, metrics, executes };
-  return { ...node, facts: startFacts(config, genesis, running) };
+  return { ...node, auditLog, facts: startFacts(config, genesis, running) };
 }
 
 async function stoppedEarly({ requested }: StopRequests): Promise<never> {

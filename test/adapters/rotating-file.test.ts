@@ -1,6 +1,14 @@
 // A file of lines: none is lost or torn, whatever the disk does, and the oldest make room.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { RotatingFile } from '../../src/adapters/rotating-file.ts';
@@ -125,4 +133,58 @@ t.test('a place to which nothing can be renamed', async (t) => {
   await file.stop();
   t.strictSame(linesOf(path).slice(1), ['a', 'b'], 'it goes on with the same file');
   t.match(troubles, [/EISDIR|ENOTEMPTY|EEXIST/, undefined]);
+});
+
+t.test('another one begins where the file was renamed', async (t) => {
+  const path = join(temporaryFolder(t), 'lines');
+  const { file, troubles } = opened(path);
+  const written = (text: string): Promise<void> =>
+    until('it is written', () => linesOf(path).at(-1) === text);
+  file.write('a\n');
+  await written('a');
+  renameSync(path, `${path}.old`);
+  file.reopen();
+  file.write('b\n');
+  await written('b');
+  t.strictSame(linesOf(`${path}.old`), ['a'], 'at once, when it is told');
+  renameSync(path, `${path}.older`);
+  await until('it notices by itself', () => {
+    file.write('c\n');
+    return existsSync(path);
+  });
+  await file.stop();
+  t.equal(linesOf(`${path}.older`)[0], 'b');
+  t.strictSame(troubles, []);
+});
+
+t.test('it says that the file was deleted, and begins another one', async (t) => {
+  const path = join(temporaryFolder(t), 'lines');
+  const { file, troubles } = opened(path);
+  file.write('a\n');
+  await until('it is written', () => linesOf(path).length === 1);
+  rmSync(path);
+  await until('it notices', () => {
+    file.write('b\n');
+    return linesOf(path).length > 0;
+  });
+  await file.stop();
+  t.strictSame(troubles, ['it was deleted while it was in use', undefined]);
+});
+
+t.test('a file that another process has rotated is not rotated again', async (t) => {
+  const path = join(temporaryFolder(t), 'lines');
+  const [one, other] = [opened(path, 100, 3), opened(path, 100, 3)];
+  const long = 'x'.repeat(59);
+  for (const [i, { file }] of [other, one, other].entries()) {
+    file.write(`${long}\n`);
+    await until('it is written', () => linesOf(path).length > i);
+  }
+  one.file.write('a\n');
+  await until('it has rotated', () => linesOf(path)[0] === 'a');
+  other.file.write('b\n');
+  await other.file.stop();
+  await one.file.stop();
+  t.strictSame(linesOf(path), ['a', 'b']);
+  t.strictSame(linesOf(`${path}.1`), [long, long, long]);
+  t.notOk(existsSync(`${path}.2`));
 });

@@ -19,4 +19,6 @@ export interface AuditEntry {
 /** Keeps who did what with a key. `record` never throws and waits for nothing. */
 export interface AuditLog {
   record(entry: AuditEntry): void;
+  /** A file that was renamed is left, and another one begins at its path. */
+  reopen?(): void;
 }

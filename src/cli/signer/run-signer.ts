@@ -59,7 +59,8 @@ export async function runSigner(config: Config): Promise<void> {
       'name the place of the signer: signer.socket, or signer.host with signer.tls',
     );
   }
-  const log = openLog(config);
+  const log = openLog(config, '.signer');
+  process.on('SIGHUP', () => log.reopen());
   // Each signature has its line, whatever else is logged.
   if (log.level() === 'warn' || log.level() === 'error') log.setLevel('info');
   changeLevelBySignal(log);

@@ -5,10 +5,14 @@ import { StartError } from '../../base/faults/start-error.ts';
 import type { LogLevel } from '../../base/ports/log.ts';
 import type { Config } from '../../node/config/settings.ts';
 
-/** Throws StartError where its file cannot be opened. */
-export function openLog(config: Config): LogControl {
+/**
+ * `suffix`: of the file, where a node of the same configuration has the file that it names. Two
+ * processes that rotate one would delete each other's lines. Throws StartError where it cannot be opened.
+ */
+export function openLog(config: Config, suffix: '' | '.signer' = ''): LogControl {
   const { logFormat, logFile } = config;
-  const { path, maxSize: bytesMax, files: filesMax } = logFile;
+  const { maxSize: bytesMax, files: filesMax } = logFile;
+  const path = logFile.path === undefined ? undefined : `${logFile.path}${suffix}`;
   const isTerminal = path === undefined && process.stderr.isTTY === true;
   const isText = logFormat === 'auto' ? isTerminal : logFormat === 'text';
   if (path === undefined) return stderrLog(levelOf(config), isText);

@@ -48,7 +48,10 @@ export const settings = {
     'Form of a line of the log; auto: text on a terminal, JSON elsewhere.',
   ),
   'log-file': {
-    path: optional(path, 'The log goes into this file; absent: to standard error.'),
+    path: optional(
+      path,
+      'The log goes into this file, that of a signer into <path>.signer; absent: to standard error.',
+    ),
     'max-size': setting(
       sizeFrom(65_536),
       '16MiB',

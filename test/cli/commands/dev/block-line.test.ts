@@ -7,6 +7,7 @@ function logged(terminal?: (text: string) => void) {
   const lines: string[] = [];
   const log = {
     ...lineLog({ level: 'info', pretty: false, colours: false }, (line) => lines.push(line)),
+    reopen: () => undefined,
     flush: () => undefined,
     close: async () => undefined,
   };
