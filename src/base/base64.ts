@@ -36,6 +36,9 @@ export function* decodeBase64(text: string | Uint8Array): Generator<Uint8Array, 
   return length === decodedLength(text);
 }
 
+/** Characters of the text of so many bytes. */
+export const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
+
 /**
  * The Base64 text, as ASCII bytes, of `length` bytes that come in pieces; with `around` before and
  * after it.
@@ -45,7 +48,7 @@ export async function encodeBase64(
   length: number,
   around: '' | '"',
 ): Promise<Uint8Array> {
-  const out = Buffer.allocUnsafeSlow(Math.ceil(length / 3) * 4 + 2 * around.length);
+  const out = Buffer.allocUnsafeSlow(base64Length(length) + 2 * around.length);
   let at = out.write(around, 0, 'latin1');
   let rest = Buffer.alloc(0);
   for await (const piece of pieces) {

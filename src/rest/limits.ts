@@ -15,6 +15,8 @@ export const limits = {
   },
   /** Bytes of an answer with confidential data as Base64. */
   dataAnswer: 28 * MIB,
+  /** Bytes of all such answers that are being made or have not been taken. */
+  dataAnswers: 64 * MIB,
   /** Rows that a list may read or skip. */
   listRows: 100_000,
   /** Entries of an account or a contract that one call may skip or list. */

@@ -1,8 +1,9 @@
 /**
  * Answers that their clients have not received yet. The body stays here, because it could not be
  * counted in the native buffers. Its connection is busy meanwhile, and a second request on it ends
- * the connection. A client that receives too slowly loses its connection. So does the client that
- * has received nothing for longest, when all unsent answers together take too much memory.
+ * the connection. A client that receives too slowly loses its connection. When all unsent answers
+ * together take too much memory, so do those that have received nothing for a second. Clients that go
+ * on receiving may hold three times as much; then whoever has waited for longest is left.
  */
 import type { Response } from './app.ts';
 
@@ -10,6 +11,10 @@ const SWEEP_MS = 1_000;
 /** A client must take a certain amount in this time, or the rest of the answer. */
 const PACE_MS = 10_000;
 const PACE_BYTES = 128 * 1024;
+/** A client that has received nothing for so long makes room for others. */
+const IDLE_MS = 1_000;
+/** What clients that go on receiving may hold, in units of the limit for all. */
+const RECEIVING_SHARE = 3;
 
 class Pending {
   readonly response: Response;
@@ -19,6 +24,8 @@ class Pending {
   offset: number;
   mark: number;
   markedAt = performance.now();
+  /** When the client has last received something. */
+  movedAt = performance.now();
 
   constructor(response: Response, total: number, sent: (() => void) | undefined) {
     this.response = response;
@@ -67,6 +74,7 @@ export class Unsent {
   private moved(one: Pending, offset: number): void {
     this.bytes -= offset - one.offset;
     one.offset = offset;
+    one.movedAt = performance.now();
     this.pending.delete(one);
     this.pending.add(one);
   }
@@ -78,8 +86,11 @@ export class Unsent {
   }
 
   private makeRoom(newest: Pending): void {
+    const idleSince = performance.now() - IDLE_MS;
     for (const one of this.pending) {
       if (this.bytes <= this.maxBytes) return;
+      const isReceiving = one.movedAt > idleSince && this.bytes <= RECEIVING_SHARE * this.maxBytes;
+      if (isReceiving) return;
       if (one !== newest) one.response.close();
     }
   }

@@ -158,11 +158,8 @@ export interface ContractReads {
     address: string,
     timestamp: number | undefined,
   ): { readonly roles: readonly RoleInfo[]; readonly timestamp: number };
-  policy(policyId: string): Promise<{
-    readonly recipients: readonly string[];
-    readonly owners: readonly string[];
-    readonly hashes: readonly string[];
-  }>;
+  /** One list, since the others may be longer than an answer. */
+  policyList(policyId: string, list: 'recipients' | 'owners' | 'hashes'): Promise<readonly string[]>;
   blockHeader(of: { readonly id: string } | { readonly height: number }): {
     readonly version: number;
     readonly height: number;

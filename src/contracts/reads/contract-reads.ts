@@ -74,7 +74,8 @@ export function createContractReads(ports: ContractReadsPorts): ContractReads {
       );
       return { roles, timestamp };
     },
-    policy: async (policyId) => inSlices(policyIn(view, policyId), new TimeSlice(clock)),
+    policyList: async (policyId, list) =>
+      inSlices(policyList(view, policyId, list), new TimeSlice(clock)),
     blockHeader: (of) => blockHeaderIn(view, of),
   };
 }
@@ -203,21 +204,19 @@ function balanceOf(
   return { assetId, amount: assetBalance(view, address, id), decimals: asset.decimals };
 }
 
-function* policyIn(
+function* policyList(
   view: LedgerView,
   text: string,
-): Generator<undefined, Awaited<ReturnType<ContractReads['policy']>>> {
+  list: Parameters<ContractReads['policyList']>[1],
+): Generator<undefined, readonly string[]> {
   const id = idFrom(text, () => apiError('PolicyNotFound'));
   if (policyOf(view, id) === undefined) throw apiError('PolicyNotFound');
-  const { addressToText } = view.scheme;
-  const recipients = yield* membersOf(view, id, RECIPIENT);
-  const owners = yield* membersOf(view, id, OWNER);
-  const hashes = yield* listInSteps(hashesOf(view, id, ROWS_MAX));
-  return {
-    recipients: yield* readInSteps(recipients, addressToText),
-    owners: yield* readInSteps(owners, addressToText),
-    hashes: yield* readInSteps(hashes, base58.encode),
-  };
+  if (list === 'hashes') {
+    const hashes = yield* listInSteps(hashesOf(view, id, ROWS_MAX));
+    return yield* readInSteps(hashes, base58.encode);
+  }
+  const members = yield* membersOf(view, id, list === 'owners' ? OWNER : RECIPIENT);
+  return yield* readInSteps(members, view.scheme.addressToText);
 }
 
 function blockHeaderIn(

@@ -4,9 +4,10 @@
  */
 
 import { base58 } from '../../base/base58.ts';
-import { encodeBase64 } from '../../base/base64.ts';
+import { base64Length, encodeBase64 } from '../../base/base64.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/ports/http.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 import {
   allPolicies,
   hashesOf,
@@ -205,8 +206,18 @@ async function dataAt({ hash, policyId }: Place, http: HttpRequest, services: Se
   const isBare = services.settings.sdkCompatible || /^\s*text\/plain/.test(http.header('accept'));
   const { pieces, length } = await storage(services).data(hash, policyId);
   const [type, around] = isBare ? (['text/plain', ''] as const) : ([JSON_TYPE, '"'] as const);
-  return new Answer(200, type, await encodeBase64(pieces, length, around));
+  const release = dataAnswers.tryAcquire(base64Length(length));
+  if (release === undefined) throw apiError('Overloaded');
+  try {
+    return new Answer(200, type, await encodeBase64(pieces, length, around), undefined, release);
+  } catch (cause) {
+    release();
+    throw cause;
+  }
 }
+
+/** Their bytes. They take the memory of the process, however many nodes it has. */
+const dataAnswers = new Semaphore(limits.dataAnswers);
 
 const getData = route({
   method: 'GET',

@@ -8,7 +8,7 @@
  */
 
 import { assert } from '../../../base/assert.ts';
-import { apiError, Refusal } from '../../../base/errors.ts';
+import { ApiError, apiError } from '../../../base/errors.ts';
 import { isOwnFault } from '../../../base/faults/own-fault.ts';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
@@ -144,12 +144,12 @@ export class GrpcContainer {
   #commit(rpc: typeof SUCCESS | typeof FAILURE, token: string): Answering {
     const calls = this.#calls;
     const call = calls.of(token);
-    if (call === undefined && calls.isLate(token)) throw late();
+    if (call === undefined && calls.isLate(token)) throw new LateCommit();
     if (call === undefined) throw apiError('ContractTokenInvalid');
     const bytesMax = rpc === SUCCESS ? limits.results.value : limits.message.value;
     return this.#unary(bytesMax, (message) => {
       const request = this.#messages.request(rpc, message);
-      if (!calls.isRunning(call)) throw late();
+      if (!calls.isRunning(call)) throw new LateCommit();
       if (request.txId !== call.execution.transaction.id) {
         throw new GrpcRefusal('INVALID_ARGUMENT', 'The token is for another transaction');
       }
@@ -195,8 +195,10 @@ export class GrpcContainer {
 
   /** A container that goes on asking for what it may not have is ended. */
   #countRefusal(cause: unknown): void {
-    // A key that is absent is an ordinary answer; requests of a call are counted anyway.
-    if (isOwnFault(cause) || (cause instanceof Refusal && cause.status === 404)) return;
+    // What the state refuses is an ordinary answer: it may follow from what a user has sent. Requests
+    // of a call are counted anyway.
+    const isOrdinary = cause instanceof ApiError && cause.entry !== 'ContractTokenInvalid';
+    if (isOrdinary || isOwnFault(cause) || cause instanceof LateCommit) return;
     this.#refusals++;
     if (this.#refusals > limits.refusals.value) this.end('too many refused requests');
   }
@@ -208,8 +210,12 @@ export const endedBy = (why: string): Error =>
     ? new Error(why)
     : new Failed(ofContract('The container failed'), { cause: new Error(why) });
 
-const late = (): GrpcRefusal =>
-  new GrpcRefusal('INVALID_ARGUMENT', 'The execution of this transaction has ended');
+/** A call may end while its contract works. */
+class LateCommit extends GrpcRefusal {
+  constructor() {
+    super('INVALID_ARGUMENT', 'The execution of this transaction has ended');
+  }
+}
 
 /** Throws GrpcRefusal; the contract may commit something else then. */
 function successOf(request: RequestOf<typeof SUCCESS>): ContractOutcome {

@@ -91,13 +91,13 @@ export const readHandlers: ReadHandlers = {
   },
 
   'PrivacyService/GetPolicyRecipients': async ({ policyId }, { reads }) => ({
-    recipients: (await reads.policy(policyId)).recipients,
+    recipients: await reads.policyList(policyId, 'recipients'),
   }),
   'PrivacyService/GetPolicyOwners': async ({ policyId }, { reads }) => ({
-    owners: (await reads.policy(policyId)).owners,
+    owners: await reads.policyList(policyId, 'owners'),
   }),
   'PrivacyService/GetPolicyHashes': async ({ policyId }, { reads }) => ({
-    hashes: (await reads.policy(policyId)).hashes,
+    hashes: await reads.policyList(policyId, 'hashes'),
   }),
 
   'BlockService/GetBlockHeader'(request, { reads }) {

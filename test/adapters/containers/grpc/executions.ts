@@ -87,7 +87,8 @@ export const readsOf = (entries: readonly DataEntry[]): ContractReads => ({
     ],
     timestamp: timestamp ?? 1_700_000_000_003,
   }),
-  policy: async (policyId) => ({ recipients: [policyId], owners: ['owner'], hashes: ['hash'] }),
+  policyList: async (policyId, list) =>
+    ({ recipients: [policyId], owners: ['owner'], hashes: ['hash'] })[list],
   blockHeader: (of) => ({
     version: 3,
     height: 'height' in of ? of.height : 9,

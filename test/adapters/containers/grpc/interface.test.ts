@@ -8,6 +8,8 @@ import {
 import { PkiVerifyRequest } from '@wavesenterprise/js-contract-grpc-client/contract/contract_pki_service.js';
 import { DataEntry as EntryMessage } from '@wavesenterprise/js-contract-grpc-client/data_entry.js';
 import t from 'tap';
+import { apiError } from '../../../../src/base/errors.ts';
+import { contractLimits as limits } from '../../../../src/base/limits/contract-limits.ts';
 import type { DataEntry } from '../../../../src/base/ports/containers.ts';
 import { address, execution, id, image, readsOf } from './executions.ts';
 import { connected, connectionId, opened, patient, translated } from './opened.ts';
@@ -92,6 +94,30 @@ t.test('results come back exactly', async (t) => {
   const results = transaction!.params;
   await ask(commit, { txId: call.transaction.id, results, assetOperations: [] }, authToken);
   t.strictSame(await outcome, { kind: 'success', results: call.transaction.params });
+});
+
+t.test('what the state refuses ends no container', async (t) => {
+  const { session, client, stream } = await connected(t);
+  const read = client.contract.getContractKey.bind(client.contract);
+  const call = execution(
+    {},
+    {
+      ...readsOf([]),
+      contractEntry() {
+        throw apiError('InvalidAddress', 'of a user');
+      },
+    },
+  );
+  const outcome = session.run(call, patient);
+  await stream.next();
+  const asked = { contractId: call.transaction.contractId, key: 'a' };
+  for (let i = 0; i <= limits.refusals.value; i++) {
+    await refusal(ask(read, asked, call.token));
+  }
+  const commit = client.contract.commitExecutionSuccess.bind(client.contract);
+  await ask(commit, { txId: call.transaction.id, results: [], assetOperations: [] }, call.token);
+  t.match(await outcome, { kind: 'success' });
+  await session.close();
 });
 
 t.test('a contract refuses a call', async (t) => {
