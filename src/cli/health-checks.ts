@@ -3,13 +3,16 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync }
 import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { listenerText, nativeProblem } from '../adapters/http/listener.ts';
+import { systemClock } from '../adapters/system.ts';
+import type { Block } from '../block/block.ts';
 import { publicKeyFrom } from '../node/config/genesis-section.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
 import { openWallet } from './commands/keystore/open-wallet.ts';
 import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
-import { genesisFindings } from './genesis-block.ts';
+import { genesisBlock, genesisFindings } from './genesis-block.ts';
+import { openKeyHolder } from './signer/open-key-holder.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 import { askOnce } from './time-servers.ts';
 import { threadsProblem } from './workers/http-threads.ts';
@@ -50,7 +53,7 @@ export async function* examine(file: string, set: string[] | undefined): AsyncGe
   }
   yield* genesis(config);
   yield* folders(config);
-  yield* keystore(config);
+  yield* keys(config);
   yield* openFiles();
   yield* httpListener(config);
   yield* ports(config);
@@ -107,6 +110,54 @@ function nearestFolder(path: string): string {
   return at;
 }
 
+function keys(config: Config): AsyncGenerator<Finding> {
+  const { socket, host } = config.signer;
+  return socket === undefined && host === undefined ? keystore(config) : signer(config);
+}
+
+const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Connects as a node does, whose keystore has moved to the signer. */
+async function* signer(config: Config): AsyncGenerator<Finding> {
+  let genesis: Block;
+  try {
+    genesis = genesisBlock(config);
+  } catch {
+    yield finding(
+      'signer',
+      'warning',
+      'not asked: the genesis block, which it must know, is wrong',
+    );
+    return;
+  }
+  try {
+    const ports = { clock: systemClock(undefined), log: NO_LOG };
+    const opened = await openKeyHolder(config, genesis, ports);
+    if (opened === undefined) return;
+    const { length: count } = opened.publicKeys();
+    yield ownerFinding('signer', config, count, (address) => opened.publicKeyOf(address));
+    opened.stop();
+  } catch (cause) {
+    yield finding('signer', 'error', cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+function ownerFinding(
+  check: string,
+  config: Config,
+  count: number,
+  publicKeyOf: (address: Uint8Array) => Uint8Array | undefined,
+): Finding {
+  const { scheme } = cryptographyOfConfig(config);
+  const needed = [...new Set([config.ownerAddress, config.privacy.ownerAddress])];
+  const missing = needed.filter(
+    (address) => publicKeyOf(scheme.addressFromText(address)) === undefined,
+  );
+  return missing.length > 0
+    ? finding(check, 'error', `owner ${missing.join(', ')} is not among ${count} accounts`)
+    : finding(check, 'ok', `${count} accounts, the owner among them`);
+}
+
 async function* keystore(config: Config): AsyncGenerator<Finding> {
   const { file: path, password } = config.wallet;
   if (!existsSync(path)) {
@@ -120,13 +171,7 @@ async function* keystore(config: Config): AsyncGenerator<Finding> {
   try {
     const opened = await openWallet({ path, password, network });
     const count = opened.accounts().length;
-    const needed = [...new Set([config.ownerAddress, config.privacy.ownerAddress])];
-    const missing = needed.filter(
-      (address) => opened.publicKey(network.scheme.addressFromText(address)) === undefined,
-    );
-    yield missing.length > 0
-      ? finding('keystore', 'error', `owner ${missing.join(', ')} is not among ${count} accounts`)
-      : finding('keystore', 'ok', `${count} accounts, the owner among them`);
+    yield ownerFinding('keystore', config, count, (address) => opened.publicKey(address));
     opened.close();
   } catch (cause) {
     const unasked = cause instanceof CliError && cause.code === EXIT.noConsole;

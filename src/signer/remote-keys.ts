@@ -44,6 +44,7 @@ const [PAUSE_MS_MIN, PAUSE_MS_MAX] = [100, 5000];
 /** An answer is a signature, a reason, or all keys; a key has 64 bytes at most. */
 const ANSWER_BYTES_MAX = 1024 + 64 * KEYS_MAX;
 const GREETING_ID = 0;
+const SILENT = 'the signer does not answer';
 
 interface Asked {
   readonly frame: Uint8Array;
@@ -59,7 +60,8 @@ export class RemoteKeys implements KeyHolder {
   private connection: Pick<Line, 'close'> | undefined;
   /** Set once the signer has greeted. */
   private line: Line | undefined;
-  private trouble = 'no connection was made yet';
+  /** The first connection may wait for its greeting until `start` gives up. */
+  private trouble = SILENT;
   /** What is wrong with the present connection. */
   private reason: string | undefined;
   private pauseMs = PAUSE_MS_MIN;
@@ -232,7 +234,7 @@ export class RemoteKeys implements KeyHolder {
 
   private unanswered(): void {
     this.line = undefined;
-    this.reason = 'the signer does not answer';
+    this.reason = SILENT;
     this.trouble = this.reason;
     this.connection?.close();
   }

@@ -12,8 +12,8 @@ export function register(command: Command): void {
     .option('--json', 'one JSON object a line')
     .addHelpText(
       'after',
-      '\nChecks configuration, genesis, folders, disk, keystore, owner, clock, REST listener, ports,\n' +
-        'open-file limit, container engine. Exit code 1 if one of them is an error.',
+      '\nChecks configuration, genesis, folders, disk, keystore or signer, owner, clock, REST listener,\n' +
+        'ports, open-file limit, container engine. Exit code 1 if one of them is an error.',
     )
     .action(async (file: string, flags: { set?: string[]; json?: true }) => {
       const { examine } = await import('../health-checks.ts');
