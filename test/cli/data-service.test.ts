@@ -39,6 +39,24 @@ t.test('it listens when it can answer, and its events are its own', async (t) =>
   t.notMatch(service.stderr(), '"node.stopping"');
 });
 
+for (const [how, level, env] of [
+  ['logging-level', 'ERROR', {}],
+  ['LOG_LEVEL wins', 'DEBUG', { LOG_LEVEL: 'error' }],
+] as const) {
+  t.test(`it logs as much as it is told: ${how}`, async (t) => {
+    const chain = madeChain({ seed: 'its level', txsPerBlock: 1, accounts: 3 });
+    chain.grow(1);
+    const node = await madeNode(t, () => chain);
+    const set = settings(`node-url=${node.url}`, 'database-url=pglite:', 'port=0');
+    const words = ['data', 'start', '--json', ...set, '--set', `logging-level=${level}`];
+    const service = startCommand(t, words, { env });
+    await service.line('stdout', /"ready":true/);
+    service.kill('SIGTERM');
+    t.equal((await service.exit).code, 0);
+    t.equal(service.stderr(), '', 'nothing went wrong');
+  });
+}
+
 t.test('a port that is taken ends it with the remedy', async (t) => {
   const port = await takenPort(t);
   const folder = join(t.testdir({}), 'data');

@@ -24,7 +24,8 @@ export function openLog(config: Config, suffix: '' | '.signer' = ''): LogControl
   }
 }
 
-function levelOf(config: Config): LogLevel {
-  const level = (process.env['LOG_LEVEL'] ?? config.loggingLevel).toLowerCase();
+export function levelOf({ loggingLevel }: Pick<Config, 'loggingLevel'>): LogLevel {
+  const { LOG_LEVEL: wins = '' } = process.env;
+  const level = (wins === '' ? loggingLevel : wins).toLowerCase();
   return LOG_LEVELS.find((known) => known === level) ?? 'info';
 }

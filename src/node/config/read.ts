@@ -61,7 +61,10 @@ export interface ConfigResult {
 }
 
 /** What the data service reads of a configuration; the other settings are those of the node. */
-export type DataConfig = Pick<Config, 'dataDirectory' | 'dataService' | 'platformCrypto'>;
+export type DataConfig = Pick<
+  Config,
+  'dataDirectory' | 'dataService' | 'loggingLevel' | 'platformCrypto'
+>;
 
 const OF_DATA_SERVICE =
   /^(data-service\..*|directory|data-directory|logging-level|platform-crypto)$/;

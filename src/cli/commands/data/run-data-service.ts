@@ -18,6 +18,7 @@ import { readDataPages } from '../../page-files.ts';
 import { hostInUrl } from '../../telemetry.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { changeLevelBySignal } from '../../terminal/log-level.ts';
+import { levelOf } from '../../terminal/open-log.ts';
 import { stopRequests } from '../../terminal/stop-requests.ts';
 import { clientTls } from '../../tls/client-tls.ts';
 import { version } from '../version.ts';
@@ -41,11 +42,11 @@ export interface RunningDataService {
 
 /** The settings are those that were checked for these parts. */
 export async function runDataService(
-  { dataService: config, platformCrypto }: DataConfig,
+  { dataService: config, loggingLevel, platformCrypto }: DataConfig,
   parts: Parts,
 ): Promise<RunningDataService> {
   const telemetry = await openMetrics(config);
-  const log = stderrLog('info', process.stderr.isTTY === true);
+  const log = stderrLog(levelOf({ loggingLevel }), process.stderr.isTTY === true);
   changeLevelBySignal(log);
   const stops = stopRequests(log, { service: 'data' });
   const tls = nodeTls(config);
