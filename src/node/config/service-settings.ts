@@ -154,9 +154,11 @@ export const privacy = {
       (read) => `${read('data-directory')}/privacy`,
       'Vendor file: folder of the data.',
     ),
+    // Where another vendor is chosen, nothing refuses an address with a password.
     url: optional(
-      text,
+      secretText,
       'Vendor postgres: postgres://host:port/database; vendor s3: https://host:port.',
+      SECRET,
     ),
     'policy-quota': setting(
       size,

@@ -365,6 +365,11 @@ t.test('a storage of confidential data has what its vendor needs', async (t) => 
   const { config } = await read(storage(`vendor = postgres, url = "${url}", user = node`));
   t.equal(config.privacy.storage.url, url);
   t.equal((await read(storage('vendor = file'))).config.privacy.storage.vendor, 'file');
+  for (const vendor of ['none', 'file']) {
+    const unused = await read(storage(`vendor = ${vendor}, url = "postgres://u:hunter2@db/node"`));
+    const shown = [effectiveSettings(unused.config), [...unused.origins], unused.warnings];
+    t.notMatch(JSON.stringify(shown), /hunter2/, vendor);
+  }
 });
 
 t.test('secrets are never shown', async (t) => {
