@@ -14,7 +14,7 @@ const IDLE_MS_MIN = 25_000;
 const BLOCK_BYTES_MAX = 32 * 1024 * 1024;
 
 export function warningsOf(config: Config): string[] {
-  const { network, restApi, miner, blockchain, dockerEngine, storage } = config;
+  const { network, restApi, miner, blockchain, dockerEngine, features, storage } = config;
   const warnings = [
     ...quorumWarnings(miner.quorum, blockchain.custom.genesis),
     ...stakeWarnings(blockchain),
@@ -47,8 +47,10 @@ export function warningsOf(config: Config): string[] {
     );
   }
   const { preActivatedFeatures } = blockchain.custom.functionality;
+  const isVoting =
+    preActivatedFeatures.has(feature.finality) || features.supported.includes(feature.finality);
   const depth = storage.maxRollbackDepth;
-  if (preActivatedFeatures.has(feature.finality) && depth < ABOVE_FINAL_MAX) {
+  if (isVoting && depth < ABOVE_FINAL_MAX) {
     warnings.push(
       `storage.max-rollback-depth = ${depth} is less than ${ABOVE_FINAL_MAX}: where the network has parted deeper, this node ` +
         'stays on its branch, whatever the votes say',

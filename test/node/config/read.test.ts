@@ -507,14 +507,17 @@ t.test('values with which a node would harm itself or its peers', async (t) => {
 });
 
 t.test('too few undo records for branches that votes decide between', async (t) => {
-  const warned = async (depth: number, features: string) =>
+  const warned = async (depth: number, features: string, supported: readonly number[] = []) =>
     (
       await read(`
         ${LEAST}
         storage.max-rollback-depth = ${depth}
+        features.supported = [${supported}]
         blockchain.custom.functionality.pre-activated-features { ${features} }`)
     ).warnings.filter((one) => one.includes('max-rollback-depth')).length;
   t.equal(await warned(499, '1004 = 0'), 1);
   t.equal(await warned(500, '1004 = 0'), 0);
   t.equal(await warned(499, ''), 0, 'nothing votes');
+  t.equal(await warned(499, '', [1004]), 1, 'it will vote');
+  t.equal(await warned(499, '', [1003]), 0);
 });
