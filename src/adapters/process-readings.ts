@@ -1,14 +1,15 @@
 /** Readings of the process: memory, processor time, and the delay of its timers. */
 import type { ProcessReadings } from '../base/ports/process-readings.ts';
-import { measureLoopDelay, readLoopDelay } from './loop-delay.ts';
+import { LoopDelayReader, measureLoopDelay } from './loop-delay.ts';
 
 const MICROSECONDS = 1e6;
 
 export function processReadings(): ProcessReadings {
-  const delay = measureLoopDelay();
+  // Its histograms stay in use as long as the reader is.
+  const delay = new LoopDelayReader(measureLoopDelay().histograms);
   const startSeconds = Date.now() / 1000 - process.uptime();
   return {
-    loopDelay: () => readLoopDelay(delay),
+    loopDelay: () => delay.read(),
     residentBytes: () => process.memoryUsage.rss(),
     heapBytes: () => process.memoryUsage().heapUsed,
     cpuSeconds() {

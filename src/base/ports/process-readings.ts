@@ -7,7 +7,7 @@ export interface LoopDelay {
 
 /** What the process reads about itself. */
 export interface ProcessReadings {
-  /** Of the main thread, since the last call. */
+  /** Of the main thread, over the last minute at least. */
   loopDelay(): LoopDelay;
   /** Bytes of memory that the process holds. */
   residentBytes(): number;

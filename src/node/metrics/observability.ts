@@ -384,7 +384,7 @@ export const metricTable = {
   ),
   loopDelay: gauge(
     'node_event_loop_delay_seconds',
-    'Delay of timers of the main thread since the last scrape.',
+    'Delay of timers of the main thread over the last minute at least, however many read it.',
     ['quantile'],
   ),
   threadDelay: gauge(

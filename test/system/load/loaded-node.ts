@@ -52,7 +52,10 @@ export interface LoadedNode {
   headers(from: number, to: number): Promise<Header[]>;
   /** Open files and connections. */
   descriptors(): number;
-  /** How late its timers were since the last call: the slowest of a hundred, in milliseconds. */
+  /**
+   * How late its timers were, over the last minute at least: the slowest of a hundred, in
+   * milliseconds. A call begins a new minute, once the one before is over.
+   */
   loopDelayMs(): Promise<number>;
   drained(): Promise<void>;
   poolSize(): Promise<number>;

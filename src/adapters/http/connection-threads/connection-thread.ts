@@ -9,7 +9,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { assert } from '../../../base/assert.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../../base/ports/http.ts';
-import { measureLoopDelay } from '../../loop-delay.ts';
+import { type Measurement, measureLoopDelay } from '../../loop-delay.ts';
 import type { Door } from '../app.ts';
 import { sharedTally } from '../body-tally.ts';
 import { loadNative, type NativeApp } from '../native.ts';
@@ -37,7 +37,7 @@ export class ConnectionThread {
   private readonly parts: ThreadParts;
   private readonly outbox: Outbox;
   private readonly server: Server;
-  private delay: ReturnType<typeof measureLoopDelay> | undefined;
+  private delay: Measurement | undefined;
 
   constructor(port: MessagePort, data: HttpThreadData, parts: ThreadParts) {
     this.port = port;
@@ -59,7 +59,7 @@ export class ConnectionThread {
     process.on('uncaughtException', (why) => this.post({ kind: 'failed', why }));
     if (this.data.options.measured === true) {
       this.delay = measureLoopDelay();
-      this.post({ kind: 'measured', delay: this.delay });
+      this.post({ kind: 'measured', delays: this.delay.histograms });
     }
     this.open();
   }
@@ -82,7 +82,7 @@ export class ConnectionThread {
   }
 
   private close(): void {
-    this.delay?.disable();
+    this.delay?.end();
     this.parts.end?.();
     this.port.close();
   }

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { HttpReply, HttpRequest, HttpRoute } from '../../../base/ports/http.ts';
 import type { LoopDelay } from '../../../base/ports/process-readings.ts';
 import { Batcher } from '../../../concurrency/batcher.ts';
-import { type DelayHistogram, readLoopDelay } from '../../loop-delay.ts';
+import { LoopDelayReader } from '../../loop-delay.ts';
 import { threadFlags } from '../../threads/thread-flags.ts';
 import { handled } from '../handled.ts';
 import { FAILED } from '../reply.ts';
@@ -48,7 +48,7 @@ export class HttpThread {
   /** Settles the latest `open` or `reload`. */
   private opening = Promise.withResolvers<void>();
   private closing = false;
-  private histogram: DelayHistogram | undefined;
+  private delays: LoopDelayReader | undefined;
   private cause: unknown;
   private done: number[] = [];
   private replies: CallReply[] = [];
@@ -99,9 +99,9 @@ export class HttpThread {
     return this.opening.promise;
   }
 
-  /** Delay of its timers since the last call; zero where it is not measured. */
+  /** Delay of its timers, over the last minute at least; zero where it is not measured. */
   delay(): LoopDelay {
-    return this.histogram === undefined ? NO_DELAY : readLoopDelay(this.histogram);
+    return this.delays?.read() ?? NO_DELAY;
   }
 
   /** Resolves when new connections have the new certificate. */
@@ -145,7 +145,7 @@ export class HttpThread {
         this.opening.resolve();
         return;
       case 'measured':
-        this.histogram = message.delay;
+        this.delays = new LoopDelayReader(message.delays);
         return;
       case 'unusable':
         this.opening.reject(message.why);

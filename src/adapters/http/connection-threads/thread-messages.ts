@@ -3,7 +3,7 @@
  * clients. All that one turn of the event loop has gathered travels in one message.
  */
 import type { HttpServerOptions, ThreadRefusal } from '../../../base/ports/http.ts';
-import type { DelayHistogram } from '../../loop-delay.ts';
+import type { DelayHistograms } from '../../loop-delay.ts';
 import type { Bounds } from '../bounds.ts';
 
 /** What a thread knows of a route. */
@@ -91,7 +91,7 @@ export type FromThread =
   /** Takes connections now. */
   | { readonly kind: 'open'; readonly descriptor: number }
   /** Where it is measured, before it opens: both threads read the same numbers. */
-  | { readonly kind: 'measured'; readonly delay: DelayHistogram }
+  | { readonly kind: 'measured'; readonly delays: DelayHistograms }
   /** The address or the certificate cannot be used; what was open before stays open. */
   | { readonly kind: 'unusable'; readonly why: unknown }
   /** An error that no code expected; the thread serves until it is closed. */
