@@ -1,13 +1,17 @@
 /**
- * Owner and mode of a file that takes the place of another. Root may work on the files of the user
- * that runs the node, and they must stay the files of that user.
+ * Owner and mode of a file that takes the place of another, and owner of a new one. Root may work on
+ * the files of the user that runs the node, and that user must be able to go on with all of them: what
+ * root makes in a folder of another user belongs to that user.
  */
 import {
+  closeSync,
+  constants,
   existsSync,
   fchmodSync,
   fchownSync,
   fstatSync,
   lchownSync,
+  openSync,
   type Stats,
   statSync,
 } from 'node:fs';
@@ -38,13 +42,58 @@ function isOwnedAs(file: number, { uid, gid }: Stats): boolean {
 }
 
 /** Only root may do it, and not everywhere: some file systems and containers know no other owner. */
-function changedOwner(file: number, { uid, gid }: Stats): boolean {
+function changedOwner(file: number, { uid, gid }: Owner): boolean {
   try {
     fchownSync(file, uid, gid);
     return true;
   } catch {
     return false;
   }
+}
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** The owner of the folder, where this process is root and the folder is not. */
+function ownerOver(path: string): Owner | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const folder = statSync(dirname(path));
+  return folder.uid === 0 ? undefined : folder;
+}
+
+/** An open file that has just been made at this path: root leaves it to the owner of its folder. */
+export function leaveOpen(file: number, path: string): void {
+  const owner = ownerOver(path);
+  if (owner !== undefined) changedOwner(file, owner);
+}
+
+/** The same of a file or folder that is not open, where it is there. */
+export function leave(path: string): void {
+  const owner = ownerOver(path);
+  if (owner === undefined) return;
+  let file: number;
+  try {
+    file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch {
+    return;
+  }
+  try {
+    const found = fstatSync(file);
+    // A second name could be that of a file elsewhere, which the owner of the folder must not get.
+    const isOnlyHere = found.isDirectory() || (found.isFile() && found.nlink === 1);
+    if (found.uid === 0 && isOnlyHere) changedOwner(file, owner);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The mode that other makers of files use; the mask of the process narrows it. */
+const GROUP_WRITES = 0o664;
+
+/** Makes an empty file that others would make as root; nothing where they would make it as the owner. */
+export function makeForOwner(path: string): void {
+  if (ownerOver(path) === undefined) return;
+  if (!existsSync(path)) closeSync(openSync(path, 'wx', GROUP_WRITES));
+  leave(path);
 }
 
 export type Owner = Pick<Stats, 'uid' | 'gid'>;

@@ -3,7 +3,7 @@
  *
  * Invariants: a reader sees the old content or the new, never a part; a new secret file can be read
  * by its owner alone, from its first byte on; a file that is replaced keeps owner, group and mode,
- * but for the rights of the world to a secret; a link stays, and what it names is replaced; after `replace` returns, the content survives a crash.
+ * but for the rights of the world to a secret; a new file that root makes belongs to the owner of its folder; a link stays, and what it names is replaced; after `replace` returns, the content survives a crash.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -23,7 +23,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Files } from '../base/ports/files.ts';
-import { ANY, NOT_THE_WORLD, statIfAny, takeAfter } from './file-owner.ts';
+import { ANY, leaveOpen, NOT_THE_WORLD, statIfAny, takeAfter } from './file-owner.ts';
 import { awaitFolderLock, type FolderLock } from './folder-lock.ts';
 import { makeFolder, syncFolder } from './folders.ts';
 
@@ -65,7 +65,8 @@ export const files: Files & {
     try {
       const file = openSync(temporary, 'wx', secret || old !== undefined ? OWNER_ONLY : PUBLIC);
       try {
-        if (old !== undefined) takeAfter(file, old, secret ? NOT_THE_WORLD : ANY);
+        if (old === undefined) leaveOpen(file, path);
+        else takeAfter(file, old, secret ? NOT_THE_WORLD : ANY);
         for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
         fsyncSync(file);
       } finally {

@@ -4,11 +4,14 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { leave, missingFolders } from './file-owner.ts';
 
-/** Makes a folder and the missing folders above it. */
+/** Makes a folder and the missing folders above it. Root leaves them to the owner of the one that was there. */
 export function makeFolder(path: string, mode?: number): void {
+  const missing = missingFolders(path);
   const first = mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
   if (first === undefined) return;
+  for (const made of missing) leave(made);
   const last = resolve(first);
   let made = resolve(path);
   syncFolder(dirname(made));

@@ -11,6 +11,7 @@
 import { appendFileSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { leave } from './file-owner.ts';
 
 export interface RotatingFileOptions {
   readonly path: string;
@@ -52,6 +53,7 @@ export class RotatingFile {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isFile() === false) throw new Error(`'${path}' is no regular file`);
     closeSync(openSync(path, 'a', MODE));
+    leave(path);
   }
 
   /** `line` ends with a line feed. False where too many lines wait; then it is dropped. */
@@ -123,6 +125,7 @@ export class RotatingFile {
 
   private async open(): Promise<FileHandle> {
     const file = await open(this.options.path, 'a', MODE);
+    leave(this.options.path);
     this.bytes = (await file.stat()).size;
     this.isMoved = false;
     this.lookedAt = performance.now();

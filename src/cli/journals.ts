@@ -38,6 +38,6 @@ function opened({ dataDirectory }: Config, name: string, owner: string, remedy: 
       found: { records: recovered.length, ...findings },
     };
   } catch (cause) {
-    throw new StartError(`journal of the ${owner} ${path}`, 'data-directory', cause, remedy);
+    throw StartError.ofFile(`journal of the ${owner} ${path}`, 'data-directory', cause, remedy);
   }
 }

@@ -123,6 +123,6 @@ export function readNote(
     return bytes && decodeNote(bytes, owner, scheme);
   } catch (cause) {
     const remedy = cause instanceof ForeignNote ? REMEDY_FOREIGN : REMEDY_DAMAGED;
-    throw new StartError(`note of the voter ${path}`, 'data-directory', cause, remedy);
+    throw StartError.ofFile(`note of the voter ${path}`, 'data-directory', cause, remedy);
   }
 }

@@ -123,6 +123,6 @@ export function readBlockNote(
   } catch (cause) {
     const remedy =
       'move it away, and make it anew: platform-node signer init, after the end of the round';
-    throw new StartError(`note of the signer ${path}`, 'directory', cause, remedy);
+    throw StartError.ofFile(`note of the signer ${path}`, 'directory', cause, remedy);
   }
 }

@@ -2,20 +2,25 @@
 import {
   chmodSync,
   chownSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { leave } from '../../src/adapters/file-owner.ts';
 import { files } from '../../src/adapters/files.ts';
 import { openJournal } from '../../src/adapters/journal.ts';
+import { openLmdbStore } from '../../src/adapters/lmdb/store.ts';
 import { filesShelf } from '../../src/adapters/private-store/files-shelf.ts';
+import { RotatingFile } from '../../src/adapters/rotating-file.ts';
 
 /** Nobody's, on any machine. */
 const UID = 54_321;
@@ -33,6 +38,21 @@ const ownerOf = (path: string) => {
   const { uid, gid, mode } = statSync(path);
   return [uid, gid, (mode & 0o777).toString(8)];
 };
+
+const ITEM = {
+  policyId: new Uint8Array(32).fill(7),
+  hash: new Uint8Array(32).fill(8),
+  sender: new Uint8Array(26),
+  timestamp: 0n,
+  type: 'file',
+  filename: 'x',
+  size: '4',
+  author: '',
+  comment: '',
+};
+async function* pieces(text: string) {
+  yield new TextEncoder().encode(text);
+}
 
 t.test('small files', { skip }, async (t) => {
   const bytes = new TextEncoder().encode('new');
@@ -57,6 +77,55 @@ t.test('small files', { skip }, async (t) => {
   const fresh = join(root, 'fresh');
   files.replace(fresh, bytes, { secret: true });
   t.strictSame(ownerOf(fresh), [0, process.getgid?.(), '600'], 'a new one is that of the process');
+});
+
+t.test('what root makes in a folder of another user', { skip }, async (t) => {
+  const home = join(root, 'home');
+  mkdirSync(home);
+  chownSync(home, UID, GID);
+  const bytes = new TextEncoder().encode('new');
+  files.replace(join(home, 'keys/of/secret'), bytes, { secret: true });
+  files.replace(join(home, 'public'), bytes);
+  await openJournal({ path: join(home, 'data/pool.journal') }).close();
+  const folder = join(home, 'data/chain');
+  const store = await openLmdbStore({ folder, tables: [{ id: 1, name: 'rows' }] });
+  const mask = process.umask();
+  const made = readdirSync(home, { recursive: true, encoding: 'utf8' });
+  t.ok(made.includes('data/chain/data.mdb') && made.includes('data/chain/lock.mdb'));
+  await store.close();
+  const rotating = new RotatingFile(
+    { path: join(home, 'log'), bytesMax: 9, filesMax: 2 },
+    () => {},
+  );
+  rotating.start();
+  rotating.write('a line of ten\n');
+  rotating.write('one more\n');
+  await rotating.stop();
+  const shelf = filesShelf(join(home, 'items'));
+  await shelf.put(ITEM, pieces('data'));
+  const all = readdirSync(home, { recursive: true, encoding: 'utf8' });
+  t.ok(all.includes('data/chain/checked.json') && all.includes('log'));
+  for (const name of all) {
+    const [uid, gid] = ownerOf(join(home, name));
+    t.strictSame([uid, gid], [UID, GID], name);
+  }
+  const modes = ['keys', 'keys/of/secret', 'public', 'data/pool.journal', 'data/chain/data.mdb'];
+  const open = (0o666 & ~mask & 0o664).toString(8);
+  t.strictSame(
+    modes.map((name) => ownerOf(join(home, name))[2]),
+    ['700', '600', '644', '600', open],
+  );
+});
+
+t.test('no file with a name elsewhere is given away', { skip }, async (t) => {
+  const home = join(root, 'trap');
+  mkdirSync(home);
+  writeFileSync(join(root, 'of-root'), 'x');
+  symlinkSync(join(root, 'of-root'), join(home, 'link'));
+  linkSync(join(root, 'of-root'), join(home, 'second-name'));
+  chownSync(home, UID, GID);
+  for (const name of ['link', 'second-name', 'absent']) leave(join(home, name));
+  t.equal(statSync(join(root, 'of-root')).uid, 0);
 });
 
 t.test('a new owner in another group shares no secret with it', { skip }, async (t) => {
@@ -103,17 +172,7 @@ t.test('a journal, rewritten and repaired', { skip }, async (t) => {
 t.test('an item of confidential data', { skip }, async (t) => {
   const folder = join(root, 'shelf');
   const shelf = filesShelf(folder);
-  const policyId = new Uint8Array(32).fill(7);
-  const hash = new Uint8Array(32).fill(8);
-  const texts = { type: 'file', filename: 'x', size: '4', author: '', comment: '' };
-  const item = { policyId, hash, sender: new Uint8Array(26), timestamp: 0n, ...texts };
-  const put = (text: string) =>
-    shelf.put(
-      item,
-      (async function* () {
-        yield new TextEncoder().encode(text);
-      })(),
-    );
+  const put = (text: string) => shelf.put(ITEM, pieces(text));
   await put('data');
   const [path] = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -11,6 +11,7 @@
  */
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { leave } from '../file-owner.ts';
 import { dataFile } from './environment.ts';
 
 const NAME = 'checked.json';
@@ -54,6 +55,7 @@ export function takeMark(folder: string): CheckMark {
     if (!isSound) return;
     try {
       writeFileSync(path, JSON.stringify(mark));
+      leave(path);
     } catch {
       // The next start takes longer.
       rmSync(path, { force: true });

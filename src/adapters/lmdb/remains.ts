@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ANY, statIfAny, takeAfter } from '../file-owner.ts';
+import { ANY, leave, statIfAny, takeAfter } from '../file-owner.ts';
 import { syncFolder } from '../folders.ts';
 import { type NamedTable, openRemains, type Remains } from './check.ts';
 import { dataFile } from './environment.ts';
@@ -46,6 +46,7 @@ export function setAside(folder: string, why: string): void {
     rmSync(dataFile(folder));
   } else {
     writeFileSync(join(folder, REASON), why);
+    leave(join(folder, REASON));
     renameSync(dataFile(folder), path);
   }
   makeLike(path, dataFile(folder));

@@ -8,10 +8,12 @@
  * copies, since the binding's fast getter reuses its buffer; the process holds the folder's lock
  * for as long as the store is open.
  */
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Transaction } from 'lmdb';
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import type { Store, StoreView, StoreWrite } from '../../base/ports/store.ts';
+import { makeForOwner } from '../file-owner.ts';
 import { type FolderLock, lockFolder } from '../folder-lock.ts';
 import { syncFolder } from '../folders.ts';
 import { checkBeginning, checkFile, extendFile, type FileState } from './check.ts';
@@ -25,6 +27,7 @@ import {
   typed,
   type Within,
 } from './environment.ts';
+import { LOCK_FILE } from './reading.ts';
 import { type Damaged, damagedIn, setAside } from './remains.ts';
 import { rowReader } from './row-reader.ts';
 import { type Scrub, startScrub } from './scrub.ts';
@@ -210,6 +213,7 @@ async function openFolder(options: LmdbOptions): Promise<Opened> {
       setAside(folder, why);
     }
     const damaged = damagedIn(folder, tables);
+    makeReady(folder);
     const environment = openEnvironment(options);
     // LMDB synchronises its file; the folder must be synchronised too, so that the file's name is
     // durable.
@@ -218,6 +222,17 @@ async function openFolder(options: LmdbOptions): Promise<Opened> {
   } catch (error) {
     lock.release();
     throw typed(folder, error);
+  }
+}
+
+/**
+ * LMDB would make its files for root, and its binding ends the process where it may not write to one.
+ * Once LMDB is open, closing another descriptor of its file would end its locks.
+ */
+function makeReady(folder: string): void {
+  for (const path of [dataFile(folder), join(folder, LOCK_FILE)]) {
+    makeForOwner(path);
+    if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
   }
 }
 

@@ -20,7 +20,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { base58 } from '../../base/base58.ts';
-import { NOT_THE_WORLD, statIfAny, takeAfter } from '../file-owner.ts';
+import { leave, leaveOpen, NOT_THE_WORLD, statIfAny, takeAfter } from '../file-owner.ts';
 import { makeFolder } from '../folders.ts';
 import { DamagedRecord, dataStart, itemIn, RECORD_PREFIX_BYTES, recordHead } from './record.ts';
 import type { Shelf } from './shelf.ts';
@@ -75,6 +75,7 @@ export function filesShelf(directory: string): Shelf {
         const path = pathOf(item.policyId, item.hash);
         await writeRecord(temporary, recordHead(item), pieces, path);
         await mkdir(folder, { recursive: true, mode: OWNER_ONLY.folder });
+        leave(folder);
         await syncFolder(directory);
         await rename(temporary, path);
       } catch (cause) {
@@ -102,7 +103,8 @@ async function writeRecord(
   const file = await open(path, 'wx', OWNER_ONLY.file);
   try {
     const old = statIfAny(replaced);
-    if (old !== undefined) takeAfter(file.fd, old, NOT_THE_WORLD);
+    if (old === undefined) leaveOpen(file.fd, path);
+    else takeAfter(file.fd, old, NOT_THE_WORLD);
     await file.writeFile(head);
     for await (const piece of pieces) await file.writeFile(piece);
     await file.sync();

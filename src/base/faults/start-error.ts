@@ -8,7 +8,16 @@ export class StartError extends Error {
   constructor(part: string, settings: string, cause: unknown, remedy: string) {
     super(`${part} (${settings}): ${reasonOf(cause)}; ${remedy}`, { cause });
   }
+
+  /** Of a file or folder. Where the system refuses access, its content may be sound: nothing is to replace it. */
+  static ofFile(part: string, settings: string, cause: unknown, remedy: string): StartError {
+    const isRefused = chainOf(cause).some(({ code }) => ACCESS.has(String(code)));
+    return new StartError(part, settings, cause, isRefused ? REMEDY_ACCESS : remedy);
+  }
 }
+
+const ACCESS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+const REMEDY_ACCESS = 'make it readable and writable for this user';
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process listens there',

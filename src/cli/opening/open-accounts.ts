@@ -60,6 +60,6 @@ async function openKeys(config: Config, log: Log): Promise<Keystore> {
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     const remedy = 'restore the file from its backup, or give the password with which it was made';
-    throw new StartError('keystore', 'wallet.file, wallet.password', cause, remedy);
+    throw StartError.ofFile('keystore', 'wallet.file, wallet.password', cause, remedy);
   }
 }

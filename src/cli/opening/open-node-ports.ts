@@ -162,7 +162,7 @@ async function openStore(
     const isOwn = [CliError, Refusal, StartError].some((kind) => cause instanceof kind);
     if (isOwn) throw cause;
     const remedy = 'restore a backup, or choose another folder to fetch the chain again';
-    throw new StartError(`chain in ${folder}`, 'data-directory', cause, remedy);
+    throw StartError.ofFile(`chain in ${folder}`, 'data-directory', cause, remedy);
   }
 }
 
@@ -176,6 +176,6 @@ async function networkAdapter({ network, dataDirectory }: Config): Promise<Netwo
     return libp2pNetwork(await nodeKey(path, files));
   } catch (cause) {
     const remedy = 'move it away: the node makes a new one';
-    throw new StartError(`transport key ${path}`, 'data-directory', cause, remedy);
+    throw StartError.ofFile(`transport key ${path}`, 'data-directory', cause, remedy);
   }
 }

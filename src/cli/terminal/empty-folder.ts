@@ -1,6 +1,7 @@
 /** The folder that a command fills. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeFolder } from '../../adapters/folders.ts';
 import { CliError } from './exit.ts';
 
 /** Makes it where it is missing; its whole path. Throws CliError where something is in it. */
@@ -8,7 +9,7 @@ export function emptyFolder(dir: string): string {
   const folder = resolve(dir);
   let former: string[];
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     former = readdirSync(folder);
   } catch (cause) {
     throw new CliError(`${dir} cannot be made: ${(cause as Error).message}`);

@@ -104,6 +104,57 @@ t.test('what root restores belongs to the owner of its folder', { skip }, async 
   );
 });
 
+t.test('what root makes before the first start locks nobody out', { skip }, async (t) => {
+  const { config, dir } = await networkFolder(t);
+  for (const name of ['.', ...readdirSync(dir)]) chownSync(join(dir, name), UID, GID);
+  const accounts = join(dir, 'accounts.conf');
+  const wallet = `wallet = "${dir}/wallet/keystore.dat", wallet-password = "${WALLET_PASSWORD}"`;
+  writeFileSync(accounts, `accounts-generator { chain-id = "T", ${wallet} }`);
+  chownSync(accounts, UID, GID);
+  const commands = [
+    ['finality', 'init', config],
+    ['chain', 'rollback', config, '1'],
+    ['signer', 'init', config, '--new'],
+    ['keystore', 'generate', accounts, '--yes'],
+  ];
+  for (const command of commands) {
+    const made = await run(command);
+    t.equal(made.code, 0, made.stderr);
+  }
+  const paths = readdirSync(dir, { recursive: true, encoding: 'utf8' });
+  const needed = ['finality-note', 'data/pool.journal', 'data/chain/lock.mdb', 'signer/blocks'];
+  for (const name of [...needed, 'wallet/keystore.dat']) t.ok(paths.includes(name), name);
+  t.strictSame(
+    paths.filter((name) => lstatSync(join(dir, name)).uid !== UID),
+    [],
+  );
+  const hash = await run(['chain', 'hash', config], { uid: UID });
+  t.equal(hash.code, 0, hash.stderr);
+});
+
+t.test('who may not read the files is told to make them readable', { skip }, async (t) => {
+  const { config, dir } = await networkFolder(t);
+  const hash = await run(['chain', 'hash', config]);
+  t.equal(hash.code, 0, hash.stderr);
+  for (const name of ['.', ...readdirSync(dir), 'data/chain']) {
+    chownSync(join(dir, name), UID, GID);
+  }
+  const refused = async (...names: string[]) => {
+    for (const name of names) {
+      chownSync(join(dir, name), 0, 0);
+      chmodSync(join(dir, name), 0o600);
+    }
+    const { code, stderr } = await run(['start', config], { uid: UID });
+    for (const name of names) chownSync(join(dir, name), UID, GID);
+    t.equal(code, 1, stderr);
+    t.match(stderr, /permission denied; make it readable and writable for this user/);
+    t.notMatch(stderr, /restore|another folder|move it away/);
+  };
+  await refused('data/chain/data.mdb');
+  await refused('data/chain/lock.mdb');
+  await refused('keystore.dat');
+});
+
 interface Block {
   readonly signature: string;
 }

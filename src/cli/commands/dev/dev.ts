@@ -2,7 +2,7 @@
  * `platform-node dev`: a ready private network with funded accounts, in a temporary folder or in
  * one that is kept. A single node runs in this process; several nodes run in separate processes.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -97,7 +97,8 @@ async function run(options: Options): Promise<void> {
     options.dir === undefined
       ? mkdtempSync(join(tmpdir(), (await import('./dev-running.ts')).FOLDER))
       : resolve(options.dir);
-  mkdirSync(dir, { recursive: true });
+  const { makeFolder } = await import('../../../adapters/folders.ts');
+  makeFolder(dir);
   try {
     const network = await prepare(dir, options);
     await (network.nodes === 1 ? runHere : runProcesses)(dir, network, options);

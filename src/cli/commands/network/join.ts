@@ -3,9 +3,8 @@
  * the public key alone. A key that is there is never overwritten, so the command can be repeated: what an
  * interrupted run has left out it completes.
  */
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { join as joined } from 'node:path';
-import { giveTo } from '../../../adapters/file-owner.ts';
 import { files } from '../../../adapters/files.ts';
 import { type FolderLock, lockFolder, StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { systemRandom } from '../../../adapters/system.ts';
@@ -87,7 +86,6 @@ async function joinFolder(folder: Folder, flags: JoinFlags): Promise<void> {
     const apiKey = fillIn(folder, address);
     const request = joined(dir, `${name}.request.json`);
     files.replace(request, utf8(requestText(genesis, name, key)));
-    leaveToOwner(dir, [request]);
     key.privateKey.fill(0);
     const publicKey = base58.encode(key.publicKey);
     if (!isNew) {
@@ -101,18 +99,6 @@ async function joinFolder(folder: Folder, flags: JoinFlags): Promise<void> {
     passwords.close();
     keystore?.close();
     lock?.release();
-  }
-}
-
-/** What root has made in the folder of the user that runs the node, which could not read it otherwise. */
-function leaveToOwner(dir: string, more: readonly string[]): void {
-  const owner = statSync(dir);
-  const note = notePath({ directory: dir });
-  const made = [KEYSTORE, WALLET_PASSWORD, API_KEY].map((name) => joined(dir, name));
-  const keys = files.isDirectory(made[0]!) ? files.list(made[0]!) : [];
-  const accounts = keys.map((name) => joined(made[0]!, name));
-  for (const path of [...made, ...accounts, note, ...more]) {
-    if (lstatSync(path, { throwIfNoEntry: false })?.uid === 0) giveTo(owner, path);
   }
 }
 
