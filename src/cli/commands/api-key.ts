@@ -74,6 +74,15 @@ interface KeySource {
   readonly out: string | undefined;
 }
 
+/** The hash of a misspelt path would let in who guesses it. */
+function requireNoPath(source: string): void {
+  if (!source.includes('/') && !source.endsWith('.conf')) return;
+  throw new CliError(
+    `'${source}' does not exist: correct the path of the configuration file. A key that looks like a path goes to stdin: ` +
+      'platform-node api-key hash -',
+  );
+}
+
 async function keyFrom(source: string | undefined, flags: Flags): Promise<KeySource> {
   const platformCrypto = flags.nationalCrypto !== true;
   if (source === undefined) {
@@ -88,7 +97,10 @@ async function keyFrom(source: string | undefined, flags: Flags): Promise<KeySou
     throw new CliError('No API key on stdin');
   }
   const { files } = await import('../../adapters/files.ts');
-  if (!files.exists(source)) return { key: source, platformCrypto, out: flags.out };
+  if (!files.exists(source)) {
+    requireNoPath(source);
+    return { key: source, platformCrypto, out: flags.out };
+  }
 
   const { readConfigFile } = await import('../config-file.ts');
   const { toolSection } = await import('../tool-section.ts');

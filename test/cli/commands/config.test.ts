@@ -190,6 +190,15 @@ t.test('the hash of an API key', async (t) => {
   t.equal(readFileSync(out, 'utf8'), `${apiKeyHash}\n`);
   t.not(jsonLines((await run(['api-key', 'generate'])).stdout)[0]?.['apiKey'], apiKey);
   t.equal((await run(['api-key', 'hash'])).code, 2, 'no console to ask');
+  for (const typo of [join(dir, 'no-such-api-key-file'), 'no-such-api-key-file.conf']) {
+    for (const args of [
+      ['api-key', 'hash', typo],
+      ['ApiKeyHash', typo],
+    ]) {
+      const refused = await run(args, { cwd: dir });
+      t.match(refused, { code: 1, stdout: '', stderr: /does not exist: correct the path/ });
+    }
+  }
   writeFileSync(file, 'apikeyhash-generator { }');
   t.match((await run(['ApiKeyHash', file])).stderr, /apikeyhash-generator\.api-key is missing/);
 });
