@@ -12,10 +12,10 @@ import { blocks } from '../../rest/routes/blocks.ts';
 import { node as nodeRoutes } from '../../rest/routes/node.ts';
 import { type Client, client, RefusedError } from '../../rest-framework/client.ts';
 import { transfer } from '../../tx/types/004-transfer.ts';
+import { seedPhrase } from '../commands/keystore/seed-phrase.ts';
 import { type Cryptography, cryptographyOf } from '../cryptography.ts';
 import { CliError, EXIT } from '../terminal/exit.ts';
 import { type Interruption, onInterruption } from '../terminal/interruption.ts';
-import { readAll } from '../terminal/lines.ts';
 import { printJson, say } from '../terminal/output.ts';
 import type { Due, Exchange, Place } from './connection.ts';
 import { feeOf, fund, senderOf } from './senders.ts';
@@ -106,8 +106,7 @@ async function prepared(
     throw new CliError(`at most ${TRANSFERS_IN_MEMORY_MAX} transfers, not ${count}`, EXIT.usage);
   }
   const of = await cryptographyOfNode(options, first);
-  const phrase = (await readAll(seedFile)).replace(/\r?\n$/, '');
-  if (phrase === '') throw new CliError('The seed phrase is empty');
+  const phrase = await seedPhrase(seedFile);
   const payer = senderOf(phrase, 0, of);
   const senders = Array.from({ length: accounts }, (_, i) => senderOf(phrase, i + 1, of));
   const fee = await feeOf(first, {
