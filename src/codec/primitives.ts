@@ -52,11 +52,12 @@ export const u16 = smallInteger(2, false, 'int');
 export const i32 = smallInteger(4, true, 'int');
 export const u32 = smallInteger(4, false, 'int');
 
-/** An exact integer from JSON: number, bigint or a decimal string. */
+/** An exact integer from JSON: a number that is exact, a bigint or a decimal string. */
 export function integerFromJson(json: unknown, path: string): bigint {
   if (typeof json === 'number') {
-    if (!Number.isInteger(json)) throw mismatch(path, json, 'long');
-    return inRange(BigInt(json), path);
+    // Beyond 2^53 it may be the neighbour of what was written, as of 9.007199254740993e15.
+    if (!Number.isSafeInteger(json)) throw mismatch(path, json, 'long');
+    return BigInt(json);
   }
   if (typeof json === 'bigint') return inRange(json, path);
   // Twenty characters hold every i64; longer texts are refused before they are converted.

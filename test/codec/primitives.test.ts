@@ -99,6 +99,8 @@ t.test('what is no number', (t) => {
   t.equal(wrong(i32 as Codec<unknown>, 2 ** 31), 'error.expected.int');
   t.equal(wrong(i64, 1.5), 'error.expected.long');
   t.equal(wrong(i64, 1e300), 'error.expected.long');
+  t.equal(wrong(i64, 2 ** 53), 'error.expected.long', 'the neighbour may have been written');
+  t.equal(wrong(i64, -(2 ** 53)), 'error.expected.long');
   t.equal(wrong(i64, Number.NaN), 'error.expected.long');
   t.equal(wrong(i64, I64_MAX + 1n), 'error.expected.long');
   t.equal(wrong(i64, `${I64_MAX + 1n}`), 'error.expected.long');

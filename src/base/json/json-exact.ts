@@ -1,11 +1,12 @@
 /**
  * A reader for JSON with long integers. It gives what JSON.parse gives, except that integer
- * literals beyond ±(2^53−1) become `bigint`. Its time is proportional to the length of the text. It
+ * literals beyond ±(2^53−1), also such as 9007199254740993.0, become `bigint`. Its time is proportional to the length of the text. It
  * refuses values that are nested deeper than its caller allows.
  */
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const INTEGER = /^-?\d+$/;
+/** Decimal types of other languages print a whole number with zeros behind the point. */
+const INTEGER = /^(-?\d+)(?:\.0+)?$/;
 /**
  * Digits of the longest integer that becomes a `bigint`. No field holds more than 20 digits, and
  * the conversion takes quadratic time. Longer integers stay numbers, which no integer field
@@ -178,7 +179,8 @@ class Reader {
     this.at = NUMBER.lastIndex;
     const value = Number(source);
     if (Number.isSafeInteger(value) || source.length > DIGITS_MAX) return value;
-    return INTEGER.test(source) ? BigInt(source) : value;
+    const whole = INTEGER.exec(source)?.[1];
+    return whole === undefined ? value : BigInt(whole);
   }
 
   /** A number of a few digits, read without making a text of it; -1 for anything else. */

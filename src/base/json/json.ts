@@ -1,7 +1,7 @@
 /**
  * JSON whose integers never lose a digit.
  *
- * Reading: an integer literal beyond ±(2^53−1) becomes a `bigint`, everything else is what
+ * Reading: an integer literal beyond ±(2^53−1), with or without `.0`, becomes a `bigint`, everything else is what
  * JSON.parse gives. JSON.parse reads all texts without sixteen digits in a row. `json-exact.ts`
  * reads the others, because JSON.parse with a reviver takes a microsecond for every value. Both
  * take time in proportion to the text and refuse values nested deeper than `DEPTH_MAX`. Writing: a

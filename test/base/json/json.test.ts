@@ -88,6 +88,16 @@ t.test('integers keep every digit', async (t) => {
   });
 });
 
+t.test('so do whole numbers with zeros behind the point', async (t) => {
+  t.strictSame(parse('[9007199254740993.0,-123456789012345678.00,9007199254740991.0,-0.0]'), [
+    9007199254740993n,
+    -123456789012345678n,
+    9007199254740991,
+    -0,
+  ]);
+  t.type(parse('9007199254740993.0e1'), 'number', 'no exponent');
+});
+
 t.test('a number of very many digits is no integer that any field takes', async (t) => {
   t.equal(typeof parse('9'.repeat(40)), 'bigint');
   t.equal(typeof parse('9'.repeat(41)), 'number');

@@ -91,13 +91,18 @@ t.test('another network', async (t) => {
 
 t.test('integers stay exact', async (t) => {
   const transfer = accepted.find(({ json }) => json['type'] === 4 && json['version'] === 2)!;
-  const input = JSON.stringify({ ...transfer.json, amount: 0 }).replace(
-    '"amount":0',
-    '"amount":9007199254740993',
-  );
-  const encoded = await run(['tx', 'encode', '-c', 'T'], { input });
-  const decoded = await run(['tx', 'decode', '-c', 'T'], { input: encoded.stdout });
-  t.match(decoded.stdout, /"amount":9007199254740993[,}]/);
+  const withAmount = (literal: string) =>
+    JSON.stringify({ ...transfer.json, amount: 0 }).replace('"amount":0', `"amount":${literal}`);
+  for (const literal of ['9007199254740993', '9007199254740993.0', '123456789012345678.00']) {
+    const encoded = await run(['tx', 'encode', '-c', 'T'], { input: withAmount(literal) });
+    const decoded = await run(['tx', 'decode', '-c', 'T'], { input: encoded.stdout });
+    t.ok(decoded.stdout.includes(`"amount":${literal.replace(/\..*/, '')},`), decoded.stdout);
+  }
+  for (const literal of ['9.007199254740993e15', '9007199254740993e0', '9007199254740993.5']) {
+    const { code, stdout } = await run(['tx', 'encode', '-c', 'T'], { input: withAmount(literal) });
+    t.equal(code, 1);
+    t.match(stdout, /error\.expected\.long/, literal);
+  }
 });
 
 t.test('a node that is not there', async (t) => {
