@@ -3,8 +3,8 @@
  * and credited once at its end, so no transaction can spend them in the block that earned them.
  *
  * Without feature 2 the generator gets all fees. With it, the generator gets two fifths of each
- * fee, rounded down before doubling. The generator of the next block gets the rest before the first
- * transaction of its block.
+ * transaction's fee, rounded down before doubling. The fee of a container is the sum of those of its
+ * members. The generator of the next block gets the rest before the first transaction of its block.
  */
 import { add } from '../../base/int.ts';
 import { credit } from '../../ledger/accounts.ts';

@@ -97,6 +97,22 @@ t.test('scenario 71: partial fills up to the amount', async (t) => {
   h.apply(trade(h, orders, 6n));
 });
 
+t.test('a part that is worth less than one unit of the price asset', async (t) => {
+  const h = await network();
+  const { id: asset } = h.send(issue, alice, gold);
+  await h.mine();
+  const cheap = { price: WEST / 4n };
+  const orders = {
+    order1: order(h, bob, 'buy', asset, cheap),
+    order2: order(h, alice, 'sell', asset, cheap),
+  };
+  const before = h.balance(alice);
+  h.apply(trade(h, orders, 3n, cheap));
+  await h.mine();
+  t.equal(h.balance(bob, asset), 3n);
+  t.equal(h.balance(alice), before - 300n, 'the seller gets nothing for it, and pays its fee');
+});
+
 t.test('who trades what', async (t) => {
   const h = await network();
   const { id: asset } = h.send(issue, alice, gold);
