@@ -144,7 +144,7 @@ for (const fixture of fixtures) {
     const height = facts.stateHashes.length;
     t.match(await chain('import', configFile(name), file), { height, stateHash });
     const exported = join(folder, `${name}-again`);
-    await chain('export', configFile(name), exported);
+    await chain('export', configFile(name), exported, '--file-version', '1');
     t.ok(readFileSync(exported).equals(readFileSync(file)), 'the export has the same bytes');
     await chain('rollback', configFile(name), '5');
     t.match(await chain('hash', configFile(name)), { stateHash: facts.stateHashes[4] });

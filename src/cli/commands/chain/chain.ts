@@ -172,20 +172,12 @@ export async function requireNoNote(config: Config): Promise<void> {
 }
 
 async function importChain(path: string, file: string, flags: Flags & { keepNote?: true }) {
-  const { readChainFile } = await import('./chain-file.ts');
-  const { headerRowAt } = await import('../../../chain/store/stored-blocks.ts');
   const { encodeHex } = await import('../../../base/hex.ts');
-  const { equal } = await import('../../../base/bytes.ts');
   const { onInterruption } = await import('../../terminal/interruption.ts');
   const { printJson, say } = await import('../../terminal/output.ts');
   await withChain(path, { ...flags, create: true }, async (blockchain, { verifier, config }) => {
     if (flags.keepNote !== true) await requireNoNote(config);
-    const source = await readChainFile(file, blockchain.view.scheme);
-    const genesis = headerRowAt(blockchain.view, 1)?.header.signature;
-    if (genesis === undefined || !equal(genesis, source.genesisId)) {
-      source.close();
-      throw new CliError(`'${file}' holds blocks of another network`);
-    }
+    const source = await fileFor(blockchain, file);
     const interruption = onInterruption();
     const appending = appendFile(blockchain, verifier, source, interruption);
     const { transactions, to } = await appending.catch((cause: unknown) => {
@@ -209,6 +201,25 @@ async function importChain(path: string, file: string, flags: Flags & { keepNote
       );
     }
   });
+}
+
+/** Throws CliError where its blocks do not continue the chain. */
+async function fileFor(blockchain: Blockchain, path: string): Promise<ChainFile> {
+  const { readChainFile } = await import('./chain-file.ts');
+  const { headerRowAt } = await import('../../../chain/store/stored-blocks.ts');
+  const { equal } = await import('../../../base/bytes.ts');
+  const { view } = blockchain;
+  const source = await readChainFile(path, view.scheme);
+  const genesis = headerRowAt(view, 1)?.header.signature;
+  const { height } = blockchain.tip();
+  const isOfNetwork = genesis !== undefined && equal(genesis, source.genesisId);
+  if (isOfNetwork && source.from <= height + 1) return source;
+  source.close();
+  throw new CliError(
+    isOfNetwork
+      ? `'${path}' begins with block ${source.from}, and the chain ends at height ${height}: import the blocks between first`
+      : `'${path}' holds blocks of another network`,
+  );
 }
 
 /** `to`: the height of the last block that was read. */

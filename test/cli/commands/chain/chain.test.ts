@@ -59,6 +59,11 @@ t.test('a chain as a file', async (t) => {
     t.match(above, { code: 1, stdout: '' });
     t.match(above.stderr, `there is no block 999999: the last one is ${height}`);
     t.ok(readFileSync(file).equals(before), 'the file stays as it is');
+    const late = join(node.dir, 'late.bin');
+    t.match(await json('export', config, late, '--from', '4'), { from: 4, to: height });
+    const gap = await run(['chain', 'import', config, late, ...fresh('late')]);
+    t.match(gap, { code: 1, stdout: '' });
+    t.match(gap.stderr, `'${late}' begins with block 4, and the chain ends at height 1: import`);
     const old = join(node.dir, 'version-1.bin');
     await json('export', config, old, '--file-version', '1');
     const read = await run(['chain', 'import', config, old, ...fresh('version-1')]);
