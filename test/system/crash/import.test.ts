@@ -70,7 +70,8 @@ t.test(`an import of ${TRANSACTIONS} transactions survives ${KILLS} kills`, asyn
   t.ok(reached > 1 && reached < height, 'it was killed in the middle');
 
   const { stdout } = await run(BIN, importing(file), { env });
-  const { transactions, ...end } = JSON.parse(stdout);
+  const { transactions, read, ...end } = JSON.parse(stdout);
+  t.strictSame(read, { from: 2, to: height }, 'all of the file is read again');
   t.strictSame(end, await stateOf(folder, []), 'the end is that of the chain in the file');
   const cold = await judgeChain(folder.config, folder.scheme, [copy]);
   t.equal(cold.stateHashes.at(-1), end.stateHash, 'so says a cold validator');
