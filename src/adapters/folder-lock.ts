@@ -7,7 +7,8 @@
  *
  * Every process listens under a name of its own that is never used again, and then looks for
  * others. So of two processes that start together at least one sees the other. A socket without a
- * listener can be deleted, since its name never belongs to another process.
+ * listener can be deleted, since its name never belongs to another process. A file system that several machines share
+ * is the exception: a socket of another kernel never answers, so its lock stays.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -15,13 +16,20 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveTo } from './file-owner.ts';
+import { fileSystemOf } from './file-systems.ts';
 import { makeFolder } from './folders.ts';
+import { isForeign, type Kernel, originOf, thisKernel } from './lock-origin.ts';
 
 export class StoreLockedError extends Error {
   override name = 'StoreLockedError';
 
-  constructor(folder: string) {
-    super(`another process uses the folder ${folder}`);
+  /** `foreign`: a lock that was made under another kernel. */
+  constructor(folder: string, foreign?: string) {
+    super(
+      foreign === undefined
+        ? `another process uses the folder ${folder}`
+        : `a process of another machine may use the folder ${folder}: where it has ended for good, delete its lock '${foreign}'`,
+    );
   }
 }
 
@@ -29,19 +37,36 @@ export interface FolderLock {
   release(): void;
 }
 
+/** What decides on locks that nobody answers for. */
+export interface LockPlace {
+  readonly kernel: Kernel;
+  /** Several machines may have the folder. */
+  readonly isShared: boolean;
+}
+
+const placeOf = (folder: string): LockPlace => ({
+  kernel: thisKernel(),
+  isShared: fileSystemOf(folder).isShared !== 'no',
+});
+
 /**
  * Throws StoreLockedError while another process holds the folder. `purpose`: begins the names of the
  * sockets; locks for different purposes do not see each other.
  */
-export async function lockFolder(folder: string, purpose = ''): Promise<FolderLock> {
+export async function lockFolder(
+  folder: string,
+  purpose = '',
+  place?: LockPlace,
+): Promise<FolderLock> {
   makeFolder(folder);
+  const { kernel, isShared } = place ?? placeOf(folder);
   const listening = `${purpose}lock-`;
   // The socket is bound but perhaps not listening yet; it is renamed once it listens.
   const starting = `${purpose}locking-`;
   // Socket paths have at most 107 bytes; relative to the open folder every path is short.
   const descriptor = process.platform === 'linux' ? openSync(folder, 'r') : undefined;
-  const place = descriptor === undefined ? folder : `/proc/self/fd/${descriptor}`;
-  const token = randomBytes(8).toString('hex');
+  const sockets = descriptor === undefined ? folder : `/proc/self/fd/${descriptor}`;
+  const token = randomBytes(8).toString('hex') + originOf(kernel);
   const own = listening + token;
   const server = createServer((socket) => socket.destroy());
   server.unref();
@@ -53,14 +78,17 @@ export async function lockFolder(folder: string, purpose = ''): Promise<FolderLo
   };
 
   try {
-    await listen(server, join(place, starting + token));
+    await listen(server, join(sockets, starting + token));
     // One that root leaves behind would look to the user of the folder as if somebody listened.
     giveTo(statSync(folder), join(folder, starting + token));
     renameSync(join(folder, starting + token), join(folder, own));
     for (const name of readdirSync(folder)) {
       if (name === own || !(name.startsWith(listening) || name.startsWith(starting))) continue;
-      if (await answers(join(place, name))) throw new StoreLockedError(folder);
-      rmSync(join(folder, name), { force: true });
+      if (await answers(join(sockets, name))) throw new StoreLockedError(folder);
+      const path = join(folder, name);
+      if (isShared && isForeign(name, madeAt(path), kernel))
+        throw new StoreLockedError(folder, path);
+      rmSync(path, { force: true });
     }
   } catch (error) {
     release();
@@ -68,6 +96,9 @@ export async function lockFolder(folder: string, purpose = ''): Promise<FolderLo
   }
   return { release };
 }
+
+/** It may be gone since it was listed. */
+const madeAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /** Of a person who waits for a short piece of work of another process. */
 const WAIT_MS_MAX = 60_000;

@@ -1,13 +1,14 @@
 /** The checks of `platform-node doctor`, from cheap to slow. Each reports its findings. */
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { listenerText, nativeProblem } from '../adapters/http/listener.ts';
 import { systemClock } from '../adapters/system.ts';
 import type { Block } from '../block/block.ts';
 import { publicKeyFrom } from '../node/config/genesis-section.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
+import { requireOwnFileSystem } from './commands/db/require-own-file-system.ts';
 import { openWallet } from './commands/keystore/open-wallet.ts';
 import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
@@ -95,6 +96,7 @@ function* folders(config: Config): Generator<Finding> {
   } catch {
     yield finding('data directory', 'error', `${folder} cannot be written`);
   }
+  yield* fileSystem(config);
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   yield finding(
@@ -102,6 +104,18 @@ function* folders(config: Config): Generator<Finding> {
     free < DISK_BYTES_MIN ? 'warning' : 'ok',
     `${(free / 2 ** 30).toFixed(1)} GiB free below ${folder}`,
   );
+}
+
+function* fileSystem(config: Config): Generator<Finding> {
+  try {
+    const shared = requireOwnFileSystem(config, join(config.dataDirectory, 'chain'));
+    const detail = `${shared}, which other machines may have too: only one of them may run this node`;
+    yield shared === undefined
+      ? finding('file system', 'ok', 'of this machine')
+      : finding('file system', 'warning', detail);
+  } catch (cause) {
+    yield finding('file system', 'error', (cause as Error).message);
+  }
 }
 
 function nearestFolder(path: string): string {

@@ -1,10 +1,13 @@
-// Locks of folders for different purposes, and those who wait for one.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+// Locks of folders: for different purposes, with those who wait for one, and of processes that have died
+// on this machine or on another one.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { files } from '../../src/adapters/files.ts';
 import { lockFolder, StoreLockedError } from '../../src/adapters/folder-lock.ts';
+import { thisKernel } from '../../src/adapters/lock-origin.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'folder-lock-'));
 t.teardown(() => rmSync(root, { recursive: true }));
@@ -44,3 +47,47 @@ for (const kind of ['file', 'directory'] as const) {
     t.strictSame(readdirSync(folder), []);
   });
 }
+
+const MODULE = join(import.meta.dirname, '../../src/adapters/folder-lock.ts');
+const kernel = thisKernel();
+const another = { ...kernel, boot: '22222222', machine: 'bbbbbbbb' };
+
+/** A folder with the lock of a process that was killed, under another kernel. */
+function abandoned(t: Test): { readonly folder: string; readonly lock: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'lock-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const place = JSON.stringify({ kernel: another, isShared: true });
+  const program = `
+    import { lockFolder } from ${JSON.stringify(MODULE)};
+    await lockFolder(${JSON.stringify(folder)}, '', ${place});
+    process.kill(process.pid, 'SIGKILL');
+  `;
+  spawnSync(process.execPath, ['--input-type=module', '-e', program]);
+  const [name = ''] = readdirSync(folder);
+  t.match(name, /^lock-[0-9a-f]{16}-22222222-bbbbbbbb$/);
+  return { folder, lock: join(folder, name) };
+}
+
+const skip = process.platform !== 'linux';
+
+t.test('on a file system that several machines have', { skip }, async (t) => {
+  const { folder, lock } = abandoned(t);
+  const refused = lockFolder(folder, '', { kernel, isShared: true });
+  await t.rejects(refused, StoreLockedError);
+  await t.rejects(refused, { message: new RegExp(`delete its lock '${lock}'$`) });
+  t.strictSame(readdirSync(folder), [lock.slice(folder.length + 1)], 'it stays, alone');
+  const own = await lockFolder(folder, '', { kernel: another, isShared: true });
+  t.notOk(existsSync(lock), 'the same kernel knows that nobody lives');
+  await t.rejects(lockFolder(folder, '', { kernel: another, isShared: true }), {
+    message: `another process uses the folder ${folder}`,
+  });
+  own.release();
+  t.strictSame(readdirSync(folder), []);
+});
+
+t.test('on a disk of this machine', { skip }, async (t) => {
+  const { folder, lock } = abandoned(t);
+  const own = await lockFolder(folder);
+  t.notOk(existsSync(lock));
+  own.release();
+});

@@ -22,6 +22,7 @@ import { readBlockNote } from '../../signer/block-note.ts';
 import { Signer } from '../../signer/signer.ts';
 import { SignerConnection } from '../../signer/signer-connection.ts';
 import { QUESTION_BYTES_MAX } from '../../signer/signer-messages.ts';
+import { requireOwnFileSystem } from '../commands/db/require-own-file-system.ts';
 import { openNodeWallet } from '../commands/keystore/open-wallet.ts';
 import { ownerPassword } from '../commands/keystore/passwords.ts';
 import { cryptographyOfConfig } from '../cryptography.ts';
@@ -41,6 +42,7 @@ export const voteNotePath = (config: Config): string => `${signerFolder(config)}
 /** The folder is this process' own until the lock is released. Throws StartError or CliError. */
 export async function lockSigner(config: Config): Promise<{ release(): Promise<void> | void }> {
   const folder = signerFolder(config);
+  requireOwnFileSystem(config, folder, 'directory');
   try {
     makeFolder(folder, 0o700);
     return await lockFolder(folder);

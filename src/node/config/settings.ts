@@ -131,6 +131,11 @@ export const settings = {
       '256MiB',
       'Space on the disk of data-directory below which the node makes no blocks and takes no transactions.',
     ),
+    'allow-network-file-system': setting(
+      bool,
+      'no',
+      'Put the chain on NFS, SMB or the like; only where no other machine can start a node in that folder.',
+    ),
   },
   metrics,
   'data-service': dataService,

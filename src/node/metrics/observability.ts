@@ -203,6 +203,8 @@ export const events = {
   'registry.no-login':
     'An image registry refuses the login: check docker-engine.remote-registries.',
   'store.damaged': 'The chain on disk is damaged: it is rebuilt at the next start.',
+  'store.network-file-system':
+    'The chain is on a file system that other machines may have too: see storage.allow-network-file-system.',
   'store.rebuilt':
     'A damaged store was replaced: up to `height`, of `of` blocks; peers supply the rest.',
   'sync.failed': 'Blocks could not be fetched from a peer; the node asks another one.',

@@ -13,6 +13,7 @@ import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 import { requireNoNote, withChain } from '../chain/chain.ts';
 import { chainFolder } from '../chain/chain-store.ts';
+import { requireOwnFileSystem } from '../db/require-own-file-system.ts';
 import { requireSpace } from '../db/require-space.ts';
 import { chainFacts } from './chain-facts.ts';
 import { copyDurably, synced } from './durable-copy.ts';
@@ -63,6 +64,7 @@ async function restoreChain(
     );
   }
   if (flags.keepNote !== true) await requireNoNote(config);
+  requireOwnFileSystem(config, chainFolder(config));
   return inLockedFolder(chainFolder(config), () =>
     putInPlace(manifest, { from, path, flags, config }),
   );

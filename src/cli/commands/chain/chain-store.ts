@@ -19,6 +19,7 @@ import { openBlockchain } from '../../../node/open-blockchain.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
 import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
+import { requireOwnFileSystem } from '../db/require-own-file-system.ts';
 import { requireSpace } from '../db/require-space.ts';
 
 export const chainFolder = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): string =>
@@ -69,6 +70,8 @@ export async function openChainStore(
   onDamage?: (damage: StoreCorruptError) => void,
 ): Promise<LmdbStore> {
   const folder = chainFolder(config);
+  const shared = requireOwnFileSystem(config, folder);
+  if (shared !== undefined) log.warn('store.network-file-system', { folder, type: shared });
   const store = await openLmdbStore({
     folder,
     tables,

@@ -7,11 +7,13 @@ import { loadConfig } from '../../config-file.ts';
 import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { chainFolder } from '../chain/chain-store.ts';
 import type { DbFlags } from './db-flags.ts';
+import { requireOwnFileSystem } from './require-own-file-system.ts';
 import { requireSpace } from './require-space.ts';
 
 export async function compactDb(path: string, flags: DbFlags): Promise<Compacted> {
   const { config } = await loadConfig(path, flags);
   const folder = chainFolder(config);
+  requireOwnFileSystem(config, folder);
   const room = (bytes: number): Promise<void> => requireSpace(config, folder, bytes);
   return compactStore({ folder, tables }, room).catch((cause: unknown) => {
     if (cause instanceof StoreLockedError) throw lockedBy(cause);
