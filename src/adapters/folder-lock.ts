@@ -49,6 +49,9 @@ const placeOf = (folder: string): LockPlace => ({
   isShared: fileSystemOf(folder).isShared !== 'no',
 });
 
+/** How the sockets of those begin who hold a folder. */
+const namesFor = (purpose = ''): string => `${purpose}lock-`;
+
 /**
  * Throws StoreLockedError while another process holds the folder. `purpose`: begins the names of the
  * sockets; locks for different purposes do not see each other.
@@ -60,12 +63,10 @@ export async function lockFolder(
 ): Promise<FolderLock> {
   makeFolder(folder);
   const { kernel, isShared } = place ?? placeOf(folder);
-  const listening = `${purpose}lock-`;
+  const listening = namesFor(purpose);
   // The socket is bound but perhaps not listening yet; it is renamed once it listens.
   const starting = `${purpose}locking-`;
-  // Socket paths have at most 107 bytes; relative to the open folder every path is short.
-  const descriptor = process.platform === 'linux' ? openSync(folder, 'r') : undefined;
-  const sockets = descriptor === undefined ? folder : `/proc/self/fd/${descriptor}`;
+  const { sockets, close } = socketsIn(folder);
   const token = randomBytes(8).toString('hex') + originOf(kernel);
   const own = listening + token;
   const server = createServer((socket) => socket.destroy());
@@ -74,7 +75,7 @@ export async function lockFolder(
   const release = (): void => {
     rmSync(join(folder, own), { force: true });
     server.close();
-    if (descriptor !== undefined) closeSync(descriptor);
+    close();
   };
 
   try {
@@ -116,6 +117,26 @@ export async function awaitFolderLock(folder: string, purpose: string): Promise<
     }
     await pause(RETRY_MS.least + Math.random() * RETRY_MS.spread);
   }
+}
+
+/** Whether a process of this kernel holds the folder. */
+export async function isLocked(folder: string): Promise<boolean> {
+  const { sockets, close } = socketsIn(folder);
+  try {
+    for (const name of readdirSync(folder)) {
+      if (name.startsWith(namesFor()) && (await answers(join(sockets, name)))) return true;
+    }
+    return false;
+  } finally {
+    close();
+  }
+}
+
+/** Socket paths have at most 107 bytes; relative to the open folder every path is short. */
+function socketsIn(folder: string): { readonly sockets: string; close(): void } {
+  if (process.platform !== 'linux') return { sockets: folder, close: () => undefined };
+  const descriptor = openSync(folder, 'r');
+  return { sockets: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
 const listen = (server: Server, path: string): Promise<void> =>

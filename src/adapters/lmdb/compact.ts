@@ -31,7 +31,8 @@ import {
   readingOptions,
   typed,
 } from './environment.ts';
-import { COMPACTING, LOCK_FILE } from './reading.ts';
+import { LOCK_FILE } from './reader-slots.ts';
+import { COMPACTING } from './reading.ts';
 
 export interface Compacted {
   readonly bytesBefore: number;

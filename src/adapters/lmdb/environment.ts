@@ -44,7 +44,7 @@ const MAP_BYTES = 2 ** 40;
  * would be faster with 16384, up to twice on the side of the store.
  */
 const PAGE_BYTES = 4096;
-const READERS_MAX = 256;
+export const READERS_MAX = 256;
 
 export const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 

@@ -8,6 +8,7 @@ import { open, type RootDatabase, type Transaction } from 'lmdb';
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import type { StoreView } from '../../base/ports/store.ts';
 import { ANY, takeAfter } from '../file-owner.ts';
+import { isLocked } from '../folder-lock.ts';
 import { checkBeginning, checkFile, type FileState, type FileUse, useOfFile } from './check.ts';
 import {
   BINARY,
@@ -17,6 +18,7 @@ import {
   type Table,
   typed,
 } from './environment.ts';
+import { claimSlots, LOCK_FILE, requireNoTwin } from './reader-slots.ts';
 import { rowReader } from './row-reader.ts';
 
 export interface Reading {
@@ -34,7 +36,6 @@ export interface Reading {
 
 /** A folder in that of the store, for as long as its file is being replaced (compact.ts). */
 export const COMPACTING = 'compacting';
-export const LOCK_FILE = 'lock.mdb';
 
 /** The file may be written while its beginning is read. */
 const TRIES = 3;
@@ -45,6 +46,9 @@ export async function openReading(options: EnvironmentOptions): Promise<Reading>
   const path = dataFile(folder);
   await intact(folder, () => checkBeginning(path, tables));
   requireReaderSlots(folder);
+  // A slot of a process that was killed is in nobody's way where no node has the store open.
+  if (await isLocked(folder)) requireNoTwin(folder);
+  const unclaim = claimSlots(folder);
   try {
     const root = open<Uint8Array, Uint8Array>(folder, {
       ...readingOptions(options),
@@ -65,9 +69,11 @@ export async function openReading(options: EnvironmentOptions): Promise<Reading>
       async close() {
         pinned.done();
         await root.close();
+        unclaim();
       },
     };
   } catch (cause) {
+    unclaim();
     throw typed(folder, cause);
   }
 }

@@ -27,7 +27,7 @@ import {
   typed,
   type Within,
 } from './environment.ts';
-import { LOCK_FILE } from './reading.ts';
+import { claimSlots, LOCK_FILE, requireNoReadingTwin } from './reader-slots.ts';
 import { type Damaged, damagedIn, setAside } from './remains.ts';
 import { rowReader } from './row-reader.ts';
 import { type Scrub, startScrub } from './scrub.ts';
@@ -137,12 +137,13 @@ export class LmdbStore implements Store {
   readonly close = async (): Promise<void> => {
     if (this.closed) return;
     this.closed = true;
-    const { environment, mark, lock } = this.opened;
+    const { environment, mark, lock, unclaim } = this.opened;
     await this.scrub?.stop();
     await this.writer.close();
     this.damaged?.close();
     this.present.done();
     await environment.root.close();
+    unclaim();
     mark.closed();
     lock.release();
   };
@@ -196,6 +197,7 @@ interface Opened {
   readonly environment: Environment;
   readonly mark: CheckMark;
   readonly damaged: Damaged | undefined;
+  readonly unclaim: () => void;
 }
 
 /** Checks the file and opens it, or opens an empty one in place of a damaged one. */
@@ -215,10 +217,16 @@ async function openFolder(options: LmdbOptions): Promise<Opened> {
     const damaged = damagedIn(folder, tables);
     makeReady(folder);
     const environment = openEnvironment(options);
+    try {
+      requireNoReadingTwin(folder, environment.root);
+    } catch (cause) {
+      await environment.root.close();
+      throw cause;
+    }
     // LMDB synchronises its file; the folder must be synchronised too, so that the file's name is
     // durable.
     syncFolder(folder);
-    return { lock, environment, mark, damaged };
+    return { lock, environment, mark, damaged, unclaim: claimSlots(folder) };
   } catch (error) {
     lock.release();
     throw typed(folder, error);

@@ -8,6 +8,7 @@ import { AuditFile } from '../../adapters/audit-file.ts';
 import { files } from '../../adapters/files.ts';
 import { makeFolder } from '../../adapters/folders.ts';
 import { httpListener } from '../../adapters/http/listener.ts';
+import { SamePidError } from '../../adapters/lmdb/reader-slots.ts';
 import { diskSpace, systemRandom } from '../../adapters/system.ts';
 import { PatternThread } from '../../adapters/threads/pattern-thread.ts';
 import { putConnectionsFirst } from '../../adapters/threads/priorities.ts';
@@ -161,7 +162,10 @@ async function openStore(
     // Data that fit neither genesis nor settings have their own error.
     const isOwn = [CliError, Refusal, StartError].some((kind) => cause instanceof kind);
     if (isOwn) throw cause;
-    const remedy = 'restore a backup, or choose another folder to fetch the chain again';
+    const remedy =
+      cause instanceof SamePidError
+        ? 'end that command, and run such commands inside the container of the node (docker exec)'
+        : 'restore a backup, or choose another folder to fetch the chain again';
     throw StartError.ofFile(`chain in ${folder}`, 'data-directory', cause, remedy);
   }
 }
