@@ -69,8 +69,13 @@ export function createKeccak256(): Keccak256 {
 
 let shared: Keccak256 | undefined;
 
-/** The module is made for the first message of a thread; many commands hash nothing. */
-export function keccak256(message: Uint8Array): Uint8Array {
+/**
+ * The module is made for the first message of a thread; many commands hash nothing. Who cannot do without calls
+ * `prepareKeccak256` first: where there is no memory for it, that throws RangeError.
+ */
+export const keccak256 = (message: Uint8Array): Uint8Array => prepareKeccak256()(message);
+
+export function prepareKeccak256(): Keccak256 {
   shared ??= createKeccak256();
-  return shared(message);
+  return shared;
 }

@@ -10,6 +10,7 @@ import { createLostBlocks, type LostBlocks } from '../chain/fork/lost-blocks.ts'
 import { requireSameNetwork, requireSameSettings } from '../chain/store/network-identity.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
+import { prepareKeccak256 } from '../crypto/keccak.ts';
 import { allTypes } from '../tx/registry.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import { chainRules } from './config/configured-rules.ts';
@@ -44,6 +45,8 @@ export async function openBlockchain(
   genesis: Block,
   ports: ChainPorts,
 ): Promise<OpenedChain> {
+  // The national family has no other use for it: it would be made within the first script that calls it.
+  prepareKeccak256();
   const { functionality } = config.blockchain.custom;
   const rules = {
     ...chainRules(config, allTypes),

@@ -47,10 +47,14 @@ export function environmentOf(
   const { scheme } = view;
   return {
     chainId: scheme.chainId,
-    hashes: { ...generalHashes, secureHash: scheme.secureHash, charges: scheme.charges },
+    hashes: {
+      ...hashes,
+      secureHash: (message) => compute(() => scheme.secureHash(message)),
+      charges: scheme.charges,
+    },
     height: () => BigInt(height - 1),
-    tx,
-    verify,
+    tx: () => compute(tx),
+    verify: (message, signature, key) => compute(() => verify(message, signature, key)),
     addressOfAlias(alias) {
       requireSearchable(alias, KEY_BYTES_MAX, 'alias');
       return aliasProblem(alias) === undefined ? read(() => aliasOwner(view, alias)) : undefined;
@@ -78,7 +82,7 @@ export function environmentOf(
           return {
             ...elementsIn(tx),
             height: isMeant ? height : undefined,
-            record: () => (isMeant ? recordOf(tx, scheme, context) : undefined),
+            record: () => (isMeant ? compute(() => recordOf(tx, scheme, context)) : undefined),
           };
         },
       };
@@ -121,6 +125,26 @@ function read<T>(from: () => T): T {
     throw new Error(`the state cannot be read: ${cause.message}`, { cause });
   }
 }
+
+/**
+ * Calls what allocates. Whether there is memory or stack left differs from node to node, so it is no verdict about the
+ * script. Any other error follows from the arguments, and is the same on all nodes.
+ */
+function compute<T>(of: () => T): T {
+  try {
+    return of();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new Error(`this node cannot judge a script: ${cause.message}`, { cause });
+  }
+}
+
+const { keccak256, blake2b256, sha256 } = generalHashes;
+const hashes = {
+  keccak256: (message: Uint8Array) => compute(() => keccak256(message)),
+  blake2b256: (message: Uint8Array) => compute(() => blake2b256(message)),
+  sha256: (message: Uint8Array) => compute(() => sha256(message)),
+};
 
 /**
  * A chain always refused scripts that look for longer keys than this, so they fail still. No row

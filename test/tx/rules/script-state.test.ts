@@ -30,6 +30,27 @@ t.test('a fault of the node is none of the script', async (t) => {
   }
 });
 
+t.test('a want of memory is none of the script either', async (t) => {
+  const { draft } = await createHarness({ balances: [] });
+  const failing = (fault: Error) => (): never => {
+    throw fault;
+  };
+  const bytes = new Uint8Array(3);
+  const asking = (fault: Error): readonly (() => unknown)[] => {
+    const fail = failing(fault);
+    const view = { scheme: { ...scheme, secureHash: fail }, range: draft.range, get: fail };
+    const env = environmentOf({ view, height: 2, find: () => undefined }, 'account', fail, fail);
+    const { secureHash } = env.hashes;
+    return [() => secureHash(bytes), env.tx, () => env.verify(bytes, bytes, bytes)];
+  };
+  for (const ask of asking(new RangeError('Array buffer allocation failed'))) {
+    const error = t.throws(ask) as Error;
+    t.match(error.message, /this node cannot judge a script: Array buffer allocation failed/);
+    t.notOk(error instanceof RangeError);
+  }
+  for (const ask of asking(new EvaluationFailure('x'))) t.throws(ask, EvaluationFailure);
+});
+
 t.test('longer names than any row has are not looked for', async (t) => {
   const { draft: view } = await createHarness({ balances: [] });
   const at = { view, height: 2, find: () => undefined };
