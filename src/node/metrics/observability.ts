@@ -13,6 +13,7 @@ import {
 } from '../../base/metric-table.ts';
 import type { Metrics } from '../../base/ports/metrics.ts';
 import { keyEvents } from './key-events.ts';
+import { minerEvents } from './miner-events.ts';
 
 /** Event → its meaning and, where the operator should act, what to do. */
 export const events = {
@@ -106,31 +107,7 @@ export const events = {
     'A part of the node failed at a change of the chain; the other parts received the change: report it.',
   'log.level': 'SIGUSR1 changed the level of the log.',
   'metrics.listening': 'The metrics are served at this address.',
-  'miner.failed': 'A block could not be made; the next slot will be tried.',
-  'miner.journal-cut':
-    'The journal of the miner ended in the middle of a write, as a power failure leaves it; nothing was signed for what is missing.',
-  'miner.journal-damaged':
-    'The journal of the miner was damaged at `places`; `records` turns could be read, a copy is `kept`; a turn that is missing could be used again: check the health of the disk.',
-  'miner.no-disk':
-    'The disk is almost full or refuses blocks, or blocks that were missed meanwhile are still missing, so this node makes no block.',
-  'miner.no-journal':
-    'After a fault of the disk no turn of the miner can be noted, so this node makes no block: check the health of the disk, then restart.',
-  'miner.no-quorum': 'Too few miners are connected, so this node makes no block.',
-  'miner.no-votes':
-    'A quorum has not voted on the last blocks, so this node makes none further above the final block: look which voters of GET /finality are behind.',
-  'miner.no-time':
-    'The time servers were of no use for ntp.fatal-timeout, so this node makes no block; it ends.',
-  'miner.note-failed':
-    'The turn of the miner cannot be written to disk, so no block was signed: check disk space and disk health.',
-  'miner.block-finished':
-    'A block that was sealed and not stored, since the node, its disk or its signer failed, is in the chain now.',
-  'miner.sealed-refused':
-    'A block that was sealed and not stored breaks a rule by now; it is given up.',
-  'miner.sealed-unreadable': 'The block that was sealed last cannot be read; it is given up.',
-  'miner.shut-out':
-    'The network has removed the owner of this node, so this node makes no block until it is registered again.',
-  'miner.stale-tip':
-    'The last block is too old, so this node makes no block: check its connections.',
+  ...minerEvents,
   'network.listening': 'Other nodes can connect at this address.',
   'network.not-permitted':
     'A known node does not have the owner of this node, and no other is connected: the network may have removed it while it was off; ask a connection manager.',
