@@ -177,7 +177,7 @@ const FOOTER = `
 Answers go to stdout as JSON, messages to stderr. A file argument of '-' is stdin.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by a contract, 4 contract not executed,
             38 unsupported feature activated, 61 password needed but no console,
-            70 failed assertion, 75 data directory in use, 77 owner not registered,
+            69 no usable time, 70 failed assertion, 75 data directory in use, 77 owner not registered,
             130 chain import interrupted.
 Environment: PLATFORM_NODE_OWNER_PASSWORD[_EMPTY], NODE_<SETTING>, LOG_LEVEL, NO_COLOR.`;
 

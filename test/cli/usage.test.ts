@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import packageJson from '../../package.json' with { type: 'json' };
 import { staleFiles } from '../../scripts/reference.ts';
 import { buildProgram } from '../../src/cli/program.ts';
+import { EXIT } from '../../src/cli/terminal/exit.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { jsonLines, run } from './run.ts';
 
@@ -60,6 +61,12 @@ t.test('help and version', async (t) => {
     t.match(none.stdout, new RegExp(`^  ${verb} `, 'm'));
   }
   t.match(none.stdout, /Exit codes: 0 done, 1 failed, 2 wrong usage, 3 /);
+  const help = none.stdout.slice(none.stdout.indexOf('Exit codes:'));
+  const page = readFileSync(join(import.meta.dirname, '../../docs/reference/cli.md'), 'utf8');
+  for (const code of Object.values(EXIT)) {
+    t.match(help, new RegExp(`[ :]${code} [a-z]`), `--help has ${code}`);
+    t.match(page, `| ${code} | `, `the reference has ${code}`);
+  }
   t.match((await run(['tx', 'encode', '--help'])).stdout, /--chain-id/);
   t.match((await run(['help', 'keystore'])).stdout, /generate/);
   for (const words of ['help tx send transfer', 'tx help send transfer', 'tx send help 4']) {
