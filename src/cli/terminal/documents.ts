@@ -27,8 +27,12 @@ export async function* jsonDocuments(
   yield* documentsOf(await readAll(source));
 }
 
+/** Editors of some systems begin a file with it, and JSON does not allow it. */
+const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
+
 /** One value, the items of a list, or one value a line. */
-export function* documentsOf(text: string): Generator<() => unknown> {
+export function* documentsOf(given: string): Generator<() => unknown> {
+  const text = withoutMark(given);
   if (text.trim() === '') throw new CliError('The input is empty');
   let whole: unknown;
   try {
@@ -43,7 +47,7 @@ export function* documentsOf(text: string): Generator<() => unknown> {
 
 export function parseJson(text: string): unknown {
   try {
-    return parse(text);
+    return parse(withoutMark(text));
   } catch {
     throw apiError('MalformedJson');
   }
@@ -108,8 +112,9 @@ export function positive(text: string, name: string, max: number): number {
 
 /** A line with bare text or, from another command, with an object or a quoted text. */
 export function fieldOf(text: string, field: string): string {
-  if (!/^["{]/.test(text)) return text;
-  const json = parseJson(text);
+  const whole = withoutMark(text);
+  if (!/^["{]/.test(whole)) return whole;
+  const json = parseJson(whole);
   const value = isObject(json) ? json[field] : json;
   if (typeof value !== 'string') throw apiError('Invalid', `'${field}' is missing`);
   return value;

@@ -45,6 +45,11 @@ t.test('forms of input', async (t) => {
   t.match(jsonLines(one.stdout), [{ id: nodeId, bytes: fullBytesHex }]);
   const list = await run(['tx', 'encode', '-c', 'T', '-'], { input: `[${pretty},${pretty}]` });
   t.equal(lines(list.stdout).length, 2);
+  for (const flags of [[], ['--ndjson']]) {
+    const input = `\uFEFF${JSON.stringify(json)}\n`;
+    const marked = await run(['tx', 'encode', '-c', 'T', ...flags], { input });
+    t.strictSame(jsonLines(marked.stdout), jsonLines(one.stdout), 'with a byte order mark');
+  }
   const { base58 } = await import('../../../../src/base/base58.ts');
   const text = base58.encode(Buffer.from(fullBytesHex, 'hex'));
   const decoded = await run(['tx', 'decode', '-c', 'T'], { input: `${text}\n${fullBytesHex}\n` });
