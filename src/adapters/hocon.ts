@@ -7,6 +7,7 @@
  * rejects every number that is an unsafe integer.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -86,10 +87,36 @@ export async function parseHoconFile(path: string): Promise<unknown> {
 
 /** The files that a configuration includes, as absolute paths; also those that do not exist. */
 export async function hoconIncludes(path: string): Promise<readonly string[]> {
+  return (await parseNoting(path)).includes;
+}
+
+/** `missing`: the absolute paths of includes that HOCON ignores, since no file is there. */
+export async function parseWithMissing(
+  path: string,
+): Promise<{ readonly tree: unknown; readonly missing: readonly string[] }> {
+  const { tree, includes } = await parseNoting(path);
+  return { tree, missing: missingIn(new Set(includes)) };
+}
+
+async function parseNoting(
+  path: string,
+): Promise<{ readonly tree: unknown; readonly includes: readonly string[] }> {
   const read = new Set<string>();
-  await reads.run(read, () => parseHoconFile(path));
+  const tree = await reads.run(read, () => parseHoconFile(path));
   read.delete(fileURLToPath(pathToFileURL(path)));
-  return [...read];
+  return { tree, includes: [...read] };
+}
+
+/** The parser looks for a name without one of these with each of them too. */
+const EXTENSIONS = ['.conf', '.json', '.properties'];
+
+function missingIn(includes: ReadonlySet<string>): string[] {
+  const isTried = (path: string): boolean =>
+    EXTENSIONS.some((end) => path.endsWith(end) && includes.has(path.slice(0, -end.length)));
+  const exists = (path: string): boolean => includes.has(path) && existsSync(path);
+  return [...includes].filter(
+    (path) => !isTried(path) && !exists(path) && !EXTENSIONS.some((end) => exists(`${path}${end}`)),
+  );
 }
 
 /** Parses a text without a file; it can include only absolute paths. */

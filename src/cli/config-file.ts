@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { homedir } from 'node:os';
 import { files } from '../adapters/files.ts';
-import { parseHoconFile, parseHoconText } from '../adapters/hocon.ts';
+import { parseHoconText, parseWithMissing } from '../adapters/hocon.ts';
 import {
   type ConfigResult,
   type DataConfig,
@@ -30,11 +30,8 @@ export async function loadConfig(
   path: string | undefined,
   flags: ConfigFlags = {},
 ): Promise<ConfigResult> {
-  const { tree, text, file } = await readConfigFile(path);
   return readConfig({
-    file,
-    text,
-    tree,
+    ...(await readConfigFile(path)),
     env: process.env,
     sets: flags.set ?? [],
     home: homedir(),
@@ -64,12 +61,14 @@ export async function loadDataConfig(
   return readDataConfig(input, serves);
 }
 
-const NO_FILE: ConfigFile = { file: 'defaults', text: '', tree: {} };
+const NO_FILE: ConfigFile = { file: 'defaults', text: '', tree: {}, missing: [] };
 
 export interface ConfigFile {
   readonly file: string;
   readonly text: string;
   readonly tree: unknown;
+  /** The includes that HOCON ignores, since no file is there. */
+  readonly missing: readonly string[];
 }
 
 /** The parsed file without types, also for the sections of the tools. `-` is stdin. */
@@ -82,7 +81,7 @@ export async function readConfigFile(path: string | undefined): Promise<ConfigFi
   const where = files.isDirectory(path) ? 'appeared to be a directory' : "doesn't exist";
   const text = files.isDirectory(path) ? undefined : readText(path);
   if (text === undefined) throw new CliError(`Provided configuration file ${where}: ${path}`);
-  return { file: path, text, tree: await parsed(path, parseHoconFile(path)) };
+  return { file: path, text, ...(await parsed(path, parseWithMissing(path))) };
 }
 
 /** Stdin can be read once, and a command may read its configuration twice. */
@@ -91,12 +90,12 @@ let fromStdin: Promise<ConfigFile> | undefined;
 async function readStdin(): Promise<ConfigFile> {
   const { readAll } = await import('./terminal/lines.ts');
   const text = await readAll('-');
-  return { file: 'stdin', text, tree: await parsed('stdin', parseHoconText(text)) };
+  return { file: 'stdin', text, tree: await parsed('stdin', parseHoconText(text)), missing: [] };
 }
 
-async function parsed(path: string, tree: Promise<unknown>): Promise<unknown> {
+async function parsed<T>(path: string, parsing: Promise<T>): Promise<T> {
   try {
-    return await tree;
+    return await parsing;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CliError(`Failed to parse config: ${path}: ${reason}`);

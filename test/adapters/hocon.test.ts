@@ -2,7 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { hoconIncludes, parseHoconFile, parseHoconText } from '../../src/adapters/hocon.ts';
+import {
+  hoconIncludes,
+  parseHoconFile,
+  parseHoconText,
+  parseWithMissing,
+} from '../../src/adapters/hocon.ts';
 
 /** HOCON's substitution. */
 const use = (name: string): string => `$\{${name}}`;
@@ -26,6 +31,21 @@ t.test('includes, substitutions and merging', async (t) => {
     included,
     ['more.conf', 'none.conf'].map((name) => join(folder, name)),
   );
+});
+
+t.test('includes that are ignored, since no file is there', async (t) => {
+  const folder = t.testdir({ 'there.json': '{"a": 1}', 'more.conf': 'include "deep.conf"\nb = 2' });
+  const file = join(folder, 'node.conf');
+  const text = ['"there"', '"more.conf"', '"none"', 'file("other.properties")'];
+  writeFileSync(file, text.map((one) => `include ${one}\n`).join(''));
+  const { tree, missing } = await parseWithMissing(file);
+  t.same(tree, { a: 1, b: 2 });
+  t.strictSame(
+    [...missing].sort(),
+    ['deep.conf', 'none', 'other.properties'].map((name) => join(folder, name)),
+  );
+  writeFileSync(file, 'include required(file("none.conf"))');
+  await t.rejects(parseWithMissing(file), /Unable to include/);
 });
 
 t.test('nothing in a file is executed or fetched', async (t) => {

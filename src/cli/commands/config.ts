@@ -18,7 +18,10 @@ export function register(command: Command): void {
   command
     .command('check <file>')
     .description('Check a configuration file and report all errors at once.')
-    .option('--strict', 'unknown settings and variables are errors, not warnings')
+    .option(
+      '--strict',
+      'unknown settings, unknown variables and missing includes are errors, not warnings',
+    )
     .addOption(setOption())
     .action(check);
   command
@@ -79,7 +82,7 @@ interface Findings {
   readonly said: readonly string[];
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
-  /** Those of the warnings that name a key that nobody knows. */
+  /** Those of the warnings that name a key that nobody knows, or an include that is missing. */
   readonly unknown: readonly string[];
 }
 

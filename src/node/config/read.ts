@@ -25,6 +25,7 @@ import {
   type Locate,
   type Raw,
 } from './sources.ts';
+import { inHome } from './text-kinds.ts';
 import { findEntry, lineAt, mapText, type TextMap } from './text-map.ts';
 
 export interface ConfigInput {
@@ -34,6 +35,8 @@ export interface ConfigInput {
   readonly text: string;
   /** The result of the HOCON parser, with includes and substitutions resolved. */
   readonly tree: unknown;
+  /** Includes of the file that are not there, which HOCON ignores. */
+  readonly missing?: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `key=value` flags. */
   readonly sets: readonly string[];
@@ -54,7 +57,7 @@ export interface Origin {
 export interface ConfigResult {
   readonly config: Config;
   readonly warnings: readonly string[];
-  /** Those of the warnings that name a key that nobody knows. */
+  /** Those of the warnings that name a key that nobody knows, or an include that is missing. */
   readonly unknown: readonly string[];
   /** The keys that were given, with their sources; all others have their defaults. */
   readonly origins: ReadonlyMap<string, Origin>;
@@ -86,7 +89,7 @@ export function readDataConfig(input: ConfigInput, serves: boolean): DataConfig 
     .flatMap((layer) => layer.problems)
     .filter(({ key, source }) => source === '--set' || OF_DATA_SERVICE.test(key));
   const raw = merge(layers);
-  resolveSecretFiles(raw, input.readSecret, problems);
+  resolveSecretFiles(raw, input, problems);
   const values = typeAll(raw, input, problems, () => undefined, chosen);
   if (problems.length > 0) throw new ConfigError(problems);
   const config = nest(values);
@@ -124,8 +127,9 @@ export function readConfig(input: ConfigInput): ConfigResult {
     collectFlags(input.sets),
   ];
   const problems = layers.flatMap((layer) => layer.problems);
-  const warnings = layers.flatMap((layer) => layer.warnings);
-  const unknown = layers.flatMap((layer) => layer.unknown);
+  const missing = missingIncludes(input);
+  const warnings = [...missing, ...layers.flatMap((layer) => layer.warnings)];
+  const unknown = [...missing, ...layers.flatMap((layer) => layer.unknown)];
   const raw = merge(layers);
   for (const { key, setting } of allSettings) {
     const given = setting.ignored === true ? raw.get(key) : undefined;
@@ -133,7 +137,7 @@ export function readConfig(input: ConfigInput): ConfigResult {
       warnings.push(`${given.source}: ${given.spelling} has no effect in this node`);
     }
   }
-  resolveSecretFiles(raw, input.readSecret, problems);
+  resolveSecretFiles(raw, input, problems);
 
   const digits = (spelling: string): string | undefined => {
     const entry = findEntry(map, `node.${spelling}`) ?? findEntry(map, spelling);
@@ -153,15 +157,22 @@ export function readConfig(input: ConfigInput): ConfigResult {
   throw new ConfigError(problems, undefined, warnings, unknown);
 }
 
+const missingIncludes = ({ file, missing = [] }: Pick<ConfigInput, 'file' | 'missing'>): string[] =>
+  missing.map(
+    (path) =>
+      `${file}: include of '${path}', which does not exist, is ignored: correct it, or leave it out`,
+  );
+
 /**
- * The unknown keys of a file that has sections of tools only, as `keystore generate` reads it;
+ * The unknown keys and missing includes of a file that has sections of tools only, as `keystore generate` reads it;
  * undefined for any other file.
  */
 export function unknownOfTools(
-  input: Pick<ConfigInput, 'file' | 'text' | 'tree'>,
+  input: Pick<ConfigInput, 'file' | 'text' | 'tree' | 'missing'>,
 ): readonly string[] | undefined {
   if (!isObject(input.tree) || !hasOnlyTools(input.tree)) return undefined;
-  return collectFile(input.tree, locatorOf(input, mapText(input.text))).unknown;
+  const { unknown } = collectFile(input.tree, locatorOf(input, mapText(input.text)));
+  return [...missingIncludes(input), ...unknown];
 }
 
 const locatorOf =
@@ -196,14 +207,14 @@ function merge(layers: readonly Collected[]): Map<string, Raw> {
 
 function resolveSecretFiles(
   raw: Map<string, Raw>,
-  readSecret: ConfigInput['readSecret'],
+  { readSecret, home }: ConfigInput,
   problems: Problem[],
 ): void {
   for (const { key, setting } of allSettings) {
     const named = setting.secret === true ? raw.get(`${key}-file`) : undefined;
     if (named === undefined) continue;
     raw.delete(`${key}-file`);
-    const text = readSecret(String(named.value));
+    const text = readSecret(inHome(String(named.value), home));
     if (text !== undefined) raw.set(key, { ...named, value: text.replace(/\r?\n$/, '') });
     else {
       problems.push({

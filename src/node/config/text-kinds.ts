@@ -195,6 +195,9 @@ const placeText = ({ host, port }: { readonly host: string; readonly port: numbe
 
 const FORBIDDEN_IN_PATH = /[\\\u0400-\u052f]/u;
 
+export const inHome = (value: string, home: string): string =>
+  value === '~' || value.startsWith('~/') ? home + value.slice(1) : value;
+
 /** A file or folder. `~/` stands for the home folder. */
 export const path: Kind<string> = {
   name: 'path',
@@ -206,7 +209,7 @@ export const path: Kind<string> = {
         value.includes('\\') ? `write "${value.replace(/\\+/g, '/')}"` : undefined,
       );
     }
-    return value === '~' || value.startsWith('~/') ? home + value.slice(1) : value;
+    return inHome(value, home);
   },
   show: (value) => value,
   schema: { type: 'string' },

@@ -62,7 +62,10 @@ t.test('check --strict takes unknown keys for errors', async (t) => {
   const participants =
     'network-participants = [ { public-key = 76psnbrVY3vQ6qMyKco4EWaaeZ8R21jtHC6miTE2BD9G, roles = [miner, permissioner, connection_manager] } ]';
   const dir = t.testdir({
-    'node.conf': `${LEAST}genesis {
+    'more.conf': 'node.network.port = 7',
+    'node.conf': `include "more"
+      include "mroe.conf"
+      ${LEAST}genesis {
       initial-balance = 5, transactions = [ { recipient = ${OWNER}, amount = 5 } ]
       ${participants} }
       network.prot = 1
@@ -72,8 +75,9 @@ t.test('check --strict takes unknown keys for errors', async (t) => {
   });
   const file = join(dir, 'node.conf');
   const unknown = [
-    `${file}:6: unknown setting 'network.prot', did you mean 'network.port'?`,
-    `${file}:7: unknown setting 'accounts-generator.amuont', did you mean 'accounts-generator.amount'?`,
+    `${file}: include of '${join(dir, 'mroe.conf')}', which does not exist, is ignored: correct it, or leave it out`,
+    `${file}:8: unknown setting 'network.prot', did you mean 'network.port'?`,
+    `${file}:9: unknown setting 'accounts-generator.amuont', did you mean 'accounts-generator.amount'?`,
     "environment: unknown variable 'NODE_NETWORK_PROT', did you mean 'NODE_NETWORK_PORT'?",
   ];
   const env = { NODE_NETWORK_PROT: '1' };

@@ -386,6 +386,11 @@ t.test('a secret may come from a file', async (t) => {
   const readSecret = (path: string) => (path === '/run/pw' ? 'from file\n' : undefined);
   const { config } = await read(`${LEAST} wallet.password-file = "/run/pw"`, { readSecret });
   t.equal(config.wallet.password, 'from file');
+  const home = await read(`${LEAST} wallet.password-file = "~/pw"`, {
+    home: '/run',
+    readSecret,
+  });
+  t.equal(home.config.wallet.password, 'from file');
   const missing = await problems(`${LEAST} wallet.password-file = "/none"`, { readSecret });
   t.match(missing.message, /wallet\.password-file = \/none: the file cannot be read/);
   const both = await problems(`${LEAST} wallet { password = "a", password-file = "/run/pw" }`, {
