@@ -16,9 +16,9 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveTo } from './file-owner.ts';
-import { fileSystemOf } from './file-systems.ts';
 import { makeFolder } from './folders.ts';
-import { isForeign, type Kernel, originOf, thisKernel } from './lock-origin.ts';
+import { fileSystemOf } from './shared-folders/file-systems.ts';
+import { isForeign, type Kernel, originOf, thisKernel } from './shared-folders/lock-origin.ts';
 
 export class StoreLockedError extends Error {
   override name = 'StoreLockedError';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { files } from '../../src/adapters/files.ts';
 import { lockFolder, StoreLockedError } from '../../src/adapters/folder-lock.ts';
-import { thisKernel } from '../../src/adapters/lock-origin.ts';
+import { thisKernel } from '../../src/adapters/shared-folders/lock-origin.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'folder-lock-'));
 t.teardown(() => rmSync(root, { recursive: true }));

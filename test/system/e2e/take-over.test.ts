@@ -1,10 +1,12 @@
 // Keys, the password of the wallet and accounts change while the node runs: the operator edits the
 // configuration and sends SIGHUP. No request with a key that goes on is refused meanwhile.
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { native } from '../../../src/adapters/http/listener.ts';
 import { type JsonObject, parse } from '../../../src/base/json/json.ts';
 import { run } from '../../cli/run.ts';
-import { startNode } from './dev-node.ts';
+import { startNode, temporaryFolder } from './dev-node.ts';
 import { API_KEY, keyHash, networkFolder, OWNER, WALLET_PASSWORD } from './network-folder.ts';
 import { eventually } from './process.ts';
 
@@ -17,9 +19,10 @@ for (const threads of [0, 1]) {
   t.test(`with ${threads} threads`, { skip }, async (t) => {
     const folder = await networkFolder(t, { more: `rest-api.api-keys = [${named('old')}]` });
     const { config } = folder;
+    const audit = join(temporaryFolder(t), 'audit.log');
     const node = await startNode(t, config, {
       apiKey: API_KEY,
-      set: [`rest-api.threads=${threads}`],
+      set: [`rest-api.threads=${threads}`, `rest-api.audit-log.path=${audit}`],
     });
     const sign = async (key: string): Promise<number> => {
       const answer = await fetch(`${node.rest.url}/addresses/signText/${OWNER.address}`, {
@@ -51,10 +54,12 @@ for (const threads of [0, 1]) {
     ];
     t.strictSame(await all(), [200, 200, 403, 403]);
 
+    renameSync(audit, `${audit}.old`);
     folder.edit(named('old'), `${named('old')}, ${named('new')}`);
     await hangUp();
     await eventually('the new key', async () => (await sign('of new')) === 200 || undefined);
     t.strictSame(await all(), [200, 200, 200, 403], 'the old key goes on beside the new one');
+    await eventually('another audit log', () => existsSync(audit) || undefined);
     folder.edit(`${named('old')}, `, '');
     folder.edit(keyHash(API_KEY), keyHash(NEXT));
     await hangUp();

@@ -1,5 +1,5 @@
 /** Whether a folder may hold what only one process may write. */
-import { type FileSystem, fileSystemOf } from '../../../adapters/file-systems.ts';
+import { type FileSystem, fileSystemOf } from '../../../adapters/shared-folders/file-systems.ts';
 import { StartError } from '../../../base/faults/start-error.ts';
 import type { Config } from '../../../node/config/settings.ts';
 

@@ -1,7 +1,10 @@
 // Which file systems other machines may have too.
 import { join } from 'node:path';
 import t from 'tap';
-import { fileSystemOf, judgedFileSystem } from '../../src/adapters/file-systems.ts';
+import {
+  fileSystemOf,
+  judgedFileSystem,
+} from '../../../src/adapters/shared-folders/file-systems.ts';
 
 t.test('by their numbers', (t) => {
   const shared: readonly [number, string][] = [

@@ -1,6 +1,10 @@
 // Locks of other kernels are told from those that a kill or a loss of power has left.
 import t from 'tap';
-import { isForeign, originOf, thisKernel } from '../../src/adapters/lock-origin.ts';
+import {
+  isForeign,
+  originOf,
+  thisKernel,
+} from '../../../src/adapters/shared-folders/lock-origin.ts';
 
 const here = { boot: '11111111', machine: 'aaaaaaaa', bootedAtMs: 1000 };
 const inContainer = { ...here, machine: undefined };
