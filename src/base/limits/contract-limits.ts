@@ -69,7 +69,11 @@ export const contractLimits = {
   strangers: limit(STRANGERS, '', 'connections of an address without a token, over TCP'),
   strangerTime: limit(20_000, 'ms', 'time for such a connection to show a token'),
   strangerRefusals: limit(20, '', 'wrong tokens on such a connection'),
-  refusals: limit(200, '', 'requests of a container that are malformed or have no right; more end it'),
+  refusals: limit(
+    200,
+    '',
+    'requests of a container that are malformed or have no right; more end it',
+  ),
   newConnections: limit(64, '', 'new connections of a container in an interval; more end it'),
   received: limit(16 * MIB, 'bytes', 'what a container sends in an interval; more end it'),
   interval: limit(500, 'ms', 'length of such an interval'),

@@ -159,7 +159,10 @@ export interface ContractReads {
     timestamp: number | undefined,
   ): { readonly roles: readonly RoleInfo[]; readonly timestamp: number };
   /** One list, since the others may be longer than an answer. */
-  policyList(policyId: string, list: 'recipients' | 'owners' | 'hashes'): Promise<readonly string[]>;
+  policyList(
+    policyId: string,
+    list: 'recipients' | 'owners' | 'hashes',
+  ): Promise<readonly string[]>;
   blockHeader(of: { readonly id: string } | { readonly height: number }): {
     readonly version: number;
     readonly height: number;
