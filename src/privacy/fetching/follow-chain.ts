@@ -3,16 +3,17 @@
  * to a policy of which it is a recipient, and all data of a policy that it joins.
  *
  * Invariant: wanted items are written together with the block up to which the chain was followed,
- * so none is missed, whenever the node stops. An item may be recorded twice without harm: when its
+ * so none is missed, whenever the node stops. While the items of a joined policy are being listed,
+ * that block stays the one before. An item may be recorded twice without harm: when its
  * turn comes, an item that is stored, or no longer meant for this node, counts as done.
  */
 
-import { unlessOurs } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import { headerRowAt, transactionBytesAt } from '../../chain/store/stored-blocks.ts';
+import type { Tip } from '../../chain/tip.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { isMember, RECIPIENT } from '../../ledger/policies.ts';
@@ -23,6 +24,7 @@ import { updatePolicy } from '../../tx/types/113-update-policy.ts';
 import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import type { ItemId } from '../protocol/item-id.ts';
 import type { Backlog } from './fetch-backlog.ts';
+import { PolicyReviews } from './policy-reviews.ts';
 import { PolicyWalk, type Visit, type VisitPolicy } from './policy-walk.ts';
 
 /** Others are not decoded: reading their scripts would take seconds for a block. */
@@ -57,28 +59,34 @@ export interface FollowDeps {
 export class ChainFollower {
   private readonly deps: FollowDeps;
   private readonly walk: PolicyWalk;
+  private readonly reviews: PolicyReviews;
   private forget = (): void => {};
   private catchingUp = Promise.resolve();
   private stopped = false;
   private caughtUp = false;
+  private latest: Tip | undefined;
 
   constructor(deps: FollowDeps) {
     this.deps = deps;
-    const { clock, blockchain } = deps;
+    const { clock, blockchain, log } = deps;
+    this.reviews = new PolicyReviews({
+      log,
+      review: (policyId) => this.review(policyId),
+      onDone: () => this.followed(),
+    });
     this.walk = new PolicyWalk({ view: blockchain.view, clock, isMine: (id) => this.isMine(id) });
   }
 
   /** Hears of the blocks from now on. */
   start(): void {
-    const { blockchain, backlog } = this.deps;
-    this.forget = blockchain.listen({
+    this.forget = this.deps.blockchain.listen({
       block: ({ tip, block }) => {
         for (const tx of withMembers(block.txs)) this.take(tx);
-        if (this.caughtUp) backlog.follow(tip);
+        this.moved(tip);
       },
       rolledBack: (tip, txs) => {
         for (const tx of withMembers(txs)) this.takeBack(tx);
-        if (this.caughtUp) backlog.follow(tip);
+        this.moved(tip);
       },
     });
   }
@@ -87,7 +95,8 @@ export class ChainFollower {
   async stop(): Promise<void> {
     this.stopped = true;
     this.forget();
-    await Promise.all([this.walk.stop(), this.catchingUp.catch(() => undefined)]);
+    const { walk, reviews, catchingUp } = this;
+    await Promise.all([walk.stop(), reviews.idle(), catchingUp.catch(() => undefined)]);
   }
 
   /** Reads the blocks that were added while this service did not run. */
@@ -121,23 +130,35 @@ export class ChainFollower {
   private take(tx: Tx): void {
     const policyId = tx.fields['policyId'] as Uint8Array;
     if (tx.type === policyDataHash.type && this.isMine(policyId)) this.deps.onNew(itemOf(tx));
-    else if (tx.type === updatePolicy.type && this.concernsMe(tx)) this.review(policyId);
+    else if (tx.type === updatePolicy.type && this.concernsMe(tx)) this.reviews.add(policyId);
   }
 
   private takeBack(tx: Tx): void {
     if (tx.type === policyDataHash.type) this.deps.onGone(itemOf(tx));
     else if (tx.type === updatePolicy.type && this.concernsMe(tx)) {
-      this.review(tx.fields['policyId'] as Uint8Array);
+      this.reviews.add(tx.fields['policyId'] as Uint8Array);
     }
   }
 
-  /** This node has joined the policy or left it. */
-  private review(policyId: Uint8Array): void {
-    const { onMissed, onGone, log } = this.deps;
+  /** The transactions up to here have been taken. */
+  private moved(tip: Tip): void {
+    this.latest = tip;
+    void this.reviews.run();
+    this.followed();
+  }
+
+  private followed(): void {
+    const { latest } = this;
+    if (latest === undefined || !this.caughtUp || this.stopped || !this.reviews.isDone) return;
+    this.deps.backlog.follow(latest);
+  }
+
+  /** This node has joined the policy or left it. False where the walk was cut short. */
+  private async review(policyId: Uint8Array): Promise<boolean> {
+    const { onMissed, onGone } = this.deps;
     const act = this.isMine(policyId) ? onMissed : onGone;
-    this.walk
-      .items(policyId.slice(), async (item) => act(item))
-      .catch(unlessOurs((cause) => log.error('privacy.follow-failed', { why: String(cause) })));
+    await this.walk.items(policyId, async (item) => act(item));
+    return !this.stopped;
   }
 
   private async readOn(): Promise<void> {
@@ -161,7 +182,8 @@ export class ChainFollower {
     }
     if (this.stopped) return;
     this.caughtUp = true;
-    backlog.follow(blockchain.tip());
+    this.moved(blockchain.tip());
+    await this.reviews.run();
   }
 }
 
