@@ -62,6 +62,12 @@ export class Backlog {
     return Array.from(rows, ([key]) => itemOfBytes(key));
   }
 
+  isPending(item: ItemId): boolean {
+    const key = itemKey(item);
+    if (this.changes.has(key)) return this.changes.get(key) === 'pending';
+    return this.deps.store.get(TABLES.pending, fromLatin1(key)) !== undefined;
+  }
+
   followed(): Place | undefined {
     const row = this.deps.store.get(meta.id, FOLLOWED);
     return row && { height: u32Key.decode(row.subarray(0, 4)), id: row.subarray(4) };

@@ -6,8 +6,9 @@
  *   pending    tried before: again after a while, each time a third longer
  *   lost       tried too often: again every ten minutes, in any order, and when a client asks for it
  *
- * Invariants: an item is fetched once at a time; the rest of a long list waits on disk; a dropped
- * item or a stopped queue leaves no timer.
+ * Invariants: an item is fetched once at a time; the rest of a long list waits on disk; a new item
+ * takes the place in memory of one that was tried before, or of a new one of a policy with more of
+ * them; a dropped item or a stopped queue leaves no timer.
  */
 import { isOurs } from '../../base/assert.ts';
 import type { Clock } from '../../base/ports/clock.ts';
@@ -15,7 +16,9 @@ import type { Log } from '../../base/ports/log.ts';
 import type { Random } from '../../base/ports/random.ts';
 import { type ItemId, itemKey, itemOfKey } from '../protocol/item-id.ts';
 import { afterAttempt, type Outcome, type RetryOptions } from './after-attempt.ts';
-import { type Backlog, FIRST_ROW } from './fetch-backlog.ts';
+import { sampleOf } from './backlog-sample.ts';
+import { leastUrgent } from './eviction.ts';
+import type { Backlog } from './fetch-backlog.ts';
 import { type Kind, TransferLines } from './transfer-lines.ts';
 
 export interface FetchQueueOptions extends RetryOptions {
@@ -28,7 +31,7 @@ export interface FetchQueueOptions extends RetryOptions {
 }
 
 export interface FetchQueueDeps {
-  readonly backlog: Pick<Backlog, 'set' | 'list' | 'flush'>;
+  readonly backlog: Pick<Backlog, 'set' | 'list' | 'flush' | 'isPending'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -47,6 +50,8 @@ interface Job {
   readonly key: string;
   kind: Kind;
   failures: number;
+  /** The time of the next attempt. */
+  due: number;
   /** Undefined while the item is being fetched or queued. */
   cancelWait: (() => void) | undefined;
   running: boolean;
@@ -55,7 +60,13 @@ interface Job {
 
 /** Jobs in memory; about half a kilobyte each. */
 const JOBS_MAX = 5_000;
-const ROW_BYTES = 64;
+/** Evicted at once, since to choose them costs a look at all. */
+const EVICTED_AT_ONCE = JOBS_MAX / 10;
+/** Jobs that go before the rest is read again, since that takes a write to the disk. */
+const LOADED_AT_LEAST = JOBS_MAX / 20;
+/** What is read from disk at once, and of a long policy. */
+const SAMPLE = { itemsMax: JOBS_MAX, policyMax: JOBS_MAX / 4 };
+const LOST_SAMPLE = { itemsMax: JOBS_MAX, policyMax: JOBS_MAX };
 
 export class FetchQueue {
   private readonly options: FetchQueueOptions;
@@ -65,6 +76,8 @@ export class FetchQueue {
   private readonly fetching = new Set<Promise<void>>();
   /** There are rows on disk without a job. */
   private more = false;
+  /** They are read once there are no more jobs than this. */
+  private loadAt = JOBS_MAX / 2;
   private loading = false;
   private stopped = false;
   private cancelLost: (() => void) | undefined;
@@ -103,9 +116,10 @@ export class FetchQueue {
     if (job.cancelWait !== undefined) this.lineUp(job);
   }
 
-  /** Tries an item at once that waits for its next attempt. */
+  /** Tries an item at once that waits for its next attempt, in memory or on disk. */
   retryNow(item: ItemId): void {
     const job = this.jobs.get(itemKey(item));
+    if (job === undefined && this.deps.backlog.isPending(item)) this.enlist(item, 'new', 0);
     if (job?.cancelWait !== undefined) this.lineUp(job);
   }
 
@@ -120,10 +134,8 @@ export class FetchQueue {
     this.deps.backlog.set(itemOfKey(key), undefined);
     const job = this.jobs.get(key);
     if (job === undefined) return;
-    job.dropped = true;
-    job.cancelWait?.();
-    this.lines.remove(job);
-    this.jobs.delete(key);
+    this.discard(job);
+    this.loadSoon();
   }
 
   /** Resolves when nothing is being fetched. */
@@ -142,6 +154,7 @@ export class FetchQueue {
     const key = itemKey(item);
     const known = this.jobs.get(key);
     if (known !== undefined || this.stopped) return known;
+    if (this.jobs.size >= JOBS_MAX && kind === 'new') this.makeRoom();
     if (this.jobs.size >= JOBS_MAX) {
       this.more ||= kind !== 'lost';
       return undefined;
@@ -152,7 +165,27 @@ export class FetchQueue {
     return job;
   }
 
+  private makeRoom(): void {
+    const idle = [...this.jobs.values()].filter(({ running }) => !running);
+    const old = idle.filter(({ kind }) => kind !== 'new');
+    this.evict(old.length > 0 ? old : idle);
+  }
+
+  /** Their rows stay on disk. */
+  private evict(jobs: readonly Job[]): void {
+    for (const job of leastUrgent(jobs, EVICTED_AT_ONCE)) this.discard(job);
+    this.more = true;
+  }
+
+  private discard(job: Job): void {
+    job.dropped = true;
+    job.cancelWait?.();
+    this.lines.remove(job);
+    this.jobs.delete(job.key);
+  }
+
   private wait(job: Job, delayMs: number): void {
+    job.due = this.deps.clock.monotonic() + delayMs;
     if (delayMs <= 0) this.lineUp(job);
     else job.cancelWait = this.deps.clock.after(delayMs, () => this.lineUp(job));
   }
@@ -205,19 +238,37 @@ export class FetchQueue {
   private forget(job: Job, state: 'lost' | undefined): void {
     this.jobs.delete(job.key);
     this.deps.backlog.set(job.item, state);
-    if (this.more && this.jobs.size < JOBS_MAX / 2) void this.load();
+    this.loadSoon();
+  }
+
+  private loadSoon(): void {
+    if (this.more && this.jobs.size <= this.loadAt) void this.load();
   }
 
   /** Makes jobs of the rows that have none. */
   private async load(): Promise<void> {
     if (this.loading || this.stopped) return;
     this.loading = true;
-    await this.deps.backlog.flush();
+    const { backlog, random } = this.deps;
+    await backlog.flush();
     if (this.stopped) return;
-    const rows = this.deps.backlog.list('pending', FIRST_ROW, 2 * JOBS_MAX);
-    this.more = rows.length === 2 * JOBS_MAX;
-    for (const item of rows) this.enlist(item, 'pending', 0);
+    const { items, isPart } = sampleOf('pending', backlog, random, SAMPLE);
+    this.more = isPart;
+    const before = this.jobs.size;
+    for (const item of items) this.enlist(item, 'pending', 0);
+    const { size } = this.jobs;
+    // Again when half of them have gone; those that nobody has may stay for hours.
+    const part = Math.max((size - before) / 2, LOADED_AT_LEAST);
+    this.loadAt = Math.max(0, Math.min(JOBS_MAX - 2 * EVICTED_AT_ONCE, size - part));
     this.loading = false;
+  }
+
+  /** Others of the items that wait on disk have their turn now and then, too. */
+  private async rotate(): Promise<void> {
+    if (!this.more) return;
+    const isFull = this.jobs.size > JOBS_MAX - EVICTED_AT_ONCE;
+    if (isFull) this.evict([...this.jobs.values()].filter((job) => job.cancelWait !== undefined));
+    await this.load();
   }
 
   private waitForLost(): void {
@@ -229,10 +280,10 @@ export class FetchQueue {
     this.waitForLost();
     await backlog.flush();
     if (this.stopped) return;
-    const start = random.bytes(ROW_BYTES);
-    const after = backlog.list('lost', start, JOBS_MAX);
-    const before = backlog.list('lost', FIRST_ROW, JOBS_MAX - after.length);
-    for (const item of [...after, ...before]) this.enlist(item, 'lost', 0);
+    await this.rotate();
+    if (this.stopped) return;
+    const { items } = sampleOf('lost', backlog, random, LOST_SAMPLE);
+    for (const item of items) this.enlist(item, 'lost', 0);
   }
 }
 
@@ -243,6 +294,7 @@ function newJob(key: string, kind: Kind, failures: number): Job {
     key,
     kind,
     failures,
+    due: 0,
     cancelWait: undefined,
     running: false,
     dropped: false,

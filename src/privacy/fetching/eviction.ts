@@ -1,0 +1,38 @@
+/**
+ * Which jobs give way where memory is full: those whose next attempt is the farthest, of the policies
+ * with the most of them. So items that nobody has hold up no new ones, and those of one policy do
+ * not displace the few of another.
+ */
+
+import { latin1 } from '../../base/bytes.ts';
+import type { ItemId } from '../protocol/item-id.ts';
+
+export interface Evictable {
+  readonly item: ItemId;
+  /** The time of the next attempt. */
+  readonly due: number;
+}
+
+interface Ranked<Job> {
+  readonly job: Job;
+  /** The number of jobs of its policy that are due before. */
+  readonly rank: number;
+}
+
+/** The jobs to give up, `count` at most. */
+export function leastUrgent<Job extends Evictable>(jobs: Iterable<Job>, count: number): Job[] {
+  const byPolicy = new Map<string, Job[]>();
+  for (const job of jobs) {
+    const key = latin1(job.item.policyId);
+    const list = byPolicy.get(key) ?? [];
+    byPolicy.set(key, list);
+    list.push(job);
+  }
+  const ranked: Ranked<Job>[] = [];
+  for (const list of byPolicy.values()) {
+    list.sort((a, b) => a.due - b.due);
+    for (const [rank, job] of list.entries()) ranked.push({ job, rank });
+  }
+  ranked.sort((a, b) => b.rank - a.rank || b.job.due - a.job.due);
+  return ranked.slice(0, count).map(({ job }) => job);
+}

@@ -1,0 +1,129 @@
+/** Items that nobody has hold up no others, however many they are. */
+import t from 'tap';
+import { Backlog } from '../../../src/privacy/fetching/fetch-backlog.ts';
+import { FetchQueue } from '../../../src/privacy/fetching/fetch-queue.ts';
+import { type ItemId, itemKey } from '../../../src/privacy/protocol/item-id.ts';
+import { quiet, testClock } from '../../chain/chain-harness.ts';
+import { seededRandom } from '../../crypto/random.ts';
+import { createMemoryStore } from '../../simulated/memory-store.ts';
+
+/** More than one node has in memory. */
+const DEAD = 6_000;
+const options = { parallelism: 100, lostEveryMs: 600_000, attemptsMax: 24, firstDelayMs: 5_000 };
+const random = seededRandom('a queue');
+
+const items = (policy: number, count: number): ItemId[] => {
+  const policyId = new Uint8Array(32).fill(policy);
+  return Array.from({ length: count }, () => ({ policyId, hash: random.bytes(32) }));
+};
+
+function* parts(all: readonly ItemId[]): Generator<readonly ItemId[]> {
+  for (let from = 0; from < all.length; from += 2_000) yield all.slice(from, from + 2_000);
+}
+
+/** A clock on which no delay ever ends: an item that has failed once stays behind. */
+function opened(rows = createMemoryStore()) {
+  const clock = testClock(0);
+  const backlog = new Backlog({ store: rows, clock, log: quiet });
+  const held = new Set<string>();
+  const tried = new Set<string>();
+  const queue = new FetchQueue(options, {
+    ...{ backlog, clock, random, log: quiet, onLost: () => {} },
+    async fetch(item) {
+      tried.add(itemKey(item));
+      return held.has(itemKey(item)) ? 'settled' : 'missing';
+    },
+  });
+  return {
+    ...{ rows, queue, backlog },
+    hold: (all: readonly ItemId[]) => {
+      for (const item of all) held.add(itemKey(item));
+    },
+    triedOf: (all: readonly ItemId[]) => all.filter((item) => tried.has(itemKey(item))).length,
+    /** As many blocks would. */
+    async add(all: readonly ItemId[]) {
+      for (const part of parts(all)) {
+        for (const item of part) queue.add(item, 0);
+        await queue.idle();
+      }
+    },
+    forgetTries: () => tried.clear(),
+  };
+}
+
+t.test('a new item is tried at once, behind any number that nobody has', async (t) => {
+  const at = opened();
+  await at.queue.start();
+  const dead = items(1, DEAD);
+  await at.add(dead);
+  t.equal(at.triedOf(dead), DEAD, 'each of them, too');
+  const [alive] = items(9, 1) as [ItemId];
+  at.hold([alive]);
+  at.queue.add(alive, 0);
+  await at.queue.idle();
+  t.equal(at.triedOf([alive]), 1);
+  await at.backlog.flush();
+  t.equal(at.backlog.isPending(alive), false);
+  t.ok(
+    dead.every((item) => at.backlog.isPending(item)),
+    'what gives way stays on disk',
+  );
+  await at.queue.stop();
+});
+
+t.test('an item on disk is tried when it is announced, or asked for', async (t) => {
+  const at = opened();
+  await at.queue.start();
+  const dead = items(1, DEAD);
+  await at.add(dead);
+  for (const kind of ['retryNow', 'want'] as const) {
+    at.forgetTries();
+    for (const part of parts(dead)) {
+      for (const item of part) at.queue[kind](item);
+      await at.queue.idle();
+    }
+    t.equal(at.triedOf(dead), DEAD, kind);
+  }
+  at.forgetTries();
+  const [unknown] = items(9, 1) as [ItemId];
+  at.queue.retryNow(unknown);
+  await at.queue.idle();
+  t.equal(at.triedOf([unknown]), 0, 'what is not wanted is not');
+  await at.queue.stop();
+});
+
+t.test('the many of one policy displace no other policy, and after a start neither', async (t) => {
+  const at = opened();
+  await at.queue.start();
+  const few = items(9, 100);
+  for (const item of [...few, ...items(1, 2 * DEAD)]) at.queue.add(item, 0);
+  await at.queue.idle();
+  at.forgetTries();
+  at.queue.retryAllNow(({ policyId }) => policyId[0] === 9);
+  await at.queue.idle();
+  t.equal(at.triedOf(few), few.length, 'they are in memory');
+  await at.queue.stop();
+  await at.backlog.stop();
+
+  const next = opened(at.rows);
+  await next.queue.start();
+  await next.queue.idle();
+  t.equal(next.triedOf(few), few.length);
+  await next.queue.stop();
+});
+
+t.test('the rest of a long policy follows when its holder is there', async (t) => {
+  const before = opened();
+  const all = items(1, DEAD);
+  for (const item of all) before.backlog.set(item, 'pending');
+  await before.backlog.stop();
+  const at = opened(before.rows);
+  at.hold(all);
+  await at.queue.start();
+  for (let i = 0; i < DEAD && at.triedOf(all) < DEAD; i++) {
+    await at.queue.idle();
+    await at.backlog.flush();
+  }
+  t.equal(at.triedOf(all), DEAD);
+  await at.queue.stop();
+});
