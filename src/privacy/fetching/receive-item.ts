@@ -5,7 +5,7 @@
  * authentic, and the bytes have the hash on the chain.
  */
 import { isOurs } from '../../base/assert.ts';
-import { NeverBegun, TooLate } from '../../base/deadline.ts';
+import { TooLate } from '../../base/deadline.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
 import { isOwnFault } from '../../base/faults/own-fault.ts';
 import type { PeerStream } from '../../base/ports/network.ts';
@@ -31,7 +31,7 @@ import { type TransferPorts, transferKey } from '../protocol/session-key.ts';
 
 /**
  * `nothing`: the peer does not have the item, or does not admit it; `busy`: it was not asked, or its
- * answer did not begin in time; `failed`: it did not deliver, or delivered wrong bytes; `unstored`:
+ * answer did not begin; `failed`: it did not deliver, or delivered wrong bytes; `unstored`:
  * this node cannot store it.
  */
 export type Received = 'stored' | 'nothing' | 'busy' | 'failed' | 'unstored';
@@ -84,9 +84,8 @@ export async function receiveItem(
     if (cause instanceof PrivateStoreError || isOwnFault(cause)) return 'unstored';
     // While this node stores what has come, the peer waits for it.
     if (!line.isAwaited) return 'unstored';
-    if (cause instanceof NeverBegun) return 'busy';
-    // It may have many to answer, and has promised nothing.
-    if (cause instanceof TooLate && !line.hasBegun) return 'busy';
+    // It may have many to answer, or not know the latest blocks, and has promised nothing.
+    if (!line.hasBegun) return 'busy';
     if (cause instanceof TooLate) {
       peer.offend('unanswered-request', misconduct('confidential data that came too slowly'));
     }

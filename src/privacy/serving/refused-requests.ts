@@ -19,16 +19,26 @@ export class RefusedRequests {
     this.clock = clock;
   }
 
+  /** True where one more gets no answer. */
+  isFull(owner: Uint8Array): boolean {
+    return (this.counted(owner)?.count ?? 0) >= REFUSALS_MAX;
+  }
+
   /** Counts one more request; false where it gets no answer. */
   add(owner: Uint8Array): boolean {
-    const now = this.clock.monotonic();
-    const key = latin1(owner);
-    let counted = this.counts.get(key);
-    if (counted === undefined || now - counted.since > MINUTE_MS) {
-      counted = { since: now, count: 0 };
-      this.counts.set(key, counted);
+    let counted = this.counted(owner);
+    if (counted === undefined) {
+      counted = { since: this.clock.monotonic(), count: 0 };
+      this.counts.set(latin1(owner), counted);
     }
     counted.count += 1;
     return counted.count <= REFUSALS_MAX;
+  }
+
+  /** Those of the last minute. */
+  private counted(owner: Uint8Array) {
+    const counted = this.counts.get(latin1(owner));
+    const isOver = counted !== undefined && this.clock.monotonic() - counted.since > MINUTE_MS;
+    return isOver ? undefined : counted;
   }
 }

@@ -108,16 +108,21 @@ export class ItemServer {
   }
 
   /**
-   * The block with the hash may have reached the asking node first, so a member is worth a short
-   * wait.
+   * The block with the hash, or with the membership, may have reached the asking node first. So a
+   * participant is worth a short wait, unless too many of its requests were refused.
    */
   private async mayReceiveSoon(request: DataRequest, asker: Uint8Array): Promise<boolean> {
-    for (let waited = 0; this.isRecipient(request, asker); waited += BLOCK_POLL_MS) {
+    for (let waited = 0; this.isWorthWaiting(request, asker); waited += BLOCK_POLL_MS) {
       if (this.mayReceive(request, asker)) return true;
       if (waited >= BLOCK_MS_MAX) return false;
       await new Promise<void>((resolve) => void this.deps.clock.after(BLOCK_POLL_MS, resolve));
     }
     return false;
+  }
+
+  private isWorthWaiting(request: DataRequest, asker: Uint8Array): boolean {
+    if (this.isRecipient(request, asker)) return true;
+    return isParticipant(this.deps.view, asker) && !this.refused.isFull(asker);
   }
 
   private async refuse({ owner: asker }: Peer, stream: PeerStream): Promise<void> {

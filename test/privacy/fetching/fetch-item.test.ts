@@ -217,7 +217,8 @@ t.test('wrong data are the fault of the peer that sends them', async (t) => {
 });
 
 t.test('a holder that is busy has done nothing wrong', async (t) => {
-  for (const cause of [new TooLate('late'), new NeverBegun('others wait')]) {
+  const aborted = new Error('the stream was aborted');
+  for (const cause of [new TooLate('late'), new NeverBegun('others wait'), aborted]) {
     const at = await opened(t);
     t.equal(await at.attempt(() => [cause], honest), 'settled', 'others are asked');
     t.strictSame([at.busy, at.failed, at.offences], [[other.address], [], []]);

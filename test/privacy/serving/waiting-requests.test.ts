@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
+import { boundHash, isMember, RECIPIENT } from '../../../src/ledger/policies.ts';
 import type { ItemId } from '../../../src/privacy/protocol/item-id.ts';
 import {
   DATA,
@@ -99,6 +100,36 @@ t.test('a holder with others to answer says soon that it has nothing now', async
   t.strictSame(heard, ['an offer', 'no data']);
   leave();
   await Promise.all([slowly, waiting]);
+});
+
+t.test('a member that knows of its membership first is waited for', async (t) => {
+  const network = await members(t, { miners: ['c'], others: ['a', 'b'] });
+  const c = await network.start('c');
+  const [a, b] = [await network.keep('a'), await network.keep('b')];
+  const policyId = await network.policy([a], [a, b, c]);
+  const bytes = randomBytes(100);
+  const item = { policyId, hash: sha256(bytes) };
+  await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.until('the hash', () =>
+    [a, b].every(({ node }) => boundHash(node.blockchain.view, policyId, item.hash) !== undefined),
+  );
+  let isBehind = true;
+  let answers = 0;
+  network.faults = ({ protocol, from, to, message }) => {
+    const isOfData = protocol.endsWith(DATA);
+    if (isOfData && from === a.host && message.length > 0) answers++;
+    return { lost: isBehind && to === a.host && !isOfData };
+  };
+  const fields = { type: 113, policyId: base58.encode(policyId), opType: 'add' };
+  const change = { ...fields, recipients: [b.text], owners: [], fee: 50_000_000 };
+  await c.node.pool.submit(make(a, network.clock.now(), change));
+  const isJoined = () => isMember(b.node.blockchain.view, policyId, RECIPIENT, b.address);
+  await network.until('the membership', isJoined);
+  await network.seconds(1);
+  t.equal(answers, 0, 'no answer yet');
+  isBehind = false;
+  await network.until('the data', () => b.log.of('privacy.fetched').length === 1);
+  t.ok(answers > 1, 'in answer to the first request');
 });
 
 t.test('a member that asks for what is not on the chain, or not here', async (t) => {
