@@ -153,7 +153,10 @@ class Exchange {
     const { options, deps, sources, queue } = this;
     const { replyParallelism: parallelism, transferMs: timeoutMs } = options;
     this.follow.start();
-    new ItemServer({ parallelism, timeoutMs }, deps).start();
+    const onDamaged = (item: ItemId): void => {
+      if (this.isRecipient(item, deps.owner.address)) queue.want(item);
+    };
+    new ItemServer({ parallelism, timeoutMs }, { ...deps, onDamaged }).start();
     deps.peers.handleNotices(ITEMS, {
       ...limitsOf(itemsBudget),
       take: ({ owner: holder }, message) => {

@@ -45,8 +45,11 @@ export function createFetch(
     if (bound === undefined) return 'settled';
     const stored = await isStored(item);
     if (stored === undefined) return 'missing';
-    if (stored) await ports.found({ ...item, sender: bound.sender });
-    if (stored) return 'settled';
+    if (stored) {
+      await ports.found({ ...item, sender: bound.sender });
+      // That may have shown that the data are damaged; they are then fetched again.
+      if ((await isStored(item)) !== false) return 'settled';
+    }
     const refusal = await ports.refusal({ ...item, sender: bound.sender });
     // Nothing but another configuration changes that, so it takes no place among the lost items.
     if (refusal === 'not-accepted') return 'settled';

@@ -17,7 +17,7 @@ import { chunkSealer } from '../../crypto/stream-cipher.ts';
 import { isParticipant } from '../../ledger/participants.ts';
 import { boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';
 import { inChunks, preceded } from '../protocol/chunks.ts';
-import { itemBytes } from '../protocol/item-id.ts';
+import { type ItemId, itemBytes } from '../protocol/item-id.ts';
 import type { Peer, Peers } from '../protocol/peer-ports.ts';
 import {
   DATA,
@@ -52,6 +52,8 @@ const BLOCK_POLL_MS = 50;
 
 export interface ServeItemsDeps extends TransferPorts {
   readonly peers: Pick<Peers, 'handleStreams'>;
+  /** Called when the data that this node had are found to be damaged. */
+  readonly onDamaged: (item: ItemId) => void;
 }
 
 export class ItemServer {
@@ -147,6 +149,8 @@ export class ItemServer {
       store.info(policyId, hash),
       store.read(policyId, hash),
     ]);
+    // From now on the store says that it has no such item, so this is told once.
+    if (info !== undefined && data === undefined) this.deps.onDamaged({ policyId, hash });
     if (info === undefined || data === undefined) return nothing(stream);
     // The store has read and hashed all data, whether or not the peer takes them.
     let unsent = data.length;

@@ -10,7 +10,11 @@ import { verifiedStore } from '../../../src/adapters/private-store/verified.ts';
 import { AssertionError } from '../../../src/base/assert.ts';
 import { NeverBegun, TooLate } from '../../../src/base/deadline.ts';
 import type { PeerStream } from '../../../src/base/ports/network.ts';
-import { type PrivateStore, storageFailed } from '../../../src/base/ports/private-store.ts';
+import {
+  type PrivateItem,
+  type PrivateStore,
+  storageFailed,
+} from '../../../src/base/ports/private-store.ts';
 import { chunkSealer } from '../../../src/crypto/stream-cipher.ts';
 import { createOverlay } from '../../../src/ledger/overlay.ts';
 import {
@@ -159,6 +163,14 @@ t.test('an item is stored, and nobody else is asked', async (t) => {
   t.strictSame([at.asked(), at.found()], [1, 0]);
   t.equal(await at.attempt(honest), 'settled');
   t.strictSame([at.asked(), at.found()], [1, 1], 'what is stored is counted');
+});
+
+t.test('an item that turns out to be damaged is fetched', async (t) => {
+  let looks = 0;
+  const damaged = { policyId: item.policyId, hash: item.hash } as PrivateItem;
+  const at = await opened(t, { info: async () => (looks++ === 0 ? damaged : undefined) });
+  t.equal(await at.attempt(honest), 'settled');
+  t.strictSame([at.asked(), at.found()], [1, 1]);
 });
 
 t.test('an item that is not wanted is asked for nowhere', async (t) => {

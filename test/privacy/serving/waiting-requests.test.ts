@@ -3,6 +3,8 @@
  * judged again when the answer begins.
  */
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { base58 } from '../../../src/base/base58.ts';
 import { boundHash, isMember, RECIPIENT } from '../../../src/ledger/policies.ts';
@@ -130,6 +132,34 @@ t.test('a member that knows of its membership first is waited for', async (t) =>
   isBehind = false;
   await network.until('the data', () => b.log.of('privacy.fetched').length === 1);
   t.ok(answers > 1, 'in answer to the first request');
+});
+
+t.test('data that are found to be damaged when a member asks are fetched again', async (t) => {
+  const network = await members(t, { miners: ['a'], others: ['b', 'asker'] });
+  const [a, b] = [await network.keep('a'), await network.keep('b')];
+  const asker = await maverick(t, network, 'asker');
+  asker.pester([a]);
+  await network.until('a session', () => asker.session(a) !== undefined);
+  const policyId = await network.policy([a, b, asker], [a, b]);
+  const bytes = randomBytes(1000);
+  const item = { policyId, hash: sha256(bytes) };
+  await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+  await network.until('the data', () => b.log.of('privacy.fetched').length === 1);
+  const holding = (): string[] =>
+    readdirSync(a.folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(a.folder, name))
+      .filter((path) => statSync(path).isFile() && readFileSync(path).includes(bytes));
+  const [path] = holding() as [string];
+  const content = readFileSync(path);
+  content[content.indexOf(bytes)]! ^= 1;
+  writeFileSync(path, content);
+  const heard: string[] = [];
+  const asked = ask(asker, a, item, (message) => heard.push(message), Promise.resolve());
+  await network.until('an answer', () => heard.length === 1);
+  await asked;
+  t.strictSame(heard, ['no data']);
+  await network.until('the data again', () => a.log.of('privacy.fetched').length === 1);
+  t.equal(holding().length, 1);
 });
 
 t.test('a member that asks for what is not on the chain, or not here', async (t) => {
