@@ -173,8 +173,10 @@ class FeedStreams implements EventStreams {
     const { feed } = this.deps;
     const before = typeof from === 'number' ? feed.before(from) : undefined;
     const start = typeof from === 'object' ? placeIn(feed.view, from) : (before ?? feed.end());
-    // How many confidential data the node has is not for everybody.
-    return start && (filter.kinds.has('policyData') ? start : { ...start, arrival: 0 });
+    // How many confidential data the node has is not for everybody. A number that it has not reached
+    // is of another node, or of an earlier data directory.
+    const counts = filter.kinds.has('policyData') && start && start.arrival <= feed.end().arrival;
+    return start && (counts ? start : { ...start, arrival: 0 });
   }
 
   private reader(request: EventRequest, from: Place, sink: Sink): StreamReader<true> {

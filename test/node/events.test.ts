@@ -117,6 +117,10 @@ t.test('confidential data, with their key alone', async (t) => {
   const items = await history(url, 'kinds=policyData', headers);
   t.match(items, [{ type: 'policyData', data: { policyId: node.ids.policy } }]);
   t.equal(items.length, 1);
+  const behind = (arrival: number) =>
+    history(url, `kinds=policyData&lastEventId=0.b.${arrival}.`, headers);
+  t.strictSame(await behind(1), []);
+  t.strictSame(await behind(2), items, 'what this node has not counted is of another node');
   const ids = async (query: string) =>
     (await (await fetch(`${url}/events?follow=false&${query}`, { headers })).text()).match(
       /^id: .*$/gm,
