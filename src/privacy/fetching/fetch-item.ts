@@ -64,6 +64,7 @@ export function createFetch(
       }
       if (received === 'unstored') return 'missing';
       if (received === 'failed') sources.failed(peer.owner);
+      if (received === 'slow') sources.slow(peer.owner);
       if (received === 'busy') sources.busy(peer.owner);
       if (received === 'nothing') sources.withdrawn(item, peer.owner);
     }

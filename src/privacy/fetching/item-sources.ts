@@ -26,8 +26,10 @@ export interface Sources {
   /** Asked for it, the peer had nothing. */
   withdrawn(item: ItemId, owner: Uint8Array): void;
   failed(owner: Uint8Array): void;
+  /** A new connection does not make it faster. */
+  slow(owner: Uint8Array): void;
   busy(owner: Uint8Array): void;
-  /** A peer that has reconnected is asked again. */
+  /** A peer that has reconnected is asked again, unless it was slow. */
   clearFailure(owner: Uint8Array): void;
 }
 
@@ -47,6 +49,7 @@ export function createSources(
   const { peers, view, clock, random } = ports;
   const holders = new BoundedCache<string, Set<string>>(ITEMS_MAX);
   const failures = new ExpiringSet(options.failedMax, options.failedMs, clock);
+  const slow = new ExpiringSet(options.failedMax, options.failedMs, clock);
   const busy = new ExpiringSet(options.failedMax, options.failedMs, clock);
 
   return {
@@ -56,7 +59,7 @@ export function createSources(
         .all()
         .filter(({ mode }) => mode !== 'watcher')
         .filter(({ owner }) => isMember(view, item.policyId, RECIPIENT, owner))
-        .filter(({ owner }) => !failures.has(latin1(owner)));
+        .filter(({ owner }) => !failures.has(latin1(owner)) && !slow.has(latin1(owner)));
       const isHolder = ({ owner }: Peer): boolean => having?.has(latin1(owner)) === true;
       const rank = (peer: Peer): number =>
         busy.has(latin1(peer.owner)) ? 2 : Number(!isHolder(peer));
@@ -71,6 +74,7 @@ export function createSources(
     },
     withdrawn: (item, owner) => void holders.get(itemKey(item))?.delete(latin1(owner)),
     failed: (owner) => failures.add(latin1(owner)),
+    slow: (owner) => slow.add(latin1(owner)),
     busy: (owner) => busy.add(latin1(owner)),
     clearFailure(owner) {
       failures.delete(latin1(owner));

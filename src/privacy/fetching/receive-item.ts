@@ -31,10 +31,10 @@ import { type TransferPorts, transferKey } from '../protocol/session-key.ts';
 
 /**
  * `nothing`: the peer does not have the item, or does not admit it; `busy`: it was not asked, or its
- * answer did not begin; `failed`: it did not deliver, or delivered wrong bytes; `unstored`:
- * this node cannot store it.
+ * answer did not begin; `failed`: it did not deliver, or delivered wrong bytes; `slow`: it
+ * began and took too long; `unstored`: this node cannot store it.
  */
-export type Received = 'stored' | 'nothing' | 'busy' | 'failed' | 'unstored';
+export type Received = 'stored' | 'nothing' | 'busy' | 'failed' | 'slow' | 'unstored';
 
 export async function receiveItem(
   peer: Peer,
@@ -88,6 +88,7 @@ export async function receiveItem(
     if (!line.hasBegun) return 'busy';
     if (cause instanceof TooLate) {
       peer.offend('unanswered-request', misconduct('confidential data that came too slowly'));
+      return 'slow';
     }
     return 'failed';
   }

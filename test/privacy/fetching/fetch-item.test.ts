@@ -94,6 +94,7 @@ async function opened(
   const offences: string[] = [];
   const failed: Uint8Array[] = [];
   const busy: Uint8Array[] = [];
+  const slow: Uint8Array[] = [];
   const withdrawn: Uint8Array[] = [];
   let asked = 0;
   let rooms = 0;
@@ -132,6 +133,7 @@ async function opened(
       announced: () => {},
       withdrawn: (_item, owner) => void withdrawn.push(owner),
       failed: (owner) => void failed.push(owner),
+      slow: (owner) => void slow.push(owner),
       busy: (owner) => void busy.push(owner),
       clearFailure: () => {},
     },
@@ -145,7 +147,7 @@ async function opened(
   return {
     view,
     offences,
-    ...{ failed, busy, withdrawn },
+    ...{ failed, slow, busy, withdrawn },
     asked: () => asked,
     /** How often room was looked for. */
     rooms: () => rooms,
@@ -236,9 +238,9 @@ t.test('a holder that is busy has done nothing wrong', async (t) => {
     t.strictSame([at.busy, at.failed, at.offences], [[other.address], [], []]);
   }
   const at = await opened(t);
-  const slow: Answer = (request) => [honest(request)[0]!, new TooLate('late')];
-  t.equal(await at.attempt(slow), 'missing', 'one that has begun has promised the rest');
-  t.strictSame([at.busy, at.failed], [[], [other.address]]);
+  const trickle: Answer = (request) => [honest(request)[0]!, new TooLate('late')];
+  t.equal(await at.attempt(trickle), 'missing', 'one that has begun has promised the rest');
+  t.strictSame([at.busy, at.failed, at.slow], [[], [], [other.address]]);
   t.strictSame(at.offences, ['unanswered-request']);
   const without = await opened(t);
   t.equal(await without.attempt(() => [NO_DATA]), 'missing');
@@ -274,6 +276,13 @@ t.test('busy peers are asked after the others', async (t) => {
   t.equal(order()[0], 2);
   clock.time += 1001;
   t.strictSame(order().slice(0, 2).sort(), [0, 2], 'for a while');
+  for (const { owner } of [a, b]) sources.failed(owner);
+  sources.slow(c.owner);
+  t.equal(order().length, 3);
+  for (const { owner } of [a, b, c]) sources.clearFailure(owner);
+  t.strictSame([order().length, order().includes(2)], [5, false], 'it stays slow');
+  clock.time += 1001;
+  t.equal(order().length, 6);
 });
 
 t.test(
