@@ -10,8 +10,8 @@ import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { base58 } from '../../base/base58.ts';
 import type { PrivateItem } from '../../base/ports/private-store.ts';
-import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Shelf } from './shelf.ts';
+import { Uploads } from './uploads.ts';
 
 export interface PostgresOptions {
   /** postgres://host:port/database, also with the prefix jdbc: and with postgresql:. */
@@ -25,7 +25,7 @@ export interface PostgresOptions {
  * connections.
  */
 const CONNECTIONS = 12;
-const UPLOADS_MAX = 8;
+const UPLOADS_MAX = { client: 2, peer: 8 };
 const CONNECT_MS = 10_000;
 const QUERY_MS = 60_000;
 const PIECE_BYTES = 512 * 1024;
@@ -71,7 +71,7 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
   // The pool replaces an idle connection that breaks. If the server is unreachable, the next query
   // reports it.
   pool.on('error', () => {});
-  const uploads = new Semaphore(UPLOADS_MAX);
+  const uploads = new Uploads(UPLOADS_MAX);
   await makeTables(pool).catch(async (cause: unknown) => {
     await pool.end();
     throw cause;
@@ -98,7 +98,7 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
       return rowCount === 0 ? undefined : () => dataOf(pool, ids);
     },
 
-    put: (item, pieces) => uploads.run(() => write(pool, item, pieces)),
+    put: (item, pieces, source) => uploads.run(() => write(pool, item, pieces), source),
     stop: () => pool.end(),
   };
 }

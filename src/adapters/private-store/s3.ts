@@ -5,13 +5,13 @@
  */
 import { base58 } from '../../base/base58.ts';
 import { concat } from '../../base/bytes.ts';
-import { Semaphore } from '../../concurrency/semaphore.ts';
 import { DamagedRecord, dataStart, itemIn, RECORD_PREFIX_BYTES, recordHead } from './record.ts';
 import { bytesOf, S3Bucket, type S3Options, textOf } from './s3-bucket.ts';
 import type { Shelf } from './shelf.ts';
+import { Uploads } from './uploads.ts';
 
 /** A request with a body must state its length and hash first, so an upload is whole in memory. */
-const UPLOADS_MAX = 4;
+const UPLOADS_MAX = { client: 1, peer: 4 };
 /** Most records have their item within these bytes, so that one request is enough. */
 const FIRST_BYTES = 4096;
 const PAGE_KEYS = 100;
@@ -20,7 +20,7 @@ const PAGE_BYTES_MAX = 1024 * 1024;
 /** Rejects where the bucket cannot be reached with these keys. */
 export async function s3Shelf(options: S3Options): Promise<Shelf> {
   const bucket = new S3Bucket(options);
-  const uploads = new Semaphore(UPLOADS_MAX);
+  const uploads = new Uploads(UPLOADS_MAX);
   await bucket.requireExists().catch(async (cause: unknown) => {
     await bucket.close();
     throw cause;
@@ -52,7 +52,7 @@ export async function s3Shelf(options: S3Options): Promise<Shelf> {
       return answer && (() => dataOf(bucket, path));
     },
 
-    put: (item, pieces) =>
+    put: (item, pieces, source) =>
       uploads.run(async () => {
         const body = [recordHead(item)];
         for await (const piece of pieces) body.push(piece);
@@ -60,7 +60,7 @@ export async function s3Shelf(options: S3Options): Promise<Shelf> {
         const answer = await bucket.ask({ method: 'PUT', path, body });
         if (answer === undefined) throw new Error('the store answers 404');
         await answer.body.dump();
-      }),
+      }, source),
 
     stop: () => bucket.close(),
   };

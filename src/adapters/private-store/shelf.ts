@@ -3,7 +3,7 @@
  * vendors: keeping bytes and returning them. `verified.ts` checks for all vendors that the bytes
  * are the right ones.
  */
-import type { PrivateItem } from '../../base/ports/private-store.ts';
+import type { DataSource, PrivateItem } from '../../base/ports/private-store.ts';
 
 /** Calls reject with any error where the storage fails. */
 export interface Shelf {
@@ -21,7 +21,7 @@ export interface Shelf {
    * Item and data replace the stored ones in one durable step, or not at all. Where `pieces`
    * throws, the error is passed on and nothing has changed.
    */
-  put(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  put(item: PrivateItem, pieces: AsyncIterable<Uint8Array>, source?: DataSource): Promise<void>;
   /** Absent where the vendor cannot tell. */
   freeBytes?(): Promise<number>;
   stop(): Promise<void>;

@@ -63,10 +63,10 @@ export function verifiedStore(shelf: Shelf, log: Log): PrivateStore {
       return { length, pieces: pieces() };
     },
 
-    async write(item, pieces) {
+    async write(item, pieces, from) {
       const source = new Source(pieces);
       try {
-        await shelf.put(item, verified(source, item.hash));
+        await shelf.put(item, verified(source, item.hash), from);
       } catch (cause) {
         throw cause === source.failure ? cause : watch.storageFailure('write', cause);
       }

@@ -36,6 +36,9 @@ export interface PrivateData {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
+/** Where data come from: whole from a client of this node, or in pieces from a peer. */
+export type DataSource = 'client' | 'peer';
+
 /** Every call rejects with PrivateStoreError of kind `storage` where the storage cannot serve. */
 export interface PrivateStore {
   /** The item; undefined where it is not stored, or where its data are known to be damaged. */
@@ -47,9 +50,9 @@ export interface PrivateStore {
   /**
    * Durable and verified when it resolves. When it rejects (with PrivateStoreError, or with an
    * error of `pieces`), nothing is half-stored. Storing an item again is allowed, and repairs a
-   * damaged one.
+   * damaged one. Data of clients do not wait behind those of peers (default).
    */
-  write(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  write(item: PrivateItem, pieces: AsyncIterable<Uint8Array>, source?: DataSource): Promise<void>;
   /** Free bytes on the disk below; absent where a storage cannot tell. */
   freeBytes?(): Promise<number>;
   /** Calls in progress may still end; no new calls may begin. */

@@ -70,7 +70,8 @@ export async function receiveItem(
       // The sender of the data is taken from the chain, not from the peer.
       const bound = boundHash(view, item.policyId, item.hash);
       if (bound === undefined) return 'nothing';
-      await store.write({ ...decodeHeader(header, scheme), ...item, sender: bound.sender }, data);
+      const whole = { ...decodeHeader(header, scheme), ...item, sender: bound.sender };
+      await store.write(whole, data, 'peer');
       return 'stored';
     });
 

@@ -80,7 +80,7 @@ export function createSendData(ports: SendPorts): SendData {
       if (waiting !== undefined) return waiting;
       await pool.check(broadcast ? tx : asAlone(tx, scheme));
       const stored = { ...item, ...infoOf(request), sender: ownerAddress };
-      await store.write(stored, dataOf(request, new TimeSlice(clock)));
+      await store.write(stored, dataOf(request, new TimeSlice(clock)), 'client');
       return broadcast ? submit(tx, item) : tx;
     });
   }

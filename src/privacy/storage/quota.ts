@@ -20,7 +20,6 @@ import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import {
   PRIVATE_DATA_BYTES_MAX,
-  type PrivateItem,
   type PrivateStore,
   storageFailed,
 } from '../../base/ports/private-store.ts';
@@ -101,7 +100,7 @@ export class Quota {
     this.options = options;
     this.deps = deps;
     this.stored = new StoredBytes(deps);
-    this.store = { ...deps.store, write: (item, pieces) => this.write(item, pieces) };
+    this.store = { ...deps.store, write: (...put) => this.write(...put) };
   }
 
   /**
@@ -149,7 +148,7 @@ export class Quota {
     return isMore;
   }
 
-  private async write(item: PrivateItem, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  private async write(...[item, pieces, source]: Parameters<PrivateStore['write']>): Promise<void> {
     const { stored } = this;
     const charged = this.counted(item);
     if (charged !== undefined) stored.reserve(charged, PRIVATE_DATA_BYTES_MAX);
@@ -160,6 +159,7 @@ export class Quota {
       await this.deps.store.write(
         item,
         counting(pieces, (length) => (bytes += length)),
+        source,
       );
       if (charged !== undefined) await stored.add(charged, bytes);
     } finally {
