@@ -11,6 +11,7 @@ import {
   fchownSync,
   fstatSync,
   lchownSync,
+  lstatSync,
   openSync,
   type Stats,
   statSync,
@@ -60,10 +61,20 @@ function ownerOver(path: string): Owner | undefined {
   return folder.uid === 0 ? undefined : folder;
 }
 
-/** An open file that has just been made at this path: root leaves it to the owner of its folder. */
+/** An open file or folder at this path: root leaves what is its own to the owner of the folder. */
 export function leaveOpen(file: number, path: string): void {
   const owner = ownerOver(path);
-  if (owner !== undefined) changedOwner(file, owner);
+  if (owner === undefined) return;
+  const found = fstatSync(file);
+  // A second name could be that of a file elsewhere, which the owner of the folder must not get.
+  const isOnlyHere = found.isDirectory() || (found.isFile() && found.nlink === 1);
+  if (found.uid === 0 && isOnlyHere && isThere(found, path)) changedOwner(file, owner);
+}
+
+/** False where the path is a link, or has another file by now. */
+function isThere({ ino, dev }: Stats, path: string): boolean {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  return there?.ino === ino && there.dev === dev;
 }
 
 /** The same of a file or folder that is not open, where it is there. */
@@ -77,10 +88,7 @@ export function leave(path: string): void {
     return;
   }
   try {
-    const found = fstatSync(file);
-    // A second name could be that of a file elsewhere, which the owner of the folder must not get.
-    const isOnlyHere = found.isDirectory() || (found.isFile() && found.nlink === 1);
-    if (found.uid === 0 && isOnlyHere) changedOwner(file, owner);
+    leaveOpen(file, path);
   } finally {
     closeSync(file);
   }

@@ -3,7 +3,9 @@
  *
  * Invariants: a reader sees the old content or the new, never a part; a new secret file can be read
  * by its owner alone, from its first byte on; a file that is replaced keeps owner, group and mode,
- * but for the rights of the world to a secret; a new file that root makes belongs to the owner of its folder; a link stays, and what it names is replaced; after `replace` returns, the content survives a crash.
+ * but for the rights of the world to a secret; a new file that root makes belongs to the owner of its
+ * folder; a link stays, and what it names is replaced; after `replace` returns, the content survives a
+ * crash.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -65,7 +67,7 @@ export const files: Files & {
     try {
       const file = openSync(temporary, 'wx', secret || old !== undefined ? OWNER_ONLY : PUBLIC);
       try {
-        if (old === undefined) leaveOpen(file, path);
+        if (old === undefined) leaveOpen(file, temporary);
         else takeAfter(file, old, secret ? NOT_THE_WORLD : ANY);
         for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
         fsyncSync(file);
@@ -92,12 +94,18 @@ export const files: Files & {
   async lock(path, kind) {
     const folder = kind === 'directory' ? path : dirname(placeOf(path));
     makeFolder(folder, OWNER_ONLY_FOLDER);
-    return awaitFolderLock(folder, SECRETS);
+    return awaitFolderLock(folder, SECRETS).catch((cause: NodeJS.ErrnoException) => {
+      // FAT on a memory stick and some network file systems have no sockets, and no other lock that
+      // would end with its process. People write keys there, one at a time.
+      if (NO_SOCKETS.has(cause.code ?? '')) return { release: () => undefined };
+      throw cause;
+    });
   },
 };
 
 /** Such a folder may have another lock: that of a store. */
 const SECRETS = 'keystore-';
+const NO_SOCKETS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP']);
 
 /** The file itself, where the name is a link to it. Throws where others may have made a link on the way. */
 export function placeOf(name: string): string {

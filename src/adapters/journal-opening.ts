@@ -22,6 +22,7 @@ import {
 import { dirname } from 'node:path';
 import { keepDamaged } from './damaged-copies.ts';
 import { leaveOpen, NOT_THE_WORLD, statIfAny, takeAfter } from './file-owner.ts';
+import { placeOf } from './files.ts';
 import { makeFolder, syncFolder } from './folders.ts';
 import { firstFormatIn } from './journal-first-format.ts';
 import { piecesOf, recordsIn } from './journal-frames.ts';
@@ -73,9 +74,8 @@ export function openFresh(path: string): number {
 export function openFile(path: string): OpenedFile {
   makeFolder(dirname(path));
   rmSync(temporaryOf(path), { force: true });
-  const isNew = statIfAny(path) === undefined;
-  const file = openSync(path, SYNCED_APPENDS, OWNER_ONLY);
-  if (isNew) leaveOpen(file, path);
+  const file = openSync(placeOf(path), SYNCED_APPENDS, OWNER_ONLY);
+  leaveOpen(file, path);
   syncFolder(dirname(path));
   const bytes = readFileSync(file);
   const header = headerIn(bytes);

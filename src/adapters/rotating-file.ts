@@ -162,7 +162,7 @@ export class RotatingFile {
   }
 
   private async rotate(full: FileHandle): Promise<void> {
-    this.lookedAt = 0;
+    this.lookedAt = Number.NEGATIVE_INFINITY;
     await this.look(full);
     const isMoved = this.isMoved;
     await this.leave(full);

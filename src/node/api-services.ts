@@ -70,7 +70,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
       identity,
       outside: () => parts.peering.outside(),
       problem: () => store.problem?.(),
-      minerJournal: parts.turnsJournal.problem,
+      minerJournal: parts.turnsJournal.outage,
       space: parts.space.problem,
       conflict: () => parts.finality.problem(),
       stop: () => ports.requestStop(),

@@ -314,7 +314,7 @@ function watchNode(config: Config, of: WatchedNode, metrics: NodeMetrics): () =>
       poolBytesMax: config.utx.memoryLimit,
       chainId: String.fromCharCode(of.scheme.chainId),
       freeBytesMin: config.storage.freeSpaceMin,
-      healthy: () => (store.problem?.() ?? of.problem() ?? of.turnsJournal.problem()) === undefined,
+      healthy: () => (store.problem?.() ?? of.problem() ?? of.turnsJournal.outage()) === undefined,
       isShutOut: () => peering.outside() !== undefined,
     },
     metrics,

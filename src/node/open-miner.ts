@@ -29,7 +29,7 @@ export interface MinerPortsOfNode
   readonly clock: Clock;
   readonly log: Log;
   /** Stores the turns that the miner has used. */
-  readonly turnsJournal: Pick<WatchedJournal, 'journal' | 'isBroken'>;
+  readonly turnsJournal: Pick<WatchedJournal, 'journal' | 'outage'>;
   readonly pool: Pool;
   /** Undefined where this node executes no contracts. */
   readonly contracts: Pick<NodeContracts, 'packer'> | undefined;
@@ -86,7 +86,7 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
       majority: () => othersOfMajority(blockchain.countedMiners(clock.now()), owner.address),
       isRemovedFromNetwork: peering.isRemovedFromNetwork,
       lacksVotes: () => ports.finality?.lacksVotes() ?? false,
-      lacksJournal: () => ports.turnsJournal.isBroken(),
+      lacksJournal: () => ports.turnsJournal.outage() !== undefined,
       lacksSigner: () => ports.keyHolder?.problem() !== undefined,
       lacksDisk: () => ports.space.holdsMiner({ isFailing, isBehind: peering.isBehind }),
       chain: {

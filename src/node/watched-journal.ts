@@ -7,8 +7,8 @@ export interface WatchedJournal {
   readonly journal: Journal;
   /** Why the last record could not be written; undefined while the journal works. */
   problem(): string | undefined;
-  /** No record can be written before the next start. */
-  isBroken(): boolean;
+  /** The same where no record can be written before the next start. */
+  outage(): string | undefined;
 }
 
 /** `content`: what the journal holds, as a message names it. */
@@ -46,6 +46,6 @@ export function watchJournal(inner: Journal, content: string): WatchedJournal {
       close: () => inner.close(),
     },
     problem: () => problem,
-    isBroken: () => isBroken,
+    outage: () => (isBroken ? problem : undefined),
   };
 }

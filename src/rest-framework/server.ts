@@ -129,6 +129,7 @@ function bounded(result: unknown, bytesMax: number): HttpReply {
   if (body.length * 3 <= bytesMax) return reply;
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   if (bytes <= bytesMax) return reply;
+  reply.sent?.();
   throw apiError('AnswerTooBig', `it has ${bytes} bytes, at most ${bytesMax} are given`);
 }
 

@@ -15,7 +15,7 @@ export const limits = {
   },
   /** Bytes of an answer with confidential data as Base64. */
   dataAnswer: 28 * MIB,
-  /** Bytes of all such answers that are being made or have not been taken. */
+  /** Bytes of all such answers that are being made, or were made a moment ago and are not taken yet. */
   dataAnswers: 64 * MIB,
   /** Rows that a list may read or skip. */
   listRows: 100_000,

@@ -151,7 +151,7 @@ export interface NodePort {
   outside(): string | undefined;
   /** Why the store cannot be trusted; undefined while it works. */
   problem(): string | undefined;
-  /** Why the miner cannot note its turns; undefined or absent while it can. */
+  /** Why the miner can note no turn before a restart; undefined or absent while it can. */
   minerJournal?(): string | undefined;
   /** Why the disk has no room for transactions; undefined or absent while it has. */
   space?(): string | undefined;

@@ -144,7 +144,9 @@ export class RemoteKeys implements KeyHolder {
   ): Uint8Array {
     const { scheme, log } = this.ports;
     const key = this.publicKeyOf(address);
-    if (key !== undefined && scheme.verify(key, message, signature)) return signature;
+    // It has told other keys meanwhile.
+    if (key === undefined) throw apiError('MissingSenderPrivateKey');
+    if (scheme.verify(key, message, signature)) return signature;
     log.error('signer.wrong-signature', { kind, address: scheme.addressToText(address) });
     throw apiError('SignerAway');
   }

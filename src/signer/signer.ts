@@ -93,7 +93,8 @@ export class Signer {
       return { refused: 'the node is of another network than this signer' };
     }
     if (consensus !== undefined && !equal(consensus, this.options.consensus)) {
-      const fix = 'copy blockchain.consensus from the configuration of the node';
+      const fix =
+        'copy blockchain.consensus and blockchain.custom from the configuration of the node';
       return { refused: `the node and this signer compute turns by other settings: ${fix}` };
     }
     return { keys: keys.publicKeys() };

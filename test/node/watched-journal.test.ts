@@ -11,7 +11,7 @@ t.test('a journal is watched', async (t) => {
     if (fault !== undefined) throw fault;
   };
   const inner: Journal = { recovered: [], append: write, rewrite: write, close: async () => {} };
-  const { journal, problem, isBroken } = watchJournal(inner, 'the pool');
+  const { journal, problem, outage } = watchJournal(inner, 'the pool');
   const record = new Uint8Array(1);
   await journal.append(record);
   t.equal(problem(), undefined);
@@ -24,9 +24,9 @@ t.test('a journal is watched', async (t) => {
   fault = undefined;
   await journal.rewrite([]);
   t.equal(problem(), undefined, 'it works again');
-  t.notOk(isBroken());
+  t.equal(outage(), undefined);
   fault = new JournalBrokenError('out of use');
   await t.rejects(journal.append(record));
-  t.ok(isBroken());
+  t.equal(outage(), problem());
   t.match(problem(), /the pool cannot be written to disk before a restart: .*out of use/);
 });

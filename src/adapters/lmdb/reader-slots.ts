@@ -19,9 +19,8 @@ export class SamePidError extends Error {
   override name = 'SamePidError';
 
   constructor(folder: string, remedy = '') {
-    super(
-      `a process in another container has the store in ${folder} open and the same number as this one, ${process.pid}, so that LMDB cannot tell them apart${remedy}`,
-    );
+    const why = 'so that LMDB cannot tell them apart';
+    super(`a reader of the store in ${folder} has the number ${process.pid} too, ${why}${remedy}`);
   }
 }
 
@@ -67,7 +66,10 @@ export function requireNoTwin(folder: string): void {
   if (readersIn(folder).includes(process.pid)) throw new SamePidError(folder, WITHIN);
 }
 
-/** The same for who has opened it to write: LMDB has cleared the slots then, unless somebody else reads. */
+/**
+ * The same for who has opened it to write: LMDB has cleared the slots then, unless somebody else reads. It
+ * keeps a slot with this number also where its process was killed: who it was cannot be told.
+ */
 export function requireNoReadingTwin(folder: string, root: { readerList(): string }): void {
   const pids = [...root.readerList().matchAll(/^\s*(\d+)\s/gm)].map(([, pid]) => Number(pid));
   if (pids.includes(process.pid)) throw new SamePidError(folder);

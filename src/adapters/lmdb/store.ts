@@ -219,14 +219,14 @@ async function openFolder(options: LmdbOptions): Promise<Opened> {
     const environment = openEnvironment(options);
     try {
       requireNoReadingTwin(folder, environment.root);
+      // LMDB synchronises its file; the folder must be synchronised too, so that the file's name is
+      // durable.
+      syncFolder(folder);
+      return { lock, environment, mark, damaged, unclaim: claimSlots(folder) };
     } catch (cause) {
       await environment.root.close();
       throw cause;
     }
-    // LMDB synchronises its file; the folder must be synchronised too, so that the file's name is
-    // durable.
-    syncFolder(folder);
-    return { lock, environment, mark, damaged, unclaim: claimSlots(folder) };
   } catch (error) {
     lock.release();
     throw typed(folder, error);

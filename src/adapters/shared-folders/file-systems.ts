@@ -20,6 +20,11 @@ const SHARED = new Map<number, string>([
   [0x1021997, '9p'],
   [0xbd00bd0, 'Lustre'],
   [0x47504653, 'GPFS'],
+  [0x1161970, 'GFS2'],
+  [0x7461636f, 'OCFS2'],
+  [0x19830326, 'BeeGFS'],
+  [0x786f4256, 'VirtualBox folders'],
+  [0xbacbacbc, 'VMware folders'],
 ]);
 const FUSE = 0x65735546;
 

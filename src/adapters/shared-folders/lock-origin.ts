@@ -15,11 +15,13 @@ export interface Kernel {
 }
 
 const UNKNOWN = 'unknown';
+/** Before the first start of a system the file may hold a word. */
+const MACHINE_ID = /^[0-9a-f]{32}$/;
 const ORIGIN = /-([0-9a-f]{8})-([0-9a-f]{8}|unknown)$/;
 
 export const thisKernel = (): Kernel => ({
   boot: digestOf('/proc/sys/kernel/random/boot_id'),
-  machine: digestOf('/etc/machine-id'),
+  machine: digestOf('/etc/machine-id', MACHINE_ID),
   bootedAtMs: Date.now() - uptime() * 1000,
 });
 
@@ -36,10 +38,12 @@ export function isForeign(name: string, madeAtMs: number, here: Kernel): boolean
   return madeAtMs > here.bootedAtMs;
 }
 
-function digestOf(path: string): string | undefined {
+/** Undefined where the file is missing or holds something else. */
+function digestOf(path: string, format = /./): string | undefined {
   try {
     const text = readFileSync(path, 'utf8').trim();
-    return text === '' ? undefined : createHash('sha256').update(text).digest('hex').slice(0, 8);
+    if (!format.test(text)) return undefined;
+    return createHash('sha256').update(text).digest('hex').slice(0, 8);
   } catch {
     return undefined;
   }

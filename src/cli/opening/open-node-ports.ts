@@ -164,7 +164,7 @@ async function openStore(
     if (isOwn) throw cause;
     const remedy =
       cause instanceof SamePidError
-        ? 'end that command, and run such commands inside the container of the node (docker exec)'
+        ? 'end the commands that read this store, such as a backup, and run them inside the container of the node (docker exec)'
         : 'restore a backup, or choose another folder to fetch the chain again';
     throw StartError.ofFile(`chain in ${folder}`, 'data-directory', cause, remedy);
   }

@@ -1,8 +1,14 @@
 /** Creates the schema, and brings an earlier version of it up to date. */
 import { type Database, DatabaseError, type Queries } from '../../base/ports/database.ts';
-import { EXECUTED } from '../crawler/rows/described.ts';
 import { buildIndexes } from './build-indexes.ts';
-import { INDEXES, LATER_TABLES, REPLACED_INDEXES, TABLES, TEXT_INDEXES } from './tables.ts';
+import {
+  EXECUTED,
+  INDEXES,
+  LATER_TABLES,
+  REPLACED_INDEXES,
+  TABLES,
+  TEXT_INDEXES,
+} from './tables.ts';
 
 /** The indexes of this release, where they are missing. */
 const createIndexes = (options: SchemaOptions): string[] =>
@@ -53,10 +59,10 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
     await db.exec(LATER_TABLES);
     // Before those that they replace go: servers read all the while.
     await buildIndexes(db, indexesOf(options));
-    await atOnce(db, [
-      ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
-      SPONSORS_OF_CALLS,
-    ]);
+    await atOnce(
+      db, // Nobody reads once an index is being dropped, so that comes last.
+      [SPONSORS_OF_CALLS, ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`)],
+    );
   }
   return from;
 }

@@ -49,6 +49,9 @@ CREATE TABLE reorgs (
 CREATE UNIQUE INDEX txs_id ON txs (id);
 `;
 
+/** The type of the result of a contract. */
+export const EXECUTED = 105;
+
 /** Tables that earlier releases did not have. */
 export const LATER_TABLES = `
 CREATE TABLE IF NOT EXISTS miner_marks (

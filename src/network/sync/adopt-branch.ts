@@ -54,8 +54,8 @@ export class Branch {
     this.blocks.push(...portion);
     this.requireBounded();
     const verdict = await adopt(this.blocks);
-    if (verdict.kind === 'future') await this.adoptBefore(verdict.id);
-    this.isLate = verdict.kind === 'late' || verdict.kind === 'outvoted';
+    const kind = verdict.kind === 'future' ? await this.adoptBefore(verdict.id) : verdict.kind;
+    this.isLate = kind === 'late' || kind === 'outvoted';
     if (verdict.kind === 'not-better' || this.isLate) return;
     if (verdict.kind === 'unknown-parent') watch.unusable();
     this.requireAdopted(verdict);
@@ -67,11 +67,12 @@ export class Branch {
    * A clock that is behind by more than a round finds a block of the future in nearly each portion, and
    * what stands before that block is good.
    */
-  private async adoptBefore(future: Uint8Array): Promise<void> {
+  private async adoptBefore(future: Uint8Array): Promise<BranchOutcome['kind']> {
     const at = this.blocks.findIndex(({ block }) => equal(blockId(block), future));
-    if (at <= 0) return;
+    if (at <= 0) return 'future';
     const { kind } = await this.ports.adopt(this.blocks.slice(0, at));
     if (kind === 'adopted') this.ports.watch.adopted(at);
+    return kind;
   }
 
   private requireBounded(): void {

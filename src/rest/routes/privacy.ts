@@ -206,18 +206,26 @@ async function dataAt({ hash, policyId }: Place, http: HttpRequest, services: Se
   const isBare = services.settings.sdkCompatible || /^\s*text\/plain/.test(http.header('accept'));
   const { pieces, length } = await storage(services).data(hash, policyId);
   const [type, around] = isBare ? (['text/plain', ''] as const) : ([JSON_TYPE, '"'] as const);
-  const release = dataAnswers.tryAcquire(base64Length(length));
-  if (release === undefined) throw apiError('Overloaded');
+  const release = await dataAnswers.acquire(undefined, base64Length(length));
   try {
-    return new Answer(200, type, await encodeBase64(pieces, length, around), undefined, release);
+    const body = await encodeBase64(pieces, length, around);
+    // What a slow client has not taken by then, the server bounds with all its unsent answers.
+    const late = services.clock.after(DATA_HELD_MS_MAX, release);
+    const sent = (): void => {
+      late();
+      release();
+    };
+    return new Answer(200, type, body, undefined, sent);
   } catch (cause) {
     release();
     throw cause;
   }
 }
 
+const DATA_HELD_MS_MAX = 10_000;
+const DATA_WAITING_MAX = 64;
 /** Their bytes. They take the memory of the process, however many nodes it has. */
-const dataAnswers = new Semaphore(limits.dataAnswers);
+const dataAnswers = new Semaphore(limits.dataAnswers, { inAll: DATA_WAITING_MAX });
 
 const getData = route({
   method: 'GET',

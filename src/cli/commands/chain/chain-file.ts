@@ -81,9 +81,9 @@ export interface ChainFile {
 export async function readChainFile(path: string, scheme: ChainScheme): Promise<ChainFile> {
   const source = new Source(path);
   try {
-    const head = await source.take(HEAD_BYTES);
+    const head = await source.take(HEAD_BYTES, NO_CHAIN);
     const version = head && versionOf(head);
-    if (head === undefined || version === undefined) throw source.error('is no exported chain');
+    if (head === undefined || version === undefined) throw source.error(NO_CHAIN);
     const from = head.readInt32BE(MAGIC_BYTES + BLOCK_ID_BYTES);
     const end = version === 1 ? undefined : createHash(CHECKSUM).update(head);
     return {
@@ -144,11 +144,11 @@ function decoded(source: Source, bytes: Buffer, height: number, scheme: ChainSch
 }
 
 async function requireEnd(source: Source, last: number, checksum: Hash): Promise<void> {
-  const height = await source.take(4);
-  if (height === undefined) throw source.error('ends in the middle of its end mark');
+  const height = await source.take(4, IN_THE_END);
+  if (height === undefined) throw source.error(IN_THE_END);
   const expected = checksum.update(height).digest();
-  const found = await source.take(CHECKSUM_BYTES);
-  if (found === undefined) throw source.error('ends in the middle of its end mark');
+  const found = await source.take(CHECKSUM_BYTES, IN_THE_END);
+  if (found === undefined) throw source.error(IN_THE_END);
   const named = height.readInt32BE(0);
   if (named !== last) {
     throw source.error(`has blocks up to ${last}, but its end mark names ${named}`);
@@ -157,7 +157,9 @@ async function requireEnd(source: Source, last: number, checksum: Hash): Promise
   if ((await source.take(1)) !== undefined) throw source.error('goes on after its end mark');
 }
 
+const NO_CHAIN = 'is no exported chain';
 const IN_A_BLOCK = 'ends in the middle of a block';
+const IN_THE_END = 'ends in the middle of its end mark';
 
 /** The bytes of a file, or of stdin. */
 class Source {
@@ -178,14 +180,14 @@ class Source {
   }
 
   /** The next `count` bytes; undefined at the end of the file. */
-  async take(count: number): Promise<Buffer | undefined> {
+  async take(count: number, within = IN_A_BLOCK): Promise<Buffer | undefined> {
     const parts = [this.rest];
     let have = this.rest.length;
     while (have < count) {
       const { value, done } = await this.pieces.next();
       if (done === true) {
         if (have === 0) return undefined;
-        throw this.error(IN_A_BLOCK);
+        throw this.error(within);
       }
       parts.push(value);
       have += value.length;

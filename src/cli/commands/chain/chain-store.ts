@@ -17,9 +17,9 @@ import { tables } from '../../../ledger/tables.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import { openBlockchain } from '../../../node/open-blockchain.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
+import { requireOwnFileSystem } from '../../opening/require-own-file-system.ts';
 import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
-import { requireOwnFileSystem } from '../db/require-own-file-system.ts';
 import { requireSpace } from '../db/require-space.ts';
 
 export const chainFolder = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): string =>

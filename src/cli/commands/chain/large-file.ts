@@ -6,7 +6,7 @@ import { createWriteStream, renameSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ANY, statIfAny, takeAfter } from '../../../adapters/file-owner.ts';
+import { ANY, leave, leaveOpen, statIfAny, takeAfter } from '../../../adapters/file-owner.ts';
 import { placeOf } from '../../../adapters/files.ts';
 import { syncFolder } from '../../../adapters/folders.ts';
 import { CliError } from '../../terminal/exit.ts';
@@ -14,6 +14,9 @@ import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 
 const PORTION_BYTES = 1024 * 1024;
 const OWNER_ONLY = 0o600;
+/** The folder takes no new file, or the file cannot be replaced, as where it is mounted by itself. */
+const NO_REPLACING: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EBUSY', 'EROFS']);
+const STREAM = "; it takes the place of an older one at the end, and '-' writes to stdout instead";
 /** But for what the umask takes away. */
 const ANYBODY = 0o666;
 
@@ -26,8 +29,10 @@ export async function writeLargeFile(path: string, parts: Iterable<Uint8Array>):
     else if (old === undefined || old.isFile()) await replace(path, old, portions);
     else await pipeline(portions, createWriteStream(path));
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
-    throw new CliError(`'${path}' cannot be written: ${(cause as Error).message}`);
+    const { syscall, code = '', message } = cause as NodeJS.ErrnoException;
+    if (syscall === undefined) throw cause;
+    const fix = NO_REPLACING.has(code) ? STREAM : '';
+    throw new CliError(`'${path}' cannot be written: ${message}${fix}`);
   }
 }
 
@@ -40,10 +45,12 @@ async function replace(
   // Beside it, since a file takes the place of another on the same disk only.
   const part = temporaryFolder(`${path}.part-`);
   try {
+    leave(part.path);
     const temporary = join(part.path, basename(path));
     const file = await open(temporary, 'wx', old === undefined ? ANYBODY : OWNER_ONLY);
     try {
-      if (old !== undefined) takeAfter(file.fd, old, ANY);
+      if (old === undefined) leaveOpen(file.fd, temporary);
+      else takeAfter(file.fd, old, ANY);
       for (const portion of portions) await file.writeFile(portion);
       await file.sync();
     } finally {

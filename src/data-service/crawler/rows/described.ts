@@ -5,12 +5,12 @@
  */
 import { base58 } from '../../../base/base58.ts';
 import { isObject, type JsonObject } from '../../../base/json/json.ts';
+import { EXECUTED } from '../../schema/tables.ts';
 import { int64, objects, storableText, text, texts } from '../storable.ts';
 
 /** Stands for the native coin where an asset id is expected; `I` is no Base58 character. */
 export const NATIVE = 'NATIVE';
 const MESSAGE_CHARS_MAX = 4096;
-export const EXECUTED = 105;
 
 /** The asset that is moved or managed; undefined where there is none. */
 export function assetOf(type: number, tx: JsonObject): string | undefined {

@@ -1,8 +1,8 @@
 // What only one machine may write does not go to a file system of several, unless the operator says so.
 import t from 'tap';
-import { judgedFileSystem } from '../../../../src/adapters/shared-folders/file-systems.ts';
-import { requireOwnFileSystem } from '../../../../src/cli/commands/db/require-own-file-system.ts';
-import type { Config } from '../../../../src/node/config/settings.ts';
+import { judgedFileSystem } from '../../../src/adapters/shared-folders/file-systems.ts';
+import { requireOwnFileSystem } from '../../../src/cli/opening/require-own-file-system.ts';
+import type { Config } from '../../../src/node/config/settings.ts';
 
 const NFS = judgedFileSystem(0x6969);
 const FUSE = judgedFileSystem(0x65735546);

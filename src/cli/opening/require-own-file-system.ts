@@ -1,7 +1,7 @@
 /** Whether a folder may hold what only one process may write. */
-import { type FileSystem, fileSystemOf } from '../../../adapters/shared-folders/file-systems.ts';
-import { StartError } from '../../../base/faults/start-error.ts';
-import type { Config } from '../../../node/config/settings.ts';
+import { type FileSystem, fileSystemOf } from '../../adapters/shared-folders/file-systems.ts';
+import { StartError } from '../../base/faults/start-error.ts';
+import type { Config } from '../../node/config/settings.ts';
 
 /**
  * The name of a file system that other machines may have too, where it is taken nevertheless. Throws StartError.
