@@ -5,10 +5,10 @@
  * releases it, a reused process id cannot be mistaken for the holder, and it works between
  * containers that share a folder, where process ids and abstract sockets do not.
  *
- * Every process listens under a name of its own that is never used again, and then looks for
- * others. So of two processes that start together at least one sees the other. A socket without a
- * listener can be deleted, since its name never belongs to another process. A file system that several machines share
- * is the exception: a socket of another kernel never answers, so its lock stays.
+ * Every process listens under a name of its own that is never used again, and then looks for others.
+ * So of two processes that start together at least one sees the other. A socket without a listener
+ * can be deleted, since its name never belongs to another process. A file system that several
+ * machines share is the exception: a socket of another kernel never answers, so its lock stays.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';

@@ -6,7 +6,10 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { leave, missingFolders } from './file-owner.ts';
 
-/** Makes a folder and the missing folders above it. Root leaves them to the owner of the one that was there. */
+/**
+ * Makes a folder and the missing folders above it. Root leaves them to the owner of the one that was
+ * there.
+ */
 export function makeFolder(path: string, mode?: number): void {
   const missing = missingFolders(path);
   const first = mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });

@@ -1,9 +1,9 @@
 /**
  * The keys of a node that a signer holds (docs/protocol/signer.md), as the node sees them.
  *
- * Invariants: one connection at a time; a question gets one answer or fails within its time; what was asked when
- * a connection broke is asked again on the next one, since a signer gives the same bytes the same signature;
- * a signature leaves here only where it is right.
+ * Invariants: one connection at a time; a question gets one answer or fails within its time; what
+ * was asked when a connection broke is asked again on the next one, since a signer gives the same
+ * bytes the same signature; a signature leaves here only where it is right.
  */
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports/clock.ts';
@@ -151,7 +151,10 @@ export class RemoteKeys implements KeyHolder {
     throw apiError('SignerAway');
   }
 
-  /** Asks for the keys again. Who asks meanwhile waits for the question after. Rejects with SignerAway. */
+  /**
+   * Asks for the keys again. Who asks meanwhile waits for the question after. Rejects with
+   * SignerAway.
+   */
   refresh(): Promise<void> {
     if (this.refreshing === undefined) {
       this.refreshing = this.askAgain().finally(() => {

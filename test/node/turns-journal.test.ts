@@ -58,8 +58,10 @@ t.test(
 
     breakFile(path);
     await until(() => whole.log.of('miner.no-journal').length > 0);
+    // A block whose turn was noted before may have come meanwhile.
+    const stopped = height();
     await whole.clock.advance(3 * ROUND_MS);
-    t.equal(height(), 2);
+    t.equal(height(), stopped);
     t.strictSame(await scraped(), { healthy: '0', miner: 'no-journal' });
     for (const kind of ['live', 'ready'] as const) {
       const { status, reasons } = await health(kind);
@@ -83,8 +85,8 @@ t.test('a journal without room is tried again', async (t) => {
   isFull = true;
   await until(() => whole.log.of('miner.failed').length > 0);
   t.equal(height(), 1);
-  t.match(await health('live'), { status: 503, reasons: [{ code: 'miner-journal' }] });
-  t.equal((await scraped()).healthy, '0');
+  t.match(await health('live'), { status: 200 }, 'a restart would not help');
+  t.equal((await scraped()).healthy, '1');
   isFull = false;
   await until(() => height() === 2);
   t.strictSame(await health('live'), { status: 200, reasons: [] });

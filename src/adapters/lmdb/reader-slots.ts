@@ -1,9 +1,11 @@
 /**
- * Who reads a store, as its lock file says. LMDB tells processes apart by their numbers, and two containers may have the
- * same number: the second process waits for ten seconds, and fails with errors that name no reason.
+ * Who reads a store, as its lock file says. LMDB tells processes apart by their numbers, and two
+ * containers may have the same number: the second process waits for ten seconds, and fails with
+ * errors that name no reason.
  *
- * The layout is that of `MDB_txninfo` in mdb.c: the number of slots that have been in use at byte 16, and at the
- * end of the file one slot of 64 bytes for each reader, with the number of its process at byte 8.
+ * The layout is that of `MDB_txninfo` in mdb.c: the number of slots that have been in use at byte
+ * 16, and at the end of the file one slot of 64 bytes for each reader, with the number of its
+ * process at byte 8.
  */
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,8 +60,9 @@ export function claimSlots(folder: string): () => void {
 }
 
 /**
- * Throws SamePidError where a process with the number of this one has a slot, which may be one that was killed. To be
- * called before LMDB opens the folder: whoever reads the lock file and closes it gives up the locks of its process.
+ * Throws SamePidError where a process with the number of this one has a slot, which may be one that
+ * was killed. To be called before LMDB opens the folder: whoever reads the lock file and closes it
+ * gives up the locks of its process.
  */
 export function requireNoTwin(folder: string): void {
   if (ours.has(realpathSync(folder))) return;
@@ -67,8 +70,9 @@ export function requireNoTwin(folder: string): void {
 }
 
 /**
- * The same for who has opened it to write: LMDB has cleared the slots then, unless somebody else reads. It
- * keeps a slot with this number also where its process was killed: who it was cannot be told.
+ * The same for who has opened it to write: LMDB has cleared the slots then, unless somebody else
+ * reads. It keeps a slot with this number also where its process was killed: who it was cannot be
+ * told.
  */
 export function requireNoReadingTwin(folder: string, root: { readerList(): string }): void {
   const pids = [...root.readerList().matchAll(/^\s*(\d+)\s/gm)].map(([, pid]) => Number(pid));

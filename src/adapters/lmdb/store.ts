@@ -2,11 +2,12 @@
  * The store on disk: one LMDB environment, one sub-database for each table.
  *
  * Invariants: the file is checked in full (check.ts) before it is opened, or in the background where
- * a mark vouches for it (check-mark.ts); the checksum of a row is checked whenever it is read; a write that resolved has been synchronised to disk, and a crash leaves the
- * state before or after a whole write; all reads use one read transaction, which is renewed only
- * when a write has been acknowledged, so the view does not change between two writes; results are
- * copies, since the binding's fast getter reuses its buffer; the process holds the folder's lock
- * for as long as the store is open.
+ * a mark vouches for it (check-mark.ts); the checksum of a row is checked whenever it is read; a
+ * write that resolved has been synchronised to disk, and a crash leaves the state before or after a
+ * whole write; all reads use one read transaction, which is renewed only when a write has been
+ * acknowledged, so the view does not change between two writes; results are copies, since the
+ * binding's fast getter reuses its buffer; the process holds the folder's lock for as long as the
+ * store is open.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Which folders more than one machine can have open. The locks of a node hold within one kernel only. */
+/**
+ * Which folders more than one machine can have open. The locks of a node hold within one kernel
+ * only.
+ */
 import { statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * Under which kernel a lock was made, as a part of its name. Nobody answers on the socket of another kernel, whether its
- * process lives or not.
+ * Under which kernel a lock was made, as a part of its name. Nobody answers on the socket of another
+ * kernel, whether its process lives or not.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -9,7 +9,10 @@ export class StartError extends Error {
     super(`${part} (${settings}): ${reasonOf(cause)}; ${remedy}`, { cause });
   }
 
-  /** Of a file or folder. Where the system refuses access, its content may be sound: nothing is to replace it. */
+  /**
+   * Of a file or folder. Where the system refuses access, its content may be sound: nothing is to
+   * replace it.
+   */
   static ofFile(part: string, settings: string, cause: unknown, remedy: string): StartError {
     const isRefused = chainOf(cause).some(({ code }) => ACCESS.has(String(code)));
     return new StartError(part, settings, cause, isRefused ? REMEDY_ACCESS : remedy);

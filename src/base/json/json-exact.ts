@@ -1,7 +1,7 @@
 /**
- * A reader for JSON with long integers. It gives what JSON.parse gives, except that integer
- * literals beyond ±(2^53−1), also such as 9007199254740993.0, become `bigint`. Its time is proportional to the length of the text. It
- * refuses values that are nested deeper than its caller allows.
+ * A reader for JSON with long integers. It gives what JSON.parse gives, except that integer literals
+ * beyond ±(2^53−1), also such as 9007199254740993.0, become `bigint`. Its time is proportional to
+ * the length of the text. It refuses values that are nested deeper than its caller allows.
  */
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;

@@ -1,11 +1,11 @@
 /**
  * JSON whose integers never lose a digit.
  *
- * Reading: an integer literal beyond ±(2^53−1), with or without `.0`, becomes a `bigint`, everything else is what
- * JSON.parse gives. JSON.parse reads all texts without sixteen digits in a row. `json-exact.ts`
- * reads the others, because JSON.parse with a reviver takes a microsecond for every value. Both
- * take time in proportion to the text and refuse values nested deeper than `DEPTH_MAX`. Writing: a
- * `bigint` is printed as a bare integer.
+ * Reading: an integer literal beyond ±(2^53−1), with or without `.0`, becomes a `bigint`, everything
+ * else is what JSON.parse gives. JSON.parse reads all texts without sixteen digits in a row.
+ * `json-exact.ts` reads the others, because JSON.parse with a reviver takes a microsecond for every
+ * value. Both take time in proportion to the text and refuse values nested deeper than `DEPTH_MAX`.
+ * Writing: a `bigint` is printed as a bare integer.
  */
 import { withoutStack } from '../faults/expected-error.ts';
 import { parseExactly, TooManyValues } from './json-exact.ts';

@@ -4,8 +4,8 @@ import { StartError } from '../../base/faults/start-error.ts';
 import type { Config } from '../../node/config/settings.ts';
 
 /**
- * The name of a file system that other machines may have too, where it is taken nevertheless. Throws StartError.
- * `found`: for tests.
+ * The name of a file system that other machines may have too, where it is taken nevertheless. Throws
+ * StartError. `found`: for tests.
  */
 export function requireOwnFileSystem(
   { storage }: Pick<Config, 'storage'>,

@@ -75,7 +75,7 @@ t.test('a command beside the node', { skip }, async (t) => {
   const command = contained('openReading', folder);
   t.match(
     await said(command),
-    /^SamePidError: .* same number as this one, 1, .*: run this inside the container of the node/,
+    /^SamePidError: .* has the number 1 too, .*: run this inside the container of the node/,
   );
   await end(command);
   const outside = await openReading({ folder, tables });
@@ -88,7 +88,7 @@ t.test('a node beside a command', { skip }, async (t) => {
   const command = contained('openReading', folder);
   t.equal(await said(command), 'open');
   const node = contained('openLmdbStore', folder);
-  t.match(await said(node), /^SamePidError: .* same number as this one, 1, /);
+  t.match(await said(node), /^SamePidError: .* has the number 1 too, /);
   await end(node);
   await end(command);
   const later = contained('openLmdbStore', folder);
