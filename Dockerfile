@@ -20,7 +20,7 @@ RUN groupadd --gid 10001 platform-node \
 COPY --from=package /package /
 # Health checks of compose files call `node`. Without heaps of glibc for each thread: see "i: memory" in
 # docs/performance.md.
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NODE_OPTIONS="--v8-pool-size=0 --disable-sigusr1" \
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NODE_OPTIONS=--v8-pool-size=0 \
     PATH=/usr/lib/platform-node/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 USER 10001:10001
 WORKDIR /var/lib/platform-node

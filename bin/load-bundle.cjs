@@ -24,6 +24,9 @@ const isAlone = !/--(import|require|loader|experimental-loader)\b|(^| )-r /.test
   process.env.NODE_OPTIONS ?? '',
 );
 
+// Until the program takes the signal, Node would open a debugger, which obeys any user of the machine.
+if (isMainThread) process.on('SIGUSR1', () => undefined);
+
 if (isAlone) {
   const bundle = isMainThread ? (keptBundle() ?? madeBundle()) : getEnvironmentData(KEY);
   if (bundle !== undefined) run(bundle);

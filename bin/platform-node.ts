@@ -2,8 +2,8 @@
 /** Entry of the `platform-node` command: passes the command line to src/cli/program.ts. */
 import { run } from '../src/cli/program.ts';
 
-// By default Node opens a debugger, which obeys any user of the machine. Only some ways to start this
-// program have the flag against it.
+// By default Node opens a debugger, which obeys any user of the machine. Its flag against that blocks the
+// signal for the whole process, so that nothing could take it.
 process.on('SIGUSR1', () => undefined);
 
 // A reader that closes the pipe early (head, less) is no failure of ours.

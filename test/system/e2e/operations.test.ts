@@ -45,11 +45,11 @@ t.test('metrics of a node at work', async (t) => {
   const text = await read();
   const value = (name: string, labels = ''): number =>
     Number(new RegExp(`^${name}${labels.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
-  // Nothing to count without peers, votes, store of confidential data, engine, listeners and threads.
+  // Nothing to count without peers, votes, store of confidential data, engine, signer, listeners and threads.
   const { peerMessages, peerBytes, offences, privateRefused, privateQueue } = metricTable;
   const { contractRuns, contractsRunning, engineWorks, threadDelay, eventReadersEnded } =
     metricTable;
-  const { certificateEnd } = metricTable;
+  const { certificateEnd, privateBytes, signerUp } = metricTable;
   const idle = [
     peerMessages,
     peerBytes,
@@ -61,6 +61,8 @@ t.test('metrics of a node at work', async (t) => {
     engineWorks,
     threadDelay,
     certificateEnd,
+    privateBytes,
+    signerUp,
     eventReadersEnded,
   ];
   const votes = Object.values(metricTable).filter(({ name }) => name.startsWith('node_finality_'));

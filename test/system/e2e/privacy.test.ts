@@ -89,7 +89,17 @@ function filesWith({ config }: NetworkNode, bytes: Buffer): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((file) => holds(readFileSync(file), bytes));
+    .filter((file) => holds(contentOf(file), bytes));
+}
+
+/** A file that is replaced meanwhile is no longer there. */
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    return Buffer.alloc(0);
+  }
 }
 
 const big = randomBytes(20 * MIB);

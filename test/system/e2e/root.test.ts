@@ -134,8 +134,8 @@ t.test('what root makes before the first start locks nobody out', { skip }, asyn
 
 t.test('who may not read the files is told to make them readable', { skip }, async (t) => {
   const { config, dir } = await networkFolder(t);
-  const hash = await run(['chain', 'hash', config]);
-  t.equal(hash.code, 0, hash.stderr);
+  const made = await run(['finality', 'init', config]);
+  t.equal(made.code, 0, made.stderr);
   for (const name of ['.', ...readdirSync(dir), 'data/chain']) {
     chownSync(join(dir, name), UID, GID);
   }
