@@ -71,8 +71,10 @@ t.test('scenario 93: nobody has it for 24 attempts, then somebody', async (t) =>
     await ask();
     return false;
   });
+  // Lost items have their turn every ten minutes, which may have been just now.
+  const missing = (await held(b, policyId, second)) === undefined ? 1 : 0;
   const restarted = await b.node.services.privacy!.sync(policyId);
-  t.strictSame(restarted, { restarted: 1 }, 'forceSync counts what is missing');
+  t.strictSame(restarted, { restarted: missing }, 'forceSync counts what is missing');
   await network.until('the other', async () => (await held(b, policyId, second)) !== undefined);
 });
 

@@ -51,7 +51,8 @@ export interface Members extends Cluster {
 
 /** Steps so small that no limit of the exchange passes while the disk is busy. */
 const STEP_MS = 20;
-const STEPS_MAX = 30_000;
+/** Where one passes nevertheless, a member is left alone for ten minutes: twice as long. */
+const STEPS_MAX = 60_000;
 
 export async function members(scope: Scope, options: ClusterOptions): Promise<Members> {
   const network = await cluster(scope, options);
