@@ -131,8 +131,7 @@ t.test('sponsors', async (t) => {
   await pool.submit(inGold(2));
   await t.rejects(pool.submit(inGold(3)), NO_FUNDS, 'strangers hinder one another');
   const own = pays(sponsor, alice, FEE, at);
-  await pool.submit(own);
-  t.pass('and not the sponsor');
+  await t.resolves(pool.submit(own), 'and not the sponsor');
   pool.removeMined([own, inGold(1), inGold(2)]);
   await pool.submit(own);
   await t.rejects(pool.submit(inGold(4)), NO_FUNDS, 'whose own entries come first');

@@ -60,7 +60,8 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
     // Before those that they replace go: servers read all the while.
     await buildIndexes(db, indexesOf(options));
     await atOnce(
-      db, // Nobody reads once an index is being dropped, so that comes last.
+      db,
+      // Nobody reads once an index is being dropped, so that comes last.
       [SPONSORS_OF_CALLS, ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`)],
     );
   }
