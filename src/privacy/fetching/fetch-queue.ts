@@ -55,6 +55,8 @@ interface Job {
   /** Undefined while the item is being fetched or queued. */
   cancelWait: (() => void) | undefined;
   running: boolean;
+  /** Wanted or announced during an attempt, which may have looked before: another one follows. */
+  retry: boolean;
   dropped: boolean;
 }
 
@@ -113,14 +115,14 @@ export class FetchQueue {
     const job = this.enlist(item, 'new', 0);
     if (job === undefined) return;
     if (job.failures >= this.options.attemptsMax - 1) job.failures = 0;
-    if (job.cancelWait !== undefined) this.lineUp(job);
+    this.hasten(job);
   }
 
   /** Tries an item at once that waits for its next attempt, in memory or on disk. */
   retryNow(item: ItemId): void {
     const job = this.jobs.get(itemKey(item));
     if (job === undefined && this.deps.backlog.isPending(item)) this.enlist(item, 'new', 0);
-    if (job?.cancelWait !== undefined) this.lineUp(job);
+    if (job !== undefined) this.hasten(job);
   }
 
   retryAllNow(isNearer: (item: ItemId) => boolean): void {
@@ -190,6 +192,11 @@ export class FetchQueue {
     else job.cancelWait = this.deps.clock.after(delayMs, () => this.lineUp(job));
   }
 
+  private hasten(job: Job): void {
+    job.retry = job.running;
+    if (job.cancelWait !== undefined) this.lineUp(job);
+  }
+
   private lineUp(job: Job): void {
     if (job.running || job.dropped || this.stopped) return;
     job.cancelWait?.();
@@ -210,10 +217,12 @@ export class FetchQueue {
   private async run(job: Job): Promise<void> {
     const { kind } = job;
     job.running = true;
+    job.retry = false;
     const outcome = await this.deps.fetch(job.item).catch((cause) => this.failed(cause));
     this.lines.finish(kind);
     job.running = false;
-    if (!job.dropped && !this.stopped) this.settle(job, outcome, kind);
+    if (job.retry) this.lineUp(job);
+    else if (!job.dropped && !this.stopped) this.settle(job, outcome, kind);
     this.pump();
   }
 
@@ -297,6 +306,7 @@ function newJob(key: string, kind: Kind, failures: number): Job {
     due: 0,
     cancelWait: undefined,
     running: false,
+    retry: false,
     dropped: false,
   };
 }

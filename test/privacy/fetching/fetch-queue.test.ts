@@ -27,17 +27,24 @@ function opened(rows = createMemoryStore()) {
   const backlog = new Backlog({ store: rows, clock, log: quiet });
   const held = new Set<string>();
   const tried = new Set<string>();
+  let taking = Promise.resolve();
   const queue = new FetchQueue(options, {
     ...{ backlog, clock, random, log: quiet, onLost: () => {} },
     async fetch(item) {
       tried.add(itemKey(item));
-      return held.has(itemKey(item)) ? 'settled' : 'missing';
+      const outcome = held.has(itemKey(item)) ? 'settled' : 'missing';
+      await taking;
+      return outcome;
     },
   });
   return {
     ...{ rows, queue, backlog },
     hold: (all: readonly ItemId[]) => {
       for (const item of all) held.add(itemKey(item));
+    },
+    /** How long an attempt takes. */
+    slow: (promise: Promise<void>) => {
+      taking = promise;
     },
     triedOf: (all: readonly ItemId[]) => all.filter((item) => tried.has(itemKey(item))).length,
     /** As many blocks would. */
@@ -126,4 +133,32 @@ t.test('the rest of a long policy follows when its holder is there', async (t) =
   }
   t.equal(at.triedOf(all), DEAD);
   await at.queue.stop();
+});
+
+t.test('an item that is wanted or announced during an attempt is tried again', async (t) => {
+  for (const kind of ['retryNow', 'want'] as const) {
+    for (const isHeld of [true, false]) {
+      const at = opened();
+      await at.queue.start();
+      const [item] = items(1, 1) as [ItemId];
+      if (isHeld) at.hold([item]);
+      let end = (): void => {};
+      const taking = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      at.slow(taking);
+      at.queue.add(item, 0);
+      t.equal(at.triedOf([item]), 1, 'an attempt, which has looked already');
+      at.forgetTries();
+      at.queue[kind](item);
+      t.equal(at.triedOf([item]), 0, 'no two at a time');
+      end();
+      await at.queue.idle();
+      t.equal(at.triedOf([item]), 1, `${kind}, ${isHeld ? 'held' : 'missing'}`);
+      at.forgetTries();
+      await at.queue.idle();
+      t.equal(at.triedOf([item]), 0, 'once');
+      await at.queue.stop();
+    }
+  }
 });
