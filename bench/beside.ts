@@ -114,9 +114,11 @@ async function reads(notes: string[]): Promise<string[]> {
     const set = [UNCHANGED, `data-directory=${data}`];
     return startNode({ dir, config: folder.config }, { checkout, set });
   });
-  const contenders = nodes.flatMap((node, i) =>
+  const [own, their] = nodes.map((node, i) =>
     readers(bench, node, made).map((reader) => named(reader, i)),
-  );
+  ) as [Contender[], Contender[]];
+  // Whoever is compared runs one after the other.
+  const contenders = own.flatMap((reader, i) => [reader, their[i]!]);
   const rounds = await bench.measure(contenders, notes);
   await Promise.all(nodes.map((node) => node.stop()));
   return ['balance', 'transaction', 'header'].map((name) => compared(rounds, name));

@@ -1,7 +1,8 @@
 /**
  * Interleaved measuring (performance.md#measuring): every round runs all contenders once, one after
- * the other, so that a slow phase of the machine slows both sides of a ratio. A run does not count
- * when other programs keep the machine busy.
+ * the other, so that a slow phase of the machine slows both sides of a ratio. Every other round runs
+ * them in the reverse order, because whoever runs first finds the machine cooler, or its caches
+ * emptier. A run does not count when other programs keep the machine busy.
  */
 import type { Contender, Sample } from './contender.ts';
 import { foreignShare, readCpu } from './cpu.ts';
@@ -41,7 +42,8 @@ export async function interleave(
   for (const { name } of contenders) samples.set(name, []);
   let dropped = 0;
   for (let round = 0; round < rounds * ATTEMPTS_FACTOR; round++) {
-    for (const contender of contenders) {
+    const order = round % 2 === 0 ? contenders : contenders.toReversed();
+    for (const contender of order) {
       if (!evenBusy) await quietMoment();
       const before = readCpu();
       const sample = await contender.run(ms);
