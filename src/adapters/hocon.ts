@@ -6,10 +6,10 @@
  * replaced by components that refuse. The parser rounds unquoted integers above 2^53, so the caller
  * rejects every number that is an unsafe integer.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Mutex } from '../concurrency/mutex.ts';
 
 interface Source {
   readonly context: { readonly url: URL };
@@ -40,10 +40,17 @@ const REFUSED = {
   ],
 } as const;
 
+const OPTIONS = { strict: true, required: true, builder: 'config', encoding: 'utf8' } as const;
+
 let loaded: Parser | undefined;
 
-/** Files that are read in this parse, the first one included. */
-const reads = new AsyncLocalStorage<Set<string>>();
+/**
+ * One file at a time, with what it includes. To follow each parse by AsyncLocalStorage would make
+ * every promise and callback of the process slower for good.
+ */
+const parses = new Mutex();
+/** Files that are read in the parse under way, the first one included. */
+let read = new Set<string>();
 
 // Loaded on first use, so that `--help` stays fast.
 function parser(): Parser {
@@ -55,7 +62,7 @@ function parser(): Parser {
   };
   const noting = class extends FileSource {
     override onLoadFile(): Promise<unknown> {
-      reads.getStore()?.add(fileURLToPath(this.context.url.href));
+      read.add(fileURLToPath(this.context.url.href));
       return super.onLoadFile();
     }
   };
@@ -81,8 +88,7 @@ function parser(): Parser {
 
 /** Parses a file; includes are relative to it. Throws Error with the parser's reason. */
 export async function parseHoconFile(path: string): Promise<unknown> {
-  const url = pathToFileURL(path).href;
-  return parser().parse({ url, strict: true, required: true, builder: 'config', encoding: 'utf8' });
+  return (await parseNoting(path)).tree;
 }
 
 /** The files that a configuration includes, as absolute paths; also those that do not exist. */
@@ -101,10 +107,13 @@ export async function parseWithMissing(
 async function parseNoting(
   path: string,
 ): Promise<{ readonly tree: unknown; readonly includes: readonly string[] }> {
-  const read = new Set<string>();
-  const tree = await reads.run(read, () => parseHoconFile(path));
-  read.delete(fileURLToPath(pathToFileURL(path)));
-  return { tree, includes: [...read] };
+  return parses.run(async () => {
+    read = new Set();
+    const url = pathToFileURL(path);
+    const tree = await parser().parse({ ...OPTIONS, url: url.href });
+    read.delete(fileURLToPath(url));
+    return { tree, includes: [...read] };
+  });
 }
 
 /** The parser looks for a name without one of these with each of them too. */
