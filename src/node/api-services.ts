@@ -49,6 +49,7 @@ export function apiServices(config: Config, ports: NodePorts, parts: NodeParts):
     keyFilters: parts.keyFilters,
     contractKeyFilters: parts.contractKeyFilters,
     view: blockchain.view,
+    tip: () => blockchain.tip(),
     height: () => blockchain.tip().height,
     snapshot: (rowsMax) => snapshotOf(blockchain, store, rowsMax),
     rules,

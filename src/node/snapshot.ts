@@ -16,10 +16,11 @@ export function snapshotOf(
 ): Snapshot {
   const frozen = store.snapshot();
   const { view } = blockchain;
-  const { height } = blockchain.tip();
+  const tip = blockchain.tip();
   return {
     view: viewOf(counted(frozen, rowsMax), view.scheme),
-    height: () => height,
+    tip: () => tip,
+    height: () => tip.height,
     release: frozen.release,
   };
 }

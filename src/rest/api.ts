@@ -38,8 +38,8 @@ export const mountNode = (
 
 /** Services that read the state of this moment. */
 export function frozen(services: Services, rowsMax: number): Frozen<Services> {
-  const { view, height, release } = services.snapshot(rowsMax);
-  return { services: { ...services, view, height }, release };
+  const { release, ...chain } = services.snapshot(rowsMax);
+  return { services: { ...services, ...chain }, release };
 }
 
 export const nodeDescription = (version: string): Description => ({

@@ -37,9 +37,9 @@ export function createInternalApi(
       throw error;
     }
   };
-  const { view, height } = services;
+  const { view, tip, height } = services;
   // A long answer reads the state of its execution, and no copy of the chain.
-  const snapshot = () => ({ view, height, release: () => {} });
+  const snapshot = () => ({ view, tip, height, release: () => {} });
   return mountNode(internalRoutes(find), { ...services, snapshot }, guard);
 }
 
@@ -73,14 +73,14 @@ function answerOf(route: AnyRoute<Services>): InExecution {
   const handle = route.handle as (request: Request, services: Services) => unknown;
   return (request, execution, services) => {
     const { view } = execution;
-    const { contractKeyFilters: keyFilters } = services;
+    const { tip, contractKeyFilters: keyFilters } = services;
     const height = (): number => execution.height;
     const client = base58.encode(execution.txId);
     const within: Services = {
       ...services,
       view,
       height,
-      snapshot: () => ({ view, height, release: () => {} }),
+      snapshot: () => ({ view, tip, height, release: () => {} }),
       keyFilters: {
         open: (pattern) => keyFilters.open(pattern, client),
         inTurn: (_client, work) => keyFilters.inTurn(client, work),

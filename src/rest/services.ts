@@ -9,6 +9,7 @@ import type { KeyFilters } from '../base/ports/patterns.ts';
 import type { Random } from '../base/ports/random.ts';
 import type { Verifier } from '../base/ports/verifier.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features/feature-activation.ts';
+import type { Tip } from '../chain/tip.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { Statuses } from '../contracts/statuses/statuses.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
@@ -30,6 +31,8 @@ import type { AccessKeys } from './access-keys.ts';
 /** The chain at one height: the committed head, or a frozen state. */
 export interface ChainView {
   readonly view: LedgerView;
+  /** The last block; another object once it is another block. */
+  tip(): Tip;
   /** Height of the last block. */
   height(): number;
 }

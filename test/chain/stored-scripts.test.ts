@@ -109,7 +109,15 @@ t.test('in the chain', async (t) => {
   const placed = { ...headerRowAt(view, HEIGHT)!, height: HEIGHT };
   const settings = { sdkCompatible: true } as never;
   const consensus = { type: 'poa' } as never;
-  const services = { view, scheme, settings, rules, consensus, height: () => HEIGHT } as never;
+  const services = {
+    view,
+    scheme,
+    settings,
+    rules,
+    consensus,
+    tip: () => ({ height: HEIGHT }),
+    height: () => HEIGHT,
+  } as never;
   // It reads what is older than itself.
   const history = new ScriptHistory({ blocks: 5, ms: 0 }, at.blockchain, at.clock);
   history.start();

@@ -8,12 +8,12 @@ import { equal } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import type { StoreWrite } from '../../base/ports/store.ts';
 import { headerHash } from '../../block/header.ts';
+import { decodeHeaderRow } from '../../block/header-row.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { decodeFinalProof, type FinalProof } from '../../finality/proofs/final-proof.ts';
-import { readVote, VOTE_BYTES } from '../../finality/votes/vote.ts';
+import { type Checkpoint, readVote, VOTE_BYTES } from '../../finality/votes/vote.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
-import { meta } from '../../ledger/tables.ts';
-import { headerRowAt } from '../store/stored-blocks.ts';
+import { headers, meta } from '../../ledger/tables.ts';
 
 /**
  * Blocks above the final one that are given up at most. A longer branch has to be fetched whole before it is better, and
@@ -51,12 +51,28 @@ export function storedFinalProof(view: LedgerView, scheme: ChainScheme): FinalPr
 /** Its height; 0 where there is none. Without the votes behind it: each answer about a block asks for this. */
 export const finalFloor = (view: LedgerView): number => ownHeight(view, view.get(meta, NAME));
 
+interface Made {
+  /** The row of the header. */
+  readonly row: Uint8Array;
+  readonly source: Checkpoint;
+  readonly isOwn: boolean;
+}
+
+/** By the bytes of the proof. The view gives the same object for the same row. */
+const made = new WeakMap<Uint8Array, Made>();
+
 /** Of the block that a proof makes final; 0 where the own chain does not have it. */
 function ownHeight(view: LedgerView, proof: Uint8Array | undefined): number {
-  const source = proof && readVote(proof.slice(0, VOTE_BYTES), view.scheme).source;
-  const row = source && headerRowAt(view, source.height);
-  if (source === undefined || row === undefined) return 0;
-  return equal(headerHash(row.header, view.scheme), source.id) ? source.height : 0;
+  if (proof === undefined) return 0;
+  const before = made.get(proof);
+  const source = before?.source ?? readVote(proof.slice(0, VOTE_BYTES), view.scheme).source;
+  const row = view.get(headers, source.height);
+  if (row === undefined) return 0;
+  if (before?.row === row) return before.isOwn ? source.height : 0;
+  const { header } = decodeHeaderRow(row, view.scheme);
+  const isOwn = equal(headerHash(header, view.scheme), source.id);
+  made.set(proof, { row, source, isOwn });
+  return isOwn ? source.height : 0;
 }
 
 /** Throws ApiError where the block at the floor would be taken back. */
