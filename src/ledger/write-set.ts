@@ -17,6 +17,11 @@ export interface Row extends Change {
 // The journal's mark for a row that did not exist before.
 const NEW = Symbol('new');
 
+/** So few rows are found sooner one after the other than in a Map. */
+const FEW = 8;
+/** So few new keys are inserted sooner than sorted. */
+const FEW_NEW = 16;
+
 export class WriteSet {
   /** Changed keys. */
   size = 0;
@@ -69,15 +74,19 @@ export class WriteSet {
     return this.journalRows.slice(mark);
   }
 
-  changesSince(mark: number): Iterable<Change> {
+  changesSince(mark: number): readonly Change[] {
     const { journalRows, journalValues } = this;
-    const atMark = new Map<WrittenRow, unknown>();
+    const seen = journalRows.length - mark > FEW ? new Set<WrittenRow>() : undefined;
+    const changes: Change[] = [];
     for (let i = mark; i < journalRows.length; i++) {
       const row = journalRows[i]!;
+      if (seen === undefined ? journalRows.indexOf(row, mark) < i : seen.has(row)) continue;
+      seen?.add(row);
+      const { table, key, after } = row;
       const value = journalValues[i];
-      if (!atMark.has(row)) atMark.set(row, value === NEW ? row.before : value);
+      changes.push({ table, key, before: value === NEW ? row.before : value, after });
     }
-    return Array.from(atMark, ([{ table, key, after }, before]) => ({ table, key, before, after }));
+    return changes;
   }
 
   revert(mark: number): void {
@@ -103,11 +112,6 @@ export interface RowRange {
   /** Whoever takes them ends them with `return`: until then each change of the rows costs a copy. */
   readonly rows: RowsBetween;
 }
-
-/** So few rows are found sooner one after the other than in a Map. */
-const FEW = 8;
-/** So few new keys are inserted sooner than sorted. */
-const FEW_NEW = 16;
 
 /**
  * The written rows of one table. A trial writes two or three rows and takes them back, and a Map
