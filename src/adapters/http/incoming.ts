@@ -2,37 +2,10 @@
  * A request over the native parser's buffer. Each read calls native code, so it happens on demand.
  * `detach` copies what a handler may still need once the buffer is gone.
  */
-import { randomUUID } from 'node:crypto';
 import { withoutStack } from '../../base/faults/expected-error.ts';
 import type { HttpRequest, HttpRoute } from '../../base/ports/http.ts';
 import { LazyAbort } from '../../concurrency/lazy-abort.ts';
 import type { Request, Response } from './app.ts';
-
-const TRACE_CHARS = 55;
-/** Version, trace, parent and flags (W3C Trace Context). */
-const TRACE = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-/**
- * The id of a request. Where the client is part of a trace it is the id of that trace, so that one
- * word finds the lines of all programs that took part. What is no trace is not used.
- */
-export function idOf(request: Request): string {
-  const trace = request.getHeader('traceparent');
-  const named = trace.length === TRACE_CHARS ? TRACE.exec(trace)?.[1] : undefined;
-  return named ?? nextId();
-}
-
-/** Two digits for each byte. */
-const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-let ids = 0;
-/** All but the last two digits. */
-let prefix = '';
-
-/** A UUID, random but for its last byte: one for each request costs 2 µs, more than its headers. */
-function nextId(): string {
-  if (ids % BYTES.length === 0) prefix = randomUUID().slice(0, -2);
-  return prefix + BYTES[ids++ % BYTES.length];
-}
 
 export class IncomingRequest implements HttpRequest {
   readonly id: string;

@@ -19,9 +19,10 @@ import type { BodyTally } from './body-tally.ts';
 import type { Bounds } from './bounds.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { handled } from './handled.ts';
-import { IncomingRequest, idOf } from './incoming.ts';
-import { hasTwoLengths, TWO_LENGTHS, tooBig } from './lengths.ts';
+import { IncomingRequest } from './incoming.ts';
+import { TWO_LENGTHS, tooBig } from './lengths.ts';
 import { type Client, discard, errorReply, FAILED, send, unlessAborted } from './reply.ts';
+import { headOf, type RequestHead } from './request-head.ts';
 import { Serving } from './serving-turns.ts';
 import { onlyCertified } from './tls/client-certificates.ts';
 import { checkTlsFiles } from './tls/tls-files.ts';
@@ -132,7 +133,7 @@ export class Server implements HttpServer {
 
   private certified(app: App): HandlerTable {
     return onlyCertified(app, (response, request, refusal) => {
-      const client = this.clientOf(response, request, request.getMethod() === 'head');
+      const client = this.clientOf(response, headOf(request), request.getMethod() === 'head');
       this.refuse(client, refusal, true);
     });
   }
@@ -143,8 +144,9 @@ export class Server implements HttpServer {
   }
 
   private refuseUnknown(response: Response, request: Request): void {
-    const client = this.clientOf(response, request, request.getMethod() === 'head');
-    if (hasTwoLengths(request)) this.refuseLengths(client);
+    const head = headOf(request);
+    const client = this.clientOf(response, head, request.getMethod() === 'head');
+    if (head.hasTwoLengths) this.refuseLengths(client);
     else this.refuse(client, NOT_FOUND, this.closing);
   }
 
@@ -174,16 +176,16 @@ export class Server implements HttpServer {
   }
 
   private preflight(cors: Cors, response: Response, request: Request): void {
-    const id = idOf(request);
+    const { id, origin, hasTwoLengths } = headOf(request);
     const client = { response, id, shared: NO_HEADERS, isHead: false };
-    if (hasTwoLengths(request)) this.refuseLengths(client);
-    else this.refuse(client, cors.preflight(request.getHeader('origin')), this.closing);
+    if (hasTwoLengths) this.refuseLengths(client);
+    else this.refuse(client, cors.preflight(origin), this.closing);
   }
 
-  private clientOf(response: Response, request: Request, isHead: boolean): Client {
+  private clientOf(response: Response, { id, origin }: RequestHead, isHead: boolean): Client {
     const { cors } = this;
-    const shared = cors === undefined ? NO_HEADERS : cors.answer(request.getHeader('origin'));
-    return { response, id: idOf(request), shared, isHead };
+    const shared = cors === undefined ? NO_HEADERS : cors.answer(origin);
+    return { response, id, shared, isHead };
   }
 
   private bind(app: HandlerTable, route: HttpRoute): void {
@@ -198,9 +200,10 @@ export class Server implements HttpServer {
   private handler(route: HttpRoute, isHead: boolean): Handler {
     const takesBody = route.maxBody > 0;
     return (response, request) => {
-      const client = this.clientOf(response, request, isHead);
+      const head = headOf(request);
+      const client = this.clientOf(response, head, isHead);
       const incoming = new IncomingRequest(client.id, route, response, request);
-      if (hasTwoLengths(request)) this.refuseLengths(client);
+      if (head.hasTwoLengths) this.refuseLengths(client);
       else if (takesBody) this.serveWithBody(route, incoming, client, request);
       else this.serve(route, incoming, client);
     };
