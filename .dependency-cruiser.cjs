@@ -146,6 +146,12 @@ module.exports = {
       { dependencyTypes: ['core'] },
     ),
     ban(
+      'no-async-hooks',
+      'AsyncLocalStorage makes every promise and callback of the process slower for good',
+      { path: '^(src|bin)/' },
+      { path: '^(node:)?async_hooks$' },
+    ),
+    ban(
       'few-packages',
       'packages belong behind a port; crypto and cli may use them, rest, node, data-service typebox',
       { path: '^src/(?!adapters/|crypto/|cli/|rest-framework/|rest/|node/|data-service/)' },
