@@ -45,7 +45,7 @@ const OPTIONS = { strict: true, required: true, builder: 'config', encoding: 'ut
 let loaded: Parser | undefined;
 
 /**
- * One file at a time, with what it includes. To follow each parse by AsyncLocalStorage would make
+ * One parse at a time, with what it includes. To follow each parse by AsyncLocalStorage would make
  * every promise and callback of the process slower for good.
  */
 const parses = new Mutex();
@@ -130,5 +130,5 @@ function missingIn(includes: ReadonlySet<string>): string[] {
 
 /** Parses a text without a file; it can include only absolute paths. */
 export async function parseHoconText(text: string): Promise<unknown> {
-  return parser().parse({ text, strict: true });
+  return parses.run(() => parser().parse({ text, strict: true }));
 }

@@ -11,7 +11,7 @@ import { headerHash } from '../../block/header.ts';
 import { decodeHeaderRow } from '../../block/header-row.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { decodeFinalProof, type FinalProof } from '../../finality/proofs/final-proof.ts';
-import { type Checkpoint, readVote, VOTE_BYTES } from '../../finality/votes/vote.ts';
+import { readVote, VOTE_BYTES } from '../../finality/votes/vote.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { headers, meta } from '../../ledger/tables.ts';
 
@@ -51,28 +51,24 @@ export function storedFinalProof(view: LedgerView, scheme: ChainScheme): FinalPr
 /** Its height; 0 where there is none. Without the votes behind it: each answer about a block asks for this. */
 export const finalFloor = (view: LedgerView): number => ownHeight(view, view.get(meta, NAME));
 
-interface Made {
-  /** The row of the header. */
-  readonly row: Uint8Array;
-  readonly source: Checkpoint;
-  readonly isOwn: boolean;
-}
+/** Hashes of headers by their rows: the view gives the same object for the same row. */
+const hashes = new WeakMap<Uint8Array, Uint8Array>();
 
-/** By the bytes of the proof. The view gives the same object for the same row. */
-const made = new WeakMap<Uint8Array, Made>();
+function hashOf(row: Uint8Array, scheme: ChainScheme): Uint8Array {
+  let hash = hashes.get(row);
+  if (hash === undefined) {
+    hash = headerHash(decodeHeaderRow(row, scheme).header, scheme);
+    hashes.set(row, hash);
+  }
+  return hash;
+}
 
 /** Of the block that a proof makes final; 0 where the own chain does not have it. */
 function ownHeight(view: LedgerView, proof: Uint8Array | undefined): number {
-  if (proof === undefined) return 0;
-  const before = made.get(proof);
-  const source = before?.source ?? readVote(proof.slice(0, VOTE_BYTES), view.scheme).source;
-  const row = view.get(headers, source.height);
-  if (row === undefined) return 0;
-  if (before?.row === row) return before.isOwn ? source.height : 0;
-  const { header } = decodeHeaderRow(row, view.scheme);
-  const isOwn = equal(headerHash(header, view.scheme), source.id);
-  made.set(proof, { row, source, isOwn });
-  return isOwn ? source.height : 0;
+  const source = proof && readVote(proof.slice(0, VOTE_BYTES), view.scheme).source;
+  const row = source && view.get(headers, source.height);
+  if (source === undefined || row === undefined) return 0;
+  return equal(hashOf(row, view.scheme), source.id) ? source.height : 0;
 }
 
 /** Throws ApiError where the block at the floor would be taken back. */

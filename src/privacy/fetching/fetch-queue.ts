@@ -55,8 +55,8 @@ interface Job {
   /** Undefined while the item is being fetched or queued. */
   cancelWait: (() => void) | undefined;
   running: boolean;
-  /** Wanted or announced during an attempt, which may have looked before: another one follows. */
-  retry: boolean;
+  /** Asked for during an attempt, which may have found the data before: another one follows. */
+  wantedMeanwhile: boolean;
   dropped: boolean;
 }
 
@@ -112,17 +112,21 @@ export class FetchQueue {
   /** A client asks for the item: it is tried at once, even if it is lost. */
   want(item: ItemId): void {
     this.deps.backlog.set(item, 'pending');
-    const job = this.enlist(item, 'new', 0);
-    if (job === undefined) return;
-    if (job.failures >= this.options.attemptsMax - 1) job.failures = 0;
-    this.hasten(job);
+    const known = this.jobs.get(itemKey(item));
+    if (known === undefined) {
+      this.enlist(item, 'new', 0);
+      return;
+    }
+    known.wantedMeanwhile = known.running;
+    if (known.failures >= this.options.attemptsMax - 1) known.failures = 0;
+    if (known.cancelWait !== undefined) this.lineUp(known);
   }
 
   /** Tries an item at once that waits for its next attempt, in memory or on disk. */
   retryNow(item: ItemId): void {
     const job = this.jobs.get(itemKey(item));
     if (job === undefined && this.deps.backlog.isPending(item)) this.enlist(item, 'new', 0);
-    if (job !== undefined) this.hasten(job);
+    if (job?.cancelWait !== undefined) this.lineUp(job);
   }
 
   retryAllNow(isNearer: (item: ItemId) => boolean): void {
@@ -192,11 +196,6 @@ export class FetchQueue {
     else job.cancelWait = this.deps.clock.after(delayMs, () => this.lineUp(job));
   }
 
-  private hasten(job: Job): void {
-    job.retry = job.running;
-    if (job.cancelWait !== undefined) this.lineUp(job);
-  }
-
   private lineUp(job: Job): void {
     if (job.running || job.dropped || this.stopped) return;
     job.cancelWait?.();
@@ -217,12 +216,11 @@ export class FetchQueue {
   private async run(job: Job): Promise<void> {
     const { kind } = job;
     job.running = true;
-    job.retry = false;
+    job.wantedMeanwhile = false;
     const outcome = await this.deps.fetch(job.item).catch((cause) => this.failed(cause));
     this.lines.finish(kind);
     job.running = false;
-    if (job.retry) this.lineUp(job);
-    else if (!job.dropped && !this.stopped) this.settle(job, outcome, kind);
+    if (!job.dropped && !this.stopped) this.settle(job, outcome, kind);
     this.pump();
   }
 
@@ -234,6 +232,10 @@ export class FetchQueue {
 
   private settle(job: Job, outcome: Outcome, kind: Kind): void {
     const step = afterAttempt(outcome, { kind, failures: job.failures }, this.options);
+    if (step.kind === 'settled' && job.wantedMeanwhile) {
+      this.lineUp(job);
+      return;
+    }
     if (step.kind === 'again') {
       job.kind = 'pending';
       job.failures += 1;
@@ -306,7 +308,7 @@ function newJob(key: string, kind: Kind, failures: number): Job {
     due: 0,
     cancelWait: undefined,
     running: false,
-    retry: false,
+    wantedMeanwhile: false,
     dropped: false,
   };
 }
