@@ -2,7 +2,7 @@
  * Addresses that are configured or at which a handshake has succeeded.
  *
  * Invariants: a configured address is never forgotten; a learned one is forgotten some time after
- * the last message of its owner, and when there are too many; an address from the file without a
+ * the last message of its owner, and when there are too many of that owner or in all; an address from the file without a
  * new handshake is forgotten after a number of dials. An address whose owner is no member is hidden
  * until the owner is one again, also a configured one. Only an owner that has proved itself there
  * counts; what is claimed without a proof spares some dials and is soon forgotten. An address of the
@@ -49,6 +49,8 @@ interface Row {
 }
 
 export const LEARNED_MAX = 1000;
+/** Learned places of one owner: one that moves on and on displaces its own and nobody else's. */
+export const LEARNED_OF_OWNER_MAX = 4;
 /** Failed dials after which an address from the file is dropped, unless one has succeeded. */
 const FAILED_DIALS_MAX = 10;
 /** Whoever held an address for a moment keeps nobody away from it for longer. */
@@ -94,9 +96,16 @@ export class KnownPlaces {
 
   /** A handshake with this node has succeeded there. */
   confirm(address: PeerAddress, { owner, miner }: Met): void {
-    const row = this.rows.get(addressText(address)) ?? this.add(address, false);
+    const text = addressText(address);
+    const row = this.rows.get(text) ?? this.add(address, false);
+    if (!row.configured) {
+      // The last one confirmed is the last one forgotten.
+      this.rows.delete(text);
+      this.rows.set(text, row);
+    }
     row.owner = owner;
     row.miner = miner;
+    this.limit(owner);
     row.claim = undefined;
     row.failedDials = 0;
     row.isUnconfirmed = false;
@@ -168,6 +177,14 @@ export class KnownPlaces {
       if (oldest !== undefined) this.rows.delete(oldest[0]);
     }
     return row;
+  }
+
+  private limit(owner: Uint8Array): void {
+    const key = latin1(owner);
+    const learned = [...this.rows].filter(
+      ([, row]) => !row.configured && row.owner !== undefined && latin1(row.owner) === key,
+    );
+    for (const [text] of learned.slice(0, -LEARNED_OF_OWNER_MAX)) this.rows.delete(text);
   }
 
   private see(row: Row): void {

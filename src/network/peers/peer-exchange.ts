@@ -11,12 +11,14 @@ import { misconduct } from '../../base/faults/misconduct.ts';
 import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
+import { BoundedCache, ExpiringSet } from '../../concurrency/bounded-cache.ts';
+import { TokenBucket } from '../../concurrency/token-bucket.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { ASK_PEERS, decodePeers, encodePeers, PEERS } from '../messages/peer-messages.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import type { AddressBook } from './address-book.ts';
+import { LEARNED_OF_OWNER_MAX } from './known-places.ts';
 
 export interface ExchangeOptions {
   readonly exchange: boolean;
@@ -35,8 +37,10 @@ export interface ExchangeDeps {
 const NEWS_MAX = 4;
 const ANNOUNCE_AGAIN_MS = 600_000;
 const ANNOUNCED_MAX = 1000;
+/** Owners whose announcements and messages are counted, at least; the others begin again. */
+const OWNERS_MAX = 1000;
 const MINUTE_MS = 60_000;
-/** Messages of one peer in a minute. */
+/** Messages of one owner in a minute. */
 const MESSAGES_MAX = 120;
 
 export class Exchange {
@@ -44,7 +48,11 @@ export class Exchange {
   private readonly deps: ExchangeDeps;
   /** Owners with their addresses that the other sessions know of. */
   private readonly announced: ExpiringSet;
-  private readonly received = new WeakMap<Session, { since: number; count: number }>();
+  /** By owner, since a new session costs a peer nothing. */
+  private readonly received = new BoundedCache<string, { since: number; count: number }>(
+    OWNERS_MAX,
+  );
+  private readonly moves = new BoundedCache<string, TokenBucket>(OWNERS_MAX);
   private cancel: (() => void) | undefined;
 
   constructor(options: ExchangeOptions, deps: ExchangeDeps) {
@@ -83,12 +91,13 @@ export class Exchange {
     } else book.offer(message.addresses, message.addresses.length <= NEWS_MAX);
   }
 
-  private isTooMuch(session: Session): boolean {
+  private isTooMuch({ owner }: Session): boolean {
     const now = this.deps.clock.monotonic();
-    let window = this.received.get(session);
+    const key = latin1(owner);
+    let window = this.received.get(key);
     if (window === undefined || now - window.since > MINUTE_MS) {
       window = { since: now, count: 0 };
-      this.received.set(session, window);
+      this.received.set(key, window);
     }
     return ++window.count > MESSAGES_MAX;
   }
@@ -113,10 +122,22 @@ export class Exchange {
     const { announced } = this;
     const { sessions, scheme } = this.deps;
     const key = `${latin1(from.owner)} ${addressText(address)}`;
-    if (announced.has(key)) return;
+    if (announced.has(key) || !this.mayMove(from.owner)) return;
     announced.add(key);
     const message = encodePeers([address], scheme);
     for (const session of sessions.all()) if (session !== from) session.notify(PEERS, message);
+  }
+
+  /** Each announcement makes every node dial, so an owner has few of them. */
+  private mayMove(owner: Uint8Array): boolean {
+    const key = latin1(owner);
+    let moves = this.moves.get(key);
+    if (moves === undefined) {
+      const perSecond = (LEARNED_OF_OWNER_MAX * 1000) / ANNOUNCE_AGAIN_MS;
+      moves = new TokenBucket(LEARNED_OF_OWNER_MAX, perSecond, this.deps.clock);
+      this.moves.set(key, moves);
+    }
+    return moves.tryTake();
   }
 
   private waitToAsk(): void {

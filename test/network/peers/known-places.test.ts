@@ -1,6 +1,11 @@
 import t from 'tap';
 import { addressText, type PeerAddress } from '../../../src/network/messages/peer-address.ts';
-import { CLAIM_MS, KnownPlaces, LEARNED_MAX } from '../../../src/network/peers/known-places.ts';
+import {
+  CLAIM_MS,
+  KnownPlaces,
+  LEARNED_MAX,
+  LEARNED_OF_OWNER_MAX,
+} from '../../../src/network/peers/known-places.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
 const met = (owner: Uint8Array) => ({ owner, miner: owner });
@@ -78,10 +83,32 @@ t.test('failed dials count for what is in the file and was never met', async (t)
 
 t.test('the oldest learned places make room', async (t) => {
   const { places } = known('listed');
-  for (let i = 0; i <= LEARNED_MAX; i++) places.confirm(place(`p${i}`), met(OWNER));
+  for (let i = 0; i <= LEARNED_MAX; i++) {
+    places.confirm(place(`p${i}`), met(Uint8Array.of(i >> 8, i)));
+  }
   const all = names(places);
   t.equal(all.length, LEARNED_MAX + 1);
   t.strictSame(all.slice(0, 2), ['listed', 'p1']);
+});
+
+t.test('an owner who moves on and on displaces no other', async (t) => {
+  const { places } = known('listed', 'also');
+  for (const name of ['listed', 'also']) places.confirm(place(name), met(OWNER));
+  places.confirm(place('honest'), met(OTHER));
+  for (let i = 0; i < 3; i++) places.confirm(place(`p${i}`), met(OWNER));
+  places.confirm(place('p0'), met(OWNER));
+  for (let i = 3; i <= LEARNED_MAX; i++) places.confirm(place(`p${i}`), met(OWNER));
+  const last = Array.from({ length: LEARNED_OF_OWNER_MAX }, (_, i) => `p${LEARNED_MAX - i}`);
+  t.strictSame(names(places), ['listed', 'also', 'honest', ...last.reverse()]);
+});
+
+t.test('of the places of an owner the one last met there is kept', async (t) => {
+  const { places } = known();
+  for (let i = 0; i < LEARNED_OF_OWNER_MAX; i++) places.confirm(place(`p${i}`), met(OWNER));
+  places.confirm(place('p0'), met(OWNER));
+  places.confirm(place('new'), met(OWNER));
+  t.ok(names(places).includes('p0'));
+  t.notOk(names(places).includes('p1'));
 });
 
 t.test(
