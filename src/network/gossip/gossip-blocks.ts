@@ -7,9 +7,10 @@
  * Invariants: a block is relayed once, after its signature, its size and the turn of its generator
  * have been checked; one that gets no verdict is judged when it is announced again. So only the
  * sender is penalised for a header that fails these checks, and only the generator, which has signed
- * the header, for transactions that break a rule. Own blocks go to all peers at once; a block that
- * cannot be rebuilt is requested as a whole once, and after that left to sync; nothing is relayed
- * while the node is far behind.
+ * the header, for transactions that break a rule; few such blocks of one generator and turn are
+ * fetched and judged (judge-announced.ts). Own blocks go to all peers at once; a block that cannot be
+ * rebuilt is requested as a whole once, and after that left to sync; nothing is relayed while the
+ * node is far behind.
  */
 
 import { unlessOurs } from '../../base/assert.ts';
@@ -24,7 +25,7 @@ import type { Block } from '../../block/block.ts';
 import { encodeHeader, type Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { BlockEvent } from '../../chain/chain-head.ts';
-import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
+import type { ForkChoice } from '../../chain/fork/fork-choice.ts';
 import type { LostBlocks } from '../../chain/fork/lost-blocks.ts';
 import { heightOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
@@ -41,6 +42,7 @@ import { announcementOf } from './compact-announcement.ts';
 import { createEarlyBlocks, type EarlyBlocks } from './early-blocks.ts';
 import { fetchBlock } from './fetch-block.ts';
 import { isReplacing, RelayedTurns, type Use, useOf } from './header-use.ts';
+import { AnnouncedJudge, type Verdict } from './judge-announced.ts';
 import { Rebuild } from './rebuild-block.ts';
 
 export interface GossipBlocksOptions {
@@ -70,7 +72,11 @@ export interface GossipBlocksDeps {
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
 /** Verdicts that may be others later. */
-const WITHOUT_VERDICT: ReadonlySet<BranchOutcome['kind']> = new Set(['future', 'unknown-parent']);
+const WITHOUT_VERDICT: ReadonlySet<Verdict['kind']> = new Set([
+  'future',
+  'unknown-parent',
+  'unjudged',
+]);
 
 export class GossipBlocks {
   private readonly options: GossipBlocksOptions;
@@ -80,6 +86,7 @@ export class GossipBlocks {
   private readonly seen: ExpiringSet;
   private readonly relayed: ExpiringSet;
   private readonly turns: RelayedTurns;
+  private readonly judge: AnnouncedJudge;
   private readonly arrivals = new Arrivals<Session>();
   private readonly early: EarlyBlocks<Session>;
   private readonly coming: ComingBlocks;
@@ -93,6 +100,7 @@ export class GossipBlocks {
     this.seen = new ExpiringSet(SEEN_MAX, SEEN_MS, deps.clock);
     this.relayed = new ExpiringSet(SEEN_MAX, SEEN_MS, deps.clock);
     this.turns = new RelayedTurns(deps.consensus);
+    this.judge = new AnnouncedJudge(deps);
     this.early = createEarlyBlocks<Session>(deps.clock);
     this.coming = new ComingBlocks(deps.clock);
   }
@@ -158,7 +166,7 @@ export class GossipBlocks {
   }
 
   private async take(arrival: Arrival<Session>, key: string): Promise<void> {
-    const { scheme, blockchain, forkChoice, sessions, clock, log } = this.deps;
+    const { scheme, blockchain, sessions, clock, log } = this.deps;
     const { compact, author, sources } = arrival;
     const { header } = compact;
     const use = await this.allowedUse(arrival);
@@ -202,7 +210,7 @@ export class GossipBlocks {
       this.relay(arrival, block, message);
     };
     if (use !== 'fork') relayOnce();
-    const verdict = await forkChoice.offer(block, { isSigned: true }).catch((cause) => {
+    const verdict = await this.judge.judge(block).catch((cause) => {
       this.seen.delete(key);
       throw cause;
     });
@@ -220,7 +228,8 @@ export class GossipBlocks {
 
   private useOf(header: Header): Use | 'orphan' | undefined {
     const { invalid, equivocations } = this.deps.forkChoice;
-    return useOf(header, { ...this.deps, invalid, equivocations, turns: this.turns });
+    const { turns, judge } = this;
+    return useOf(header, { ...this.deps, invalid, equivocations, turns, judge });
   }
 
   /** The judgement before anything is fetched; a header that breaks a rule is of no use. */
@@ -234,7 +243,8 @@ export class GossipBlocks {
     }
     if (use === undefined) {
       // It loses, and its miner was there all the same.
-      if (!forkChoice.invalid.has(header.signature)) await this.deps.lostBlocks.note(header);
+      const isBroken = forkChoice.invalid.has(header.signature) || this.judge.isSpent(header);
+      if (!isBroken) await this.deps.lostBlocks.note(header);
       return undefined;
     }
     const refusal = await forkChoice.examine(header);

@@ -1,9 +1,10 @@
 /**
  * The use of an announced block, judged by its header alone. Nothing is fetched for a block that
- * neither improves the chain nor proves that its miner made two blocks in one turn.
+ * neither improves the chain nor proves that its miner made two blocks in one turn, nor for one of a
+ * turn that is left to sync (judge-announced.ts).
  */
 
-import { equal, latin1 } from '../../base/bytes.ts';
+import { equal } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Header } from '../../block/header.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
@@ -12,8 +13,9 @@ import type { Equivocations } from '../../chain/fork/equivocation.ts';
 import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';
 import { headerRowAt, heightOf } from '../../chain/store/stored-blocks.ts';
 import type { Tip } from '../../chain/tip.ts';
-import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
+import type { AnnouncedJudge } from './judge-announced.ts';
+import { TurnCounts } from './turn-counts.ts';
 
 /**
  * The next block; the end of a better branch; a second block of one turn, which is fetched and
@@ -28,6 +30,7 @@ export interface HeaderUsePorts {
   readonly invalid: Pick<InvalidBlocks, 'has'>;
   readonly equivocations: Pick<Equivocations, 'isThird'>;
   readonly turns: RelayedTurns;
+  readonly judge: Pick<AnnouncedJudge, 'isSpent'>;
 }
 
 /**
@@ -35,13 +38,14 @@ export interface HeaderUsePorts {
  * parent.
  */
 export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | undefined {
-  const { blockchain, consensus, clock, invalid, equivocations, turns } = ports;
+  const { blockchain, consensus, clock, invalid, equivocations, turns, judge } = ports;
   const { view } = blockchain;
   const id = header.signature;
   if (heightOf(view, id) !== undefined || invalid.has(id)) return undefined;
   const parentHeight = heightOf(view, header.reference);
   const parent = parentHeight === undefined ? undefined : headerRowAt(view, parentHeight);
   if (parentHeight === undefined || parent === undefined) return 'orphan';
+  if (judge.isSpent(header)) return undefined;
   const tip = blockchain.tip();
   const score = parent.score + consensus.score(header.consensus);
   const candidate = { ancestor: parentHeight, first: header, header, score };
@@ -69,28 +73,21 @@ function isTwin(header: Header, tip: Tip, consensus: Consensus): boolean {
 
 /** Relayed blocks of one generator for one turn; two prove the offence. */
 const RELAYED_OF_TURN_MAX = 2;
-const TURNS_MAX = 2_000;
 
 /** Counts the blocks of each generator and turn that this node has relayed. */
 export class RelayedTurns {
-  private readonly consensus: Pick<Consensus, 'turnOf'>;
-  private readonly counts = new BoundedCache<string, number>(TURNS_MAX);
+  private readonly counts: TurnCounts;
 
   constructor(consensus: Pick<Consensus, 'turnOf'>) {
-    this.consensus = consensus;
+    this.counts = new TurnCounts(RELAYED_OF_TURN_MAX, consensus);
   }
 
   add(header: Header): void {
-    const turn = this.turnOf(header);
-    this.counts.set(turn, 1 + (this.counts.get(turn) ?? 0));
+    this.counts.add(header);
   }
 
   /** True where one more block of the turn would prove nothing new. */
   isProved(header: Header): boolean {
-    return (this.counts.get(this.turnOf(header)) ?? 0) >= RELAYED_OF_TURN_MAX;
-  }
-
-  private turnOf(header: Header): string {
-    return `${latin1(header.generator)} ${this.consensus.turnOf(header)}`;
+    return this.counts.isReached(header);
   }
 }
