@@ -122,8 +122,15 @@ export class Handshake {
     return encodeAuth(await this.deps.sign(signedInHandshake(channel, this.deps.scheme.fastHash)));
   }
 
+  /**
+   * A check or a signer may take seconds. Whoever is removed meanwhile has no session yet that would
+   * end with the block of the removal, and must not get one after it.
+   */
   private open(identity: Identity, admit: Admit): void {
-    const problem = admit(identity);
+    const { keyOf, scheme } = this.deps;
+    const { owner, hello } = identity;
+    const isMember = keyOf(owner, hello.ownerPublicKey) !== undefined;
+    const problem = isMember ? admit(identity) : notPermitted(scheme.addressToText(owner));
     if (problem !== undefined) throw new HandshakeRefused(problem);
   }
 

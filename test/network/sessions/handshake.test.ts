@@ -3,7 +3,9 @@ import t, { type Test } from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
 import type { PeerStream } from '../../../src/base/ports/network.ts';
 import { decodeHandshake } from '../../../src/network/messages/handshake-messages.ts';
-import { createParties, type Party, type PartyOptions, scheme, until } from '../parties.ts';
+import type { HandshakeDeps } from '../../../src/network/sessions/handshake.ts';
+import { seededRandom } from '../../crypto/random.ts';
+import { createParties, family, type Party, type PartyOptions, scheme, until } from '../parties.ts';
 
 async function two(t: Test, one: PartyOptions = {}, other: PartyOptions = {}) {
   const parties = createParties();
@@ -88,6 +90,45 @@ t.test('an owner who is not registered is refused, and accepted once it is', asy
   await a.dial(b);
   t.strictSame(b.events, ['+a']);
 });
+
+for (const [side, waitsFor] of [
+  ['listener', 'verify'],
+  ['listener', 'sign'],
+  ['dialler', 'verify'],
+] as const) {
+  t.test(`an owner is removed while the ${side} waits to ${waitsFor}`, async (t) => {
+    let remove = (): void => {};
+    const wait = async (): Promise<void> => {
+      remove();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const { privateKey } = family.keyPairFromPhrase(side === 'listener' ? 'b' : 'a');
+    const slowly: Pick<HandshakeDeps, 'sign' | 'verify'> = {
+      async sign(message) {
+        if (waitsFor === 'sign') await wait();
+        return family.sign(privateKey, message, seededRandom('slowly'));
+      },
+      async verify(key, message, signature) {
+        if (waitsFor === 'verify') await wait();
+        return family.verify(key, message, signature);
+      },
+    };
+    const [slow, plain] = [{ ports: slowly }, {}];
+    const { a, b, registered } = await two(
+      t,
+      ...(side === 'listener' ? [plain, slow] : [slow, plain]),
+    );
+    const [here, removed] = side === 'listener' ? [b, a] : [a, b];
+    remove = () => {
+      registered.delete(latin1(removed.owner));
+      here.sessions.evict((owner) => registered.has(latin1(owner)));
+    };
+    const message = new RegExp(`'${removed.text}', is not permitted to join the cluster`);
+    await t.rejects(a.dial(b), { message });
+    t.strictSame([here.sessions.all(), here.events], [[], []]);
+    await until('the end', () => removed.sessions.all().length === 0);
+  });
+}
 
 t.test('scenario 101: a second session of one owner is refused', async (t) => {
   const { a, b, party } = await two(t);
