@@ -4,7 +4,8 @@
  * returned in order.
  *
  * Invariants: a request ends by its time-out; a peer that is slow for some seconds delays the
- * download only while no other peer can take over (ask-peer.ts); what is in flight is bounded.
+ * download only while no other peer can take over (ask-peer.ts); what is in flight is bounded; what was
+ * in flight when another peer came out faster (outrun.ts) is passed on.
  */
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
@@ -14,8 +15,9 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
 import { createAskPeer } from './ask-peer.ts';
 import { type Arrived, BlockFetcher } from './fetch-blocks.ts';
+import { againstOthers, Outrun } from './outrun.ts';
 import type { PeerTip, PeerTips } from './peer-tips.ts';
-import { unknownIds } from './unknown-ids.ts';
+import { type NamedIds, unknownIds } from './unknown-ids.ts';
 
 export interface DownloadOptions {
   /** Blocks of the first request. */
@@ -64,25 +66,30 @@ export function createDownload(options: DownloadOptions, ports: DownloadPorts): 
     const plan = chunks(target, left);
     const started: Promise<Arrived[]>[] = [];
     let isPlanned = false;
+    let outrun: Outrun | undefined;
     for (;;) {
       while (!isPlanned && started.length < CHUNKS_AHEAD) {
-        const next = await plan.next();
-        if (next.done === true) isPlanned = true;
-        else started.push(quietly(fetch(next.value, target, left)));
+        const next = await plan.next().catch(asOutrun);
+        if (next instanceof Outrun) outrun = next;
+        else if (next.done !== true) started.push(quietly(fetch(next.value, target, left)));
+        isPlanned = next instanceof Outrun || next.done === true;
       }
       const arrived = await started.shift();
-      if (arrived === undefined) return;
-      yield* arrived;
+      if (arrived !== undefined) yield* arrived;
+      else if (outrun === undefined) return;
+      else throw outrun;
     }
   }
 
   /** The ids of unknown blocks, cut for the requests. */
-  async function* chunks(target: PeerTip, left: AbortSignal): AsyncGenerator<Uint8Array[]> {
-    for await (const ids of unknownIds(target, ports.depthMax(), left, { ...ports, ask })) {
+  async function* chunks(target: PeerTip, left: AbortSignal): AsyncGenerator<NamedIds> {
+    const askOn = againstOthers(options.timeoutMs, { ...ports, ask });
+    const asking = { ...ports, ask, askOn };
+    for await (const { ids, height } of unknownIds(target, ports.depthMax(), left, asking)) {
       options.onPlanned(ids.length);
       for (let from = 0; from < ids.length; ) {
         const size = chunkSize();
-        yield ids.slice(from, from + size);
+        yield { ids: ids.slice(from, from + size), height: height + from };
         from += size;
       }
     }
@@ -91,17 +98,18 @@ export function createDownload(options: DownloadOptions, ports: DownloadPorts): 
   const chunkSize = (): number =>
     Math.min(CHUNK_MAX, Math.max(1, Math.floor(CHUNK_BYTES / blockBytes)));
 
-  async function fetch(
-    ids: readonly Uint8Array[],
-    target: PeerTip,
-    left: AbortSignal,
-  ): Promise<Arrived[]> {
+  async function fetch(ids: NamedIds, target: PeerTip, left: AbortSignal): Promise<Arrived[]> {
     const arrived = await fetcher.fetch(ids, target, left);
     blockBytes = arrived.reduce((sum, { block }) => sum + block.bytes.length, 0) / arrived.length;
     return arrived;
   }
 
   return { blocks, stop: () => fetcher.stop() };
+}
+
+function asOutrun(cause: unknown): Outrun {
+  if (cause instanceof Outrun) return cause;
+  throw cause;
 }
 
 /** Avoids an unhandled rejection until the caller awaits the promise. */

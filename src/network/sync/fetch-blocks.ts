@@ -1,6 +1,6 @@
 /**
- * Blocks by their ids, from several peers: helpers with as good a chain take turns, and the followed
- * peer is asked last. Of the blocks only the ids are checked.
+ * Blocks by their ids, from several peers: helpers take turns (helpers.ts), and the followed peer is
+ * asked last. Of the blocks only the ids are checked.
  */
 import { equal } from '../../base/bytes.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
@@ -12,11 +12,13 @@ import { blockProtocols, decodeBlocks, encodeIdList } from '../messages/block-me
 import type { Session } from '../sessions/session.ts';
 import type { AskPeer } from './ask-peer.ts';
 import { Blamed, GivenUp, read } from './given-up.ts';
+import { Helpers } from './helpers.ts';
 import type { PeerTip, PeerTips } from './peer-tips.ts';
+import type { NamedIds } from './unknown-ids.ts';
 
 export interface FetchBlocksPorts {
   readonly scheme: ChainScheme;
-  readonly peerTips: Pick<PeerTips, 'holders' | 'ignore' | 'rollsBack'>;
+  readonly peerTips: Pick<PeerTips, 'holders' | 'reaching' | 'ignore' | 'rollsBack'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly ask: AskPeer;
@@ -31,27 +33,28 @@ export interface Arrived {
 export class BlockFetcher {
   private readonly ports: FetchBlocksPorts;
   private readonly blockBytesMax: number;
-  /** The position of the next helper. */
-  private turn = 0;
+  private readonly helpers: Helpers;
   private stopped = false;
 
   constructor(transactionBytesMax: number, ports: FetchBlocksPorts) {
     this.ports = ports;
+    this.helpers = new Helpers(ports.peerTips, ports.clock);
     this.blockBytesMax = blockBytesMax(transactionBytesMax);
   }
 
   /** All of these, in order. Rejects with GivenUp. */
-  async fetch(ids: readonly Uint8Array[], target: PeerTip, left: AbortSignal): Promise<Arrived[]> {
+  async fetch({ ids, height }: NamedIds, target: PeerTip, left: AbortSignal): Promise<Arrived[]> {
     const { peerTips, log } = this.ports;
     const blocks: Arrived[] = [];
     const asked = new Set<Session>();
     while (blocks.length < ids.length) {
       const before = blocks.length;
-      const helper = this.nextHelper(target, asked);
+      const helper = this.helpers.next(target, height + before, asked);
       const source = helper ?? target.session;
       asked.add(source);
       try {
         await this.fetchInto(blocks, ids.slice(before), source, left);
+        if (blocks.length === before) this.helpers.lacks(source, target);
       } catch (error) {
         if (!(error instanceof GivenUp) || helper === undefined || left.aborted) throw error;
         if (error instanceof Blamed && source === target.session) throw error;
@@ -73,12 +76,6 @@ export class BlockFetcher {
     this.stopped = true;
   }
 
-  /** Undefined when all have been asked. */
-  private nextHelper(target: PeerTip, asked: ReadonlySet<Session>): Session | undefined {
-    const helpers = this.ports.peerTips.holders(target.score).filter((one) => !asked.has(one));
-    return helpers[this.turn++ % Math.max(1, helpers.length)];
-  }
-
   /** Appends what the peer sends up to the first block that it lacks. */
   private async fetchInto(
     blocks: Arrived[],
@@ -87,7 +84,9 @@ export class BlockFetcher {
     left: AbortSignal,
   ): Promise<void> {
     const { scheme, clock, ask } = this.ports;
-    const answer = await ask(session, blockProtocols.blocks, encodeIdList(ids, scheme), left);
+    const answer = await this.timed(session, left, () =>
+      ask(session, blockProtocols.blocks, encodeIdList(ids, scheme), left),
+    );
     const parts = read(session, () => decodeBlocks(answer, scheme, this.blockBytesMax));
     for (const [i, bytes] of parts.entries()) {
       if (bytes === undefined || this.stopped) return;
@@ -100,6 +99,26 @@ export class BlockFetcher {
       }
       blocks.push({ block, session });
       await clock.turn();
+    }
+  }
+
+  /** An answer that nobody waits for any more says nothing about the peer. */
+  private async timed(
+    session: Session,
+    left: AbortSignal,
+    ask: () => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
+    const { clock } = this.ports;
+    const since = clock.monotonic();
+    const note = (bytes: number): void =>
+      this.helpers.answered(session, clock.monotonic() - since, bytes);
+    try {
+      const answer = await ask();
+      note(answer.length);
+      return answer;
+    } catch (error) {
+      if (!left.aborted) note(0);
+      throw error;
     }
   }
 }

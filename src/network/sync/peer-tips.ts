@@ -61,6 +61,8 @@ export class PeerTips {
    * peer may be the only one ahead.
    */
   private readonly deferred: ExpiringSet;
+  /** Peers whose ids came later than those of another. */
+  private readonly outrun: ExpiringSet;
   /** Ids of our tip and of heads that lost to it. */
   private readonly lost: ExpiringSet;
   /** Peers that take long to answer. */
@@ -73,6 +75,7 @@ export class PeerTips {
     this.deps = deps;
     this.ignored = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, deps.clock);
     this.deferred = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, deps.clock);
+    this.outrun = new ExpiringSet(DISTRUSTED_MAX, DISTRUST_MS, deps.clock);
     this.lost = new ExpiringSet(LOST_MAX, LOST_MS, deps.clock);
   }
 
@@ -100,14 +103,18 @@ export class PeerTips {
         this.looksBetter(peerTip, tip),
     );
     const trusted = ahead.filter(({ session }) => !this.isDeferred(session));
-    return highest(trusted.length > 0 ? trusted : ahead);
+    const soon = trusted.filter(({ session }) => !this.isOutrun(session));
+    return highest([soon, trusted].find(({ length }) => length > 0) ?? ahead);
   }
 
   /** All peers whose score is at least this, except the ignored, the deferred and the slow. */
   holders(score: bigint): readonly Session[] {
-    return Array.from(this.fresh())
-      .filter((peerTip) => peerTip.score >= score && !this.isDeferred(peerTip.session))
-      .map(({ session }) => session);
+    return this.helpers((peerTip) => peerTip.score >= score);
+  }
+
+  /** The same of those that are at least so high, with any score and on any branch. */
+  reaching(height: number): readonly Session[] {
+    return this.helpers((peerTip) => peerTip.height >= height);
   }
 
   /** The peer has announced a lower score since. */
@@ -139,6 +146,15 @@ export class PeerTips {
   /** For five minutes the peer is followed only if no other peer is ahead of us. */
   defer({ owner }: Session): void {
     this.deferred.add(latin1(owner));
+  }
+
+  /** For five minutes the peer is followed only if no other peer is ahead of us; it helps all the same. */
+  markOutrun({ owner }: Session): void {
+    this.outrun.add(latin1(owner));
+  }
+
+  isOutrun({ owner }: Session): boolean {
+    return this.outrun.has(latin1(owner));
   }
 
   /** A peer with a slow answer does not count until the answer is there. */
@@ -174,6 +190,12 @@ export class PeerTips {
 
   private isDeferred({ owner }: Session): boolean {
     return this.deferred.has(latin1(owner));
+  }
+
+  private helpers(isOne: (peerTip: PeerTip) => boolean): readonly Session[] {
+    return Array.from(this.fresh())
+      .filter((peerTip) => isOne(peerTip) && !this.isDeferred(peerTip.session))
+      .map(({ session }) => session);
   }
 
   private *fresh(): Generator<PeerTip> {

@@ -25,6 +25,15 @@ export interface UnknownIdsPorts {
   readonly isOutdated: () => boolean;
   readonly log: Log;
   readonly ask: AskPeer;
+  /** For those after the first ids. */
+  readonly askOn: AskPeer;
+}
+
+/** Ids of blocks that follow each other. */
+export interface NamedIds {
+  readonly ids: readonly Uint8Array[];
+  /** Of the first one. */
+  readonly height: number;
 }
 
 /** The blocks that follow one of our newest `depthMax` + 1. Throws GivenUp. */
@@ -33,13 +42,16 @@ export async function* unknownIds(
   depthMax: number,
   left: AbortSignal,
   ports: UnknownIdsPorts,
-): AsyncGenerator<Uint8Array[]> {
-  const { scheme, blockchain, invalid, peerTips, log, ask } = ports;
+): AsyncGenerator<NamedIds> {
+  const { scheme, blockchain, invalid, peerTips, log } = ports;
   const { session } = target;
   const { view } = blockchain;
   let known = locatorOf(blockchain, depthMax);
   let hasNamed = false;
+  /** Of the last block that was named. */
+  let height = 0;
   for (let isFirst = true; ; isFirst = false) {
+    const ask = hasNamed ? ports.askOn : ports.ask;
     const answer = await ask(session, blockProtocols.ids, encodeIdList(known, scheme), left);
     const ids = read(session, () => decodeIds(answer, scheme));
     if (ids === undefined) {
@@ -80,7 +92,10 @@ export async function* unknownIds(
     }
     // Behind what was named before all follow, also those that have come from others meanwhile: a gap
     // would look like the fault of the peer.
-    yield hasNamed ? next : unknown;
+    if (!hasNamed) height = (heightOf(view, ids.common) ?? 0) + next.length - unknown.length;
+    const named = hasNamed ? next : unknown;
+    yield { ids: named, height: height + 1 };
+    height += named.length;
     hasNamed = true;
     if (equal(last, target.id)) return;
     known = [last];

@@ -31,9 +31,8 @@ t.test('blocks that come from others meanwhile leave no gap', async (t) => {
     peerTips: { ignore: () => {} },
     isOutdated: () => false,
     log: quiet,
-    async ask(_session: unknown, _protocol: string, message: Uint8Array) {
-      const [newest] = decodeIdList(message, scheme);
-      if (equal(newest!, genesis)) return encodeIds({ common: genesis, next: [a] }, scheme);
+    ask: async () => encodeIds({ common: genesis, next: [a] }, scheme),
+    async askOn() {
       for (const { bytes } of blocks.slice(0, 2)) {
         await at.blockchain.append(decodeBlock(bytes, scheme));
       }
@@ -42,9 +41,12 @@ t.test('blocks that come from others meanwhile leave no gap', async (t) => {
   } as unknown as UnknownIdsPorts;
   const target = { session, id: c } as never;
   const named: Uint8Array[] = [];
-  for await (const ids of unknownIds(target, 10, new AbortController().signal, ports)) {
+  const heights: number[] = [];
+  for await (const { ids, height } of unknownIds(target, 10, new AbortController().signal, ports)) {
     named.push(...ids);
+    heights.push(height);
   }
+  t.strictSame(heights, [2, 3]);
   t.equal(named.length, 3);
   t.ok(
     [a, b, c].every((id, i) => equal(id, named[i]!)),
@@ -83,6 +85,11 @@ interface Answering {
 async function named(id: Uint8Array, depthMax: number, { blockchain, answer }: Answering) {
   const asked: (readonly Uint8Array[])[] = [];
   const session = { nodeName: 'peer', offend: (what: string) => t.fail(what) };
+  async function ask(_session: unknown, _protocol: string, message: Uint8Array) {
+    const ids = decodeIdList(message, scheme);
+    asked.push(ids);
+    return encodeIds(answer(ids), scheme);
+  }
   const ports = {
     scheme,
     blockchain,
@@ -90,15 +97,14 @@ async function named(id: Uint8Array, depthMax: number, { blockchain, answer }: A
     peerTips: { ignore: () => {} },
     isOutdated: () => false,
     log: quiet,
-    async ask(_session: unknown, _protocol: string, message: Uint8Array) {
-      const ids = decodeIdList(message, scheme);
-      asked.push(ids);
-      return encodeIds(answer(ids), scheme);
-    },
+    ask,
+    askOn: ask,
   } as unknown as UnknownIdsPorts;
   const found: Uint8Array[] = [];
   const target = { session, id } as never;
-  for await (const ids of unknownIds(target, depthMax, new AbortController().signal, ports)) {
+  const { signal } = new AbortController();
+  for await (const { ids, height } of unknownIds(target, depthMax, signal, ports)) {
+    t.equal(height, PAST + 1 + found.length);
     found.push(...ids);
   }
   return { found, asked };
