@@ -1,8 +1,8 @@
 /**
  * Fetches announced transactions and submits them to the pool (mempool.md).
  *
- * Invariants: a transaction is requested from one peer at a time (wanted.ts) and validated once,
- * however many peers announce it; after a peer has sent a transaction that the state refuses, its
+ * Invariants: a transaction is requested from one peer, and from a next one only when that fails or is
+ * late (wanted.ts), and validated once, however many peers announce it; after a peer has sent a transaction that the state refuses, its
  * next ones are checked against the state before their signatures, and that one is asked for again
  * after the next blocks (refused.ts).
  */
@@ -46,6 +46,12 @@ export interface TransactionFetcherPorts {
 /** Transactions of a peer that are doubted after a refused one. */
 const DOUBTED_MAX = 1_000;
 const REQUEST_TIMEOUT_MS = 10_000;
+/**
+ * After that another peer is asked as well. It is no offence: a block may have taken the transaction
+ * from the pool of a slow peer. The time doubles with each further peer, so that a slow network carries
+ * few copies.
+ */
+const LATE_MS = 1_000;
 /** After a block, before what was refused is asked for again. */
 const AGAIN_MS = 200;
 
@@ -115,11 +121,15 @@ export class TransactionFetcher {
     );
   }
 
-  private async fetch(session: Session, hashes: readonly string[]): Promise<void> {
+  private async fetch(
+    session: Session,
+    hashes: readonly string[],
+    lateMs = LATE_MS,
+  ): Promise<void> {
     // Those that are asked for again may be more than one request holds.
     for (let from = 0; from < hashes.length; from += txLimits.countMax) {
       const part = hashes.slice(from, from + txLimits.countMax);
-      const left = await this.fetchFrom(session, part);
+      const left = await this.fetchFrom(session, part, lateMs);
       this.wanted.done(session, part.length);
       const next = this.wanted.unanswered(session, left);
       for (const [source, list] of next) void this.fetch(source, list);
@@ -127,20 +137,23 @@ export class TransactionFetcher {
   }
 
   /** Returns the hashes of the transactions that the peer did not send. */
-  private async fetchFrom(session: Session, hashes: readonly string[]): Promise<readonly string[]> {
-    const { scheme, log } = this.ports;
+  private async fetchFrom(
+    session: Session,
+    hashes: readonly string[],
+    lateMs: number,
+  ): Promise<readonly string[]> {
+    const { log } = this.ports;
     let left = hashes;
     try {
       while (left.length > 0) {
-        const message = encodeTxHashes(left.map(fromLatin1), scheme);
-        const answer = await session.request(txProtocols.txs, message, REQUEST_TIMEOUT_MS);
-        const txs = read(session, () => decodeTxs(answer, scheme));
+        const txs = await this.request(session, left, lateMs);
         if (txs === undefined || txs.length === 0) break;
         const got = await this.take(session, txs);
         const rest = left.filter((hash) => !got.has(hash));
         // Transactions that were not requested do not help, and asking again would never end.
         if (rest.length === left.length) break;
-        left = rest;
+        // Another peer may have sent some meanwhile.
+        left = rest.filter((hash) => this.wanted.has(hash));
       }
     } catch (error) {
       if (isOurs(error)) throw error;
@@ -149,6 +162,25 @@ export class TransactionFetcher {
       if (isOpen && error instanceof Misconduct) session.offend('withheld', error);
     }
     return left;
+  }
+
+  private async request(
+    session: Session,
+    hashes: readonly string[],
+    lateMs: number,
+  ): Promise<readonly Uint8Array[] | undefined> {
+    const { scheme, clock } = this.ports;
+    const cancel = clock.after(lateMs, () => {
+      const next = this.wanted.late(session, hashes);
+      for (const [source, list] of next) void this.fetch(source, list, 2 * lateMs);
+    });
+    try {
+      const message = encodeTxHashes(hashes.map(fromLatin1), scheme);
+      const answer = await session.request(txProtocols.txs, message, REQUEST_TIMEOUT_MS);
+      return read(session, () => decodeTxs(answer, scheme));
+    } finally {
+      cancel();
+    }
   }
 
   /** Returns the hashes. */

@@ -29,6 +29,32 @@ t.test('each is asked of one peer, and of the next when that fails', async (t) =
   t.strictSame(wanted.announced('a', ['y']), ['y'], 'and may be announced again');
 });
 
+t.test('one more is asked where the last one asked is late', async (t) => {
+  const wanted = joined('a', 'b', 'c', 'd');
+  wanted.announced('a', ['x', 'y']);
+  for (const name of ['b', 'c']) wanted.announced(name, ['x']);
+  t.strictSame([...wanted.late('a', ['x', 'y'])], [['b', ['x']]], 'nobody else has y');
+  t.strictSame([...wanted.late('a', ['x'])], [], 'once');
+  t.strictSame(wanted.announced('d', ['x', 'y']), ['y'], 'whoever has it is asked at once');
+  t.strictSame([...wanted.unanswered('a', ['x', 'y'])], [], 'others are being asked');
+  t.strictSame([...wanted.late('b', ['x'])], [['c', ['x']]]);
+  t.strictSame([...wanted.unanswered('b', ['x'])], [], 'the last one asked is not late');
+  t.strictSame([...wanted.unanswered('c', ['x'])], [['d', ['x']]]);
+  t.strictSame(wanted.arrived('x'), ['d']);
+  t.strictSame([...wanted.unanswered('d', ['x', 'y'])], []);
+  t.notOk(wanted.has('y'));
+});
+
+t.test('one that fails at once does not hide that the others are late', async (t) => {
+  const wanted = joined('a', 'b', 'c', 'd');
+  for (const name of ['a', 'b', 'c']) wanted.announced(name, ['x']);
+  t.strictSame([...wanted.late('a', ['x'])], [['b', ['x']]]);
+  t.strictSame([...wanted.unanswered('b', ['x'])], [['c', ['x']]]);
+  t.strictSame([...wanted.unanswered('c', ['x'])], []);
+  t.ok(wanted.has('x'), 'the first one may still send it');
+  t.strictSame(wanted.announced('d', ['x']), ['x']);
+});
+
 t.test('a peer that has left is not asked', async (t) => {
   const wanted = joined('a', 'b', 'c');
   for (const name of ['a', 'b', 'c']) wanted.announced(name, ['x']);
