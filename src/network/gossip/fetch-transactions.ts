@@ -1,10 +1,10 @@
 /**
  * Fetches announced transactions and submits them to the pool (mempool.md).
  *
- * Invariants: a transaction is requested from one peer, and from a next one only when that fails or is
- * late (wanted.ts), and validated once, however many peers announce it; after a peer has sent a transaction that the state refuses, its
- * next ones are checked against the state before their signatures, and that one is asked for again
- * after the next blocks (refused.ts).
+ * Invariants: a transaction is requested from one peer, and from a next one only when that fails or
+ * is late (wanted.ts), and validated once, however many peers announce it; after a peer has sent a
+ * transaction that the state refuses, its next ones are checked against the state before their
+ * signatures, and that one is asked for again after the next blocks (refused.ts).
  */
 
 import { isOurs } from '../../base/assert.ts';
