@@ -1,7 +1,7 @@
 /** Entries of data transactions by key and value. */
 import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';
-import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
+import { type Cut, PAGE_BYTES } from '../page-cut.ts';
 import type { Sort } from '../query-params.ts';
 import * as params from '../query-params.ts';
 import { type Asked, asked, heavyRows, KEPT, pageAnswer, requireIndexes } from '../reading.ts';
@@ -39,26 +39,23 @@ async function page(wanted: Wanted, show: Show, of: Query, from: Asked, services
       ...(wanted.value === undefined ? [] : [valueIs(params.storable(wanted.value), values)]),
       `s.seq ${sort === 'desc' ? '<=' : '>='} ${values.add(index ?? (sort === 'desc' ? tip.total : 1))}`,
     ].join(' AND ');
-    const order = show === 'ids' ? `seq ${sort}` : `seq ${sort}, position_in_tx`;
-    const entries = (columns: string): string =>
-      `(SELECT ${columns} FROM data_entries s WHERE ${conditions} ORDER BY ${order} LIMIT ${limit + 1})`;
+    const order = show === 'ids' ? `t.seq ${sort}` : `t.seq ${sort}, e.position_in_tx`;
+    const entries = (columns: string, size: string): string =>
+      `(SELECT ${columns} FROM data_entries s WHERE ${conditions} ORDER BY seq ${sort} ${size})`;
     const sql =
       show === 'ids'
-        ? `SELECT ${SUMMARY_COLUMNS} FROM ${entries('DISTINCT s.seq')} e`
-        : `SELECT ${SUMMARY_COLUMNS}, e.position_in_tx, ${CUT}
-         FROM ${entries('s.seq, s.key, s.value, s.position_in_tx')} e`;
+        ? `SELECT ${SUMMARY_COLUMNS} FROM ${entries('DISTINCT s.seq', `LIMIT ${limit + 1}`)} e`
+        : `SELECT ${SUMMARY_COLUMNS}, e.position_in_tx, ${CUT} FROM ${entries(
+            's.seq, s.key, s.value, s.position_in_tx',
+            `FETCH FIRST ${limit + 1} ROWS WITH TIES`,
+          )} e`;
     const found = await heavyRows<EntryRow & Cut>(
       services,
-      `${sql} JOIN txs t ON t.seq = e.seq ${show === 'ids' ? '' : WINDOW(order)}
-     ORDER BY ${order.replace('seq', 't.seq')}`,
+      `${sql} JOIN txs t ON t.seq = e.seq ${show === 'ids' ? '' : windowOf(sort)} ORDER BY ${order}`,
       values.list,
     );
-    const { shown, following } = shownOf(found, limit);
-    const page = {
-      first: shown[0] && Number(shown[0].seq),
-      next: following && Number(following.seq),
-      total: tip.total,
-    };
+    const { shown, next } = wholeTransactions(found, of, tip.total);
+    const page = { first: shown[0] && Number(shown[0].seq), next, total: tip.total };
     const shape = show === 'ids' ? ({ id }: EntryRow) => ({ id }) : entryOf;
     return pageAnswer({ rows: shown, shape }, from, tip, page, services);
   });
@@ -69,9 +66,30 @@ const BYTES = 'sum(octet_length(e.key) + octet_length(e.value)) OVER earlier';
 const IS_SHOWN = `coalesce(${BYTES}, 0) < ${PAGE_BYTES}`;
 const CUT = `${IS_SHOWN} AS is_shown, CASE WHEN ${IS_SHOWN} THEN e.key END AS key,
   CASE WHEN ${IS_SHOWN} THEN e.value END AS value`;
-const WINDOW = (order: string): string =>
-  `WINDOW earlier AS (ORDER BY ${order.replace('seq', 'e.seq').replace('position', 'e.position')}
-     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+/** The entries of the transactions before. */
+const windowOf = (sort: Sort): string =>
+  `WINDOW earlier AS (ORDER BY e.seq ${sort} GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+
+/**
+ * A page ends with a transaction, because the next one begins with a transaction. One transaction may
+ * have several entries of a key: keys that differ only by what no text of the store can hold.
+ */
+function wholeTransactions<R extends Cut & Pick<EntryRow, 'seq'>>(
+  found: readonly R[],
+  { limit, sort }: Query,
+  total: number,
+): { readonly shown: readonly R[]; readonly next: number | undefined } {
+  const last = found[limit - 1]?.seq;
+  const shown = found.filter(
+    ({ seq, is_shown }, i) => (i < limit || seq === last) && is_shown !== false,
+  );
+  const following = found[shown.length];
+  if (following !== undefined) return { shown, next: Number(following.seq) };
+  // The row that tells of a next page was of this transaction itself.
+  const next = Number(last) + (sort === 'desc' ? -1 : 1);
+  const mayGoOn = shown.length > limit && next >= 1 && next <= total;
+  return { shown, next: mayGoOn ? next : undefined };
+}
 
 const Ids = Type.Array(Type.Object({ id: Type.String() }));
 const cost = { streamed: true } as const;
@@ -98,7 +116,7 @@ const idsOfValue = route({
 const entriesOfKey = route({
   ...shared,
   path: '/api/v1/txData/{key}',
-  doc: 'The entries of this key.',
+  doc: 'The entries of this key. A page ends with a transaction, so it may have 99 rows more.',
   params: { key },
   reply: Type.Array(DataEntry),
   handle: ({ params, query, http }, services) =>
@@ -108,7 +126,7 @@ const entriesOfKey = route({
 const entriesOfValue = route({
   ...shared,
   path: '/api/v1/txData/{key}/{value}',
-  doc: 'The entries of this key and value.',
+  doc: 'The entries of this key and value. A page ends with a transaction, so it may have 99 rows more.',
   params: { key, value },
   reply: Type.Array(DataEntry),
   handle: ({ params, query, http }, services) =>
