@@ -2,14 +2,14 @@
 
 import { apiError } from '../../../base/errors.ts';
 import { stringify } from '../../../base/json/json.ts';
-import { details } from '../../../rest-framework/answer.ts';
+import { type Answer, details } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
 import { printedRows } from '../printed-rows.ts';
 import * as params from '../query-params.ts';
-import { asked, blockAnswer, KEPT, pageAnswer, rows, tipOf } from '../reading.ts';
-import { route } from '../services.ts';
+import { asked, blockAnswer, KEPT, pageAnswer, rows, type StoreTip } from '../reading.ts';
+import { type DataServices, route } from '../services.ts';
 import {
   BLOCK_COLUMNS,
   Block,
@@ -42,27 +42,29 @@ const at = route({
   },
   cost: { streamed: true },
   reply: Block,
-  async handle({ params: { height } }, services) {
-    const tip = await tipOf(services);
-    const sql = `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height = $1`;
-    const [block] = height > HEIGHT_MAX ? [] : await rows<BlockRow>(services, sql, [height]);
-    if (block === undefined) return details(404, 'Block is not in blockchain');
-    if (block.tx_count > BLOCK_TXS_MAX) {
-      const text = `it has ${block.tx_count} transactions: list them with heightFrom and heightTo`;
-      throw apiError('AnswerTooBig', text);
-    }
-    const first = Number(block.first_seq);
-    const transactions = await rows<TxRow>(
-      services,
-      `SELECT ${SUMMARY_COLUMNS} FROM txs t WHERE t.seq BETWEEN $1 AND $2 ORDER BY t.seq`,
-      [first, first + block.tx_count - 1],
-    );
-    const list = await printedRows(transactions, summaryOf, services.clock);
-    const head = stringify(blockOf(block)).slice(0, -1);
-    const json = Buffer.concat([Buffer.from(`${head},"transactions":`), list, Buffer.from('}')]);
-    return blockAnswer(json, height, tip);
-  },
+  handle: ({ params: { height } }, services) =>
+    ofOneBranch(services, (tip) => blockAt(height, tip, services)),
 });
+
+async function blockAt(height: number, tip: StoreTip, services: DataServices): Promise<Answer> {
+  const sql = `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height = $1`;
+  const [block] = height > HEIGHT_MAX ? [] : await rows<BlockRow>(services, sql, [height]);
+  if (block === undefined) return details(404, 'Block is not in blockchain');
+  if (block.tx_count > BLOCK_TXS_MAX) {
+    const text = `it has ${block.tx_count} transactions: list them with heightFrom and heightTo`;
+    throw apiError('AnswerTooBig', text);
+  }
+  const first = Number(block.first_seq);
+  const transactions = await rows<TxRow>(
+    services,
+    `SELECT ${SUMMARY_COLUMNS} FROM txs t WHERE t.seq BETWEEN $1 AND $2 ORDER BY t.seq`,
+    [first, first + block.tx_count - 1],
+  );
+  const list = await printedRows(transactions, summaryOf, services.clock);
+  const head = stringify(blockOf(block)).slice(0, -1);
+  const json = Buffer.concat([Buffer.from(`${head},"transactions":`), list, Buffer.from('}')]);
+  return blockAnswer(json, height, tip);
+}
 
 const list = route({
   method: 'GET',
