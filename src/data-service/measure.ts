@@ -89,7 +89,7 @@ function setProgress(metrics: DataMetrics, crawl: CrawlState, now: number): void
 
 async function setSizes(metrics: DataMetrics, db: Database): Promise<void> {
   const [sizes] = await db.query<{ dirty: string; bytes: string }>(
-    `SELECT (SELECT count(*) FROM balance_dirty) AS dirty,
+    `SELECT (SELECT count(*) FROM balance_dirty WHERE since_height >= 0) AS dirty,
        pg_database_size(current_database()) AS bytes`,
   );
   metrics.balanceDirty.set(Number(sizes?.dirty ?? 0));

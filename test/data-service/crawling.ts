@@ -78,7 +78,7 @@ export function crawl(
   };
 }
 
-/** Resolves once the store has this tip and nothing is left to do. */
+/** Resolves once the store has this tip and nothing is left to do before the next block. */
 export async function reached(
   db: Database,
   height: number,
@@ -90,7 +90,7 @@ export async function reached(
     const rows = await db.query<{ done: boolean }>(
       `SELECT EXISTS (SELECT FROM blocks WHERE height = $1 AND signature = $2)
          AND NOT EXISTS (SELECT FROM blocks WHERE height > $1)
-         AND NOT EXISTS (SELECT FROM balance_dirty)
+         AND NOT EXISTS (SELECT FROM balance_dirty WHERE since_height >= -$1::int)
          AND NOT EXISTS (SELECT FROM meta WHERE key = 'bulk') AS done`,
       [height, signature],
     );

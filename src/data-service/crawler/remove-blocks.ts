@@ -2,6 +2,7 @@
 import type { Database, Queries } from '../../base/ports/database.ts';
 import { notifyOfChain } from '../schema/notices.ts';
 import type { ChainBlock } from './chain-block.ts';
+import { forgetAhead } from './refresh/balance-marks.ts';
 import { forgetFinal } from './refresh/refresh-final.ts';
 import { forgetTurns } from './refresh/refresh-turns.ts';
 import { assertEnd, lockedEnd, NotContinuous, type Tip } from './store-end.ts';
@@ -39,6 +40,7 @@ export async function removeAbove(
   await markDirty(db, height, seq);
   // A mark above the last block would stay until the chain is as high again.
   await db.query('UPDATE balance_dirty SET since_height = $1 WHERE since_height > $1', [height]);
+  await forgetAhead(db, height);
   const touched = await db.query<{ asset_id: string }>(
     'SELECT DISTINCT asset_id FROM txs WHERE seq >= $1 AND type IN (5, 6) AND asset_id IS NOT NULL',
     [seq],

@@ -4,11 +4,12 @@
  */
 
 import type { Clock } from '../../../base/ports/clock.ts';
-import type { Database } from '../../../base/ports/database.ts';
+import type { Database, Queries } from '../../../base/ports/database.ts';
 import type { Log } from '../../../base/ports/log.ts';
 import type { Holdings } from '../holdings.ts';
 import { NodeAway, type NodeReader, TooMuch } from '../node-reader.ts';
 import { assertEnd, lockedEnd, readTip, type Tip } from '../store-end.ts';
+import { aheadOf, hasReached, settle, settleRead } from './balance-marks.ts';
 import { type BesideCrawl, besideCrawl, type Pass } from './beside-crawl.ts';
 
 const ADDRESSES_AT_ONCE = 200;
@@ -44,9 +45,41 @@ export function balanceRefresher({ db, clock, log }: BalanceDeps): BesideCrawl {
   return besideCrawl(refresh, clock, (why) => log.warn('crawl.balances-failed', { why }));
 }
 
+/** What the store asks for. */
+interface Wanted {
+  readonly stored: Tip;
+  /** Marked addresses whose balances are to be read. */
+  readonly addresses: readonly string[];
+  /** Those of them that the store knows. */
+  readonly users: readonly string[];
+  /** The last block above the stored ones at which balances were read. */
+  readonly ahead: Tip | undefined;
+}
+
+/** Undefined where nothing is to be asked for. */
+async function wantedOf(db: Database, except: readonly string[]): Promise<Wanted | undefined> {
+  const marked = await db.query<{ address: string }>(
+    `SELECT address FROM balance_dirty WHERE since_height >= 0 AND address <> ALL($2::text[])
+     ORDER BY since_height, address LIMIT $1`,
+    [ADDRESSES_AT_ONCE, except],
+  );
+  const ahead = await aheadOf(db);
+  const stored = await readTip(db);
+  if (marked.length === 0 && (ahead === undefined || !(await hasReached(db, ahead, stored)))) {
+    return undefined;
+  }
+  const addresses = marked.map(({ address }) => address);
+  const known = await db.query<{ address: string }>(
+    'SELECT address FROM users WHERE address = ANY($1::text[])',
+    [addresses],
+  );
+  return { stored, addresses, users: known.map(({ address }) => address), ahead };
+}
+
 /**
- * The number of marks that are gone; 0 where none was left, the chain kept moving, or the node lacks
- * the last stored block. Balances of that block or a later one are newer than every mark.
+ * The number of marks that are settled or read; 0 where none was left, the chain kept moving, or the
+ * node lacks the last stored block or is lower than one at which balances were read. Throws
+ * NotContinuous where the store has another end by now, and so perhaps later marks.
  */
 async function refreshBalances(
   db: Database,
@@ -54,31 +87,27 @@ async function refreshBalances(
   except: readonly string[],
   refuse: (address: string, why: string) => void,
 ): Promise<number> {
-  const marked = await db.query<{ address: string }>(
-    `SELECT address FROM balance_dirty WHERE address <> ALL($2::text[])
-     ORDER BY since_height, address LIMIT $1`,
-    [ADDRESSES_AT_ONCE, except],
-  );
-  if (marked.length === 0) return 0;
-  const addresses = marked.map(({ address }) => address);
-  const known = await db.query<{ address: string }>(
-    'SELECT address FROM users WHERE address = ANY($1::text[])',
-    [addresses],
-  );
-  const users = known.map(({ address }) => address);
-  const stored = await readTip(db);
+  const wanted = await wantedOf(db, except);
+  if (wanted === undefined) return 0;
+  const { stored, addresses, users, ahead } = wanted;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const height = await node.height();
-    if (height < stored.height) return 0;
+    if (height < Math.max(stored.height, ahead?.height ?? 0)) return 0;
     const before = await node.signatureAt(height);
     if ((await node.signatureAt(stored.height)) !== stored.signature) return 0;
+    const isKept = ahead && (await node.signatureAt(ahead.height)) === ahead.signature;
     const { holdings, refused } = await holdingsOfAll(node, users);
     const after = (await node.height()) === height ? await node.signatureAt(height) : undefined;
     if (before === undefined || before !== after) continue;
     for (const [address, why] of refused) refuse(address, why);
     const done = addresses.filter((address) => !refused.has(address));
     assertLocked();
-    return write(db, stored, done, holdings, height);
+    return db.transaction(async (queries) => {
+      assertEnd(await lockedEnd(queries), stored);
+      if (ahead !== undefined) await settle(queries, { ahead, isKept: isKept === true, stored });
+      await write(queries, done, holdings, height);
+      return settleRead(queries, { addresses: done, users }, { height, signature: before }, stored);
+    });
   }
   return 0;
 }
@@ -130,41 +159,28 @@ async function addInPages(node: NodeReader, address: string, { holdings, refused
   }
 }
 
-/**
- * The number of marks that are gone. An address that a rollback has removed keeps neither its mark
- * nor its balances. Throws NotContinuous where the store has another end by now, and so perhaps later
- * marks.
- */
-function write(
-  db: Database,
-  stored: Tip,
+/** An address that a rollback has removed keeps no balances. */
+async function write(
+  db: Queries,
   marked: readonly string[],
   found: ReadonlyMap<string, Holdings>,
   height: number,
-): Promise<number> {
+): Promise<void> {
+  if (marked.length === 0) return;
   const rows = [...found].flatMap(([address, holdings]) =>
     Array.from(holdings, ([asset, amount]) => ({ address, asset, amount })),
   );
-  return db.transaction(async (queries) => {
-    assertEnd(await lockedEnd(queries), stored);
-    await queries.query('DELETE FROM balances WHERE address = ANY($1::text[])', [marked]);
-    await queries.query(
-      `INSERT INTO balances SELECT address, asset, amount, $4::int
-       FROM unnest($1::text[], $2::text[], $3::bigint[]) AS held(address, asset, amount)
-       ON CONFLICT (address, asset_id) DO UPDATE
-       SET amount = excluded.amount, height = excluded.height`,
-      [
-        rows.map(({ address }) => address),
-        rows.map(({ asset }) => asset),
-        rows.map(({ amount }) => amount),
-        height,
-      ],
-    );
-    const settled = await queries.query(
-      `DELETE FROM balance_dirty WHERE address = ANY($1::text[]) AND since_height <= $2
-       RETURNING address`,
-      [marked, height],
-    );
-    return settled.length;
-  });
+  await db.query('DELETE FROM balances WHERE address = ANY($1::text[])', [marked]);
+  await db.query(
+    `INSERT INTO balances SELECT address, asset, amount, $4::int
+     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS held(address, asset, amount)
+     ON CONFLICT (address, asset_id) DO UPDATE
+     SET amount = excluded.amount, height = excluded.height`,
+    [
+      rows.map(({ address }) => address),
+      rows.map(({ asset }) => asset),
+      rows.map(({ amount }) => amount),
+      height,
+    ],
+  );
 }
