@@ -114,7 +114,7 @@ class RunningCrawler implements Crawler {
     this.ended = this.run();
     this.ended.catch((cause: Error) => {
       deps.state.lastError = cause.message;
-      deps.state.stopped = cause.message;
+      deps.state.stopped = shownReason(cause);
     });
   }
 
@@ -205,6 +205,12 @@ const isFinal = (cause: unknown): boolean =>
   cause instanceof NotMigrated ||
   cause instanceof SchemaTooNew ||
   cause instanceof DeepReorganisation;
+
+/** Anybody may read it, so it has no text of the database, which may name hosts and roles. */
+const shownReason = (cause: Error): string =>
+  cause instanceof NotMigrated
+    ? 'the tables of the database cannot be made or brought up to date: the log says why'
+    : cause.message;
 
 /** Several crawlers of one node must not ask it in step. */
 function jittered(ms: number, random: Random): number {

@@ -44,7 +44,7 @@ export interface NodeReaderOptions {
 export interface NodeReaderDeps {
   readonly http: HttpClient;
   readonly clock: Clock;
-  /** Called with each failure of a node. */
+  /** Called with each failure of a node; the address has no credentials. */
   readonly failed: (url: string, why: string) => void;
 }
 
@@ -179,7 +179,7 @@ export class NodeReader {
 
   private leaveNode(which: number, why: string): void {
     if (this.stopping.signal.aborted) return;
-    this.deps.failed(this.urls[which]!, why);
+    this.deps.failed(shownUrl(this.urls[which]!), why);
     // Requests that were under way together leave it once.
     if (this.current === which) this.current = (which + 1) % this.urls.length;
   }
@@ -203,7 +203,7 @@ export class NodeReader {
         if (cause instanceof RefusedError && handled.includes(cause.status)) throw cause;
         if (cause instanceof AnswerTooLong && handled.includes(413)) throw cause;
         const why = cause instanceof Error ? cause.message || cause.name : String(cause);
-        failures.push(`${url}: ${why}`);
+        failures.push(`${shownUrl(url)}: ${why}`);
         this.leaveNode(which, why);
       }
     }
@@ -264,6 +264,9 @@ export class NodeReader {
     }
   }
 }
+
+/** Scheme, host and port: a user and a password, or a path, are nobody else's business. */
+const shownUrl = (url: string): string => (URL.canParse(url) ? new URL(url).origin : 'node-url');
 
 interface Asking {
   /** Refusals with these statuses are an answer; another node would give the same. */

@@ -4,7 +4,6 @@ import { ApiError } from '../../../base/errors.ts';
 import { answer } from '../../../rest-framework/answer.ts';
 import { Int32, Int64 } from '../../../rest-framework/body.ts';
 import { Type } from '../../../rest-framework/type.ts';
-import { readMeta } from '../../schema/migrate.ts';
 import { rows, type StoreTip, tipOf } from '../reading.ts';
 import { type DataServices, route } from '../services.ts';
 
@@ -90,11 +89,15 @@ const status = route({
   async handle(_request, services) {
     const tip = await tipOf({ ...services, strictLag: false });
     const nodeHeight = (await services.nodeHeight()) ?? null;
-    const db = services.db()!;
     const [reorg] = await rows<{ at: string; from_height: number; to_height: number }>(
       services,
       'SELECT at, from_height, to_height FROM reorgs ORDER BY at DESC LIMIT 1',
     );
+    const meta = await rows<{ key: string; value: string }>(
+      services,
+      `SELECT key, value FROM meta WHERE key IN ('schema_version', 'bulk')`,
+    );
+    const kept = new Map(meta.map(({ key, value }) => [key, value]));
     const lagBlocks = Math.max(0, (nodeHeight ?? tip.height) - tip.height);
     return {
       height: tip.height,
@@ -102,8 +105,8 @@ const status = route({
       lagBlocks,
       lagSeconds: lagBlocks === 0 ? 0 : secondsSince(tip, services),
       lastBlockTimestamp: tip.ts,
-      schemaVersion: Number((await readMeta(db, 'schema_version')) ?? 0),
-      bulk: (await readMeta(db, 'bulk')) === '1',
+      schemaVersion: Number(kept.get('schema_version') ?? 0),
+      bulk: kept.get('bulk') === '1',
       lastReorg:
         reorg === undefined
           ? null
