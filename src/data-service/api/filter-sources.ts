@@ -3,6 +3,7 @@
  * and as conditions, for which the rows of another index are looked at one by one.
  */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
+import { contractOf, mayHaveContract } from '../schema/tables.ts';
 import { lastMs } from './query-params.ts';
 import { partyIs, type Source } from './search-sources.ts';
 import type { SqlValues } from './sql-values.ts';
@@ -42,9 +43,9 @@ const COLUMNS = [
   { name: 'amount', column: 's.amount', cast: 'bigint', only: 's.amount IS NOT NULL' },
   {
     name: 'contractId',
-    column: "(s.body->>'contractId')",
+    column: contractOf('s.'),
     cast: 'text',
-    only: "s.body ? 'contractId'",
+    only: mayHaveContract('s.'),
   },
 ] as const;
 
@@ -103,7 +104,8 @@ export function conditions(
     found.push(`${t}.ts BETWEEN ${values.add(dateFrom)} AND ${values.add(lastMs(dateTo))}`);
   }
   if (contractId !== undefined) {
-    found.push(`${t}.body ? 'contractId' AND ${t}.body->>'contractId' = ${values.add(contractId)}`);
+    const isContract = `${contractOf(`${t}.`)} = ${values.add(contractId)}`;
+    found.push(`${mayHaveContract(`${t}.`)} AND ${isContract}`);
   }
   return found;
 }

@@ -217,7 +217,7 @@ export const sender = optional(base58('Only transactions that this address has s
 export const recipient = optional(base58('Only transactions in which this address takes part.'));
 export const heightFrom = optional(whole('Lowest height of a block.', 1, 2_147_483_647));
 export const heightTo = optional(whole('Highest height of a block.', 1, 2_147_483_647));
-export const contractId = optional(base58('Only calls and changes of this contract.'));
+export const contractId = optional(base58('Only creation, calls and changes of this contract.'));
 
 export const extended: Param<boolean> = {
   doc: 'true: all fields of the transaction, and its index.',

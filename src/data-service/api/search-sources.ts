@@ -6,6 +6,7 @@
 import { isBase58 } from '../../base/base58.ts';
 import { I64_MAX } from '../../base/int.ts';
 import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
+import { carriedId, mayCarry } from '../schema/tables.ts';
 import type { Scope } from './query-params.ts';
 import { areFew, rows } from './reading.ts';
 import type { DataServices } from './services.ts';
@@ -111,17 +112,19 @@ const knownAddresses = (prefix: string, services: DataServices) =>
     [prefix, afterPrefix(prefix)],
   );
 
-const inIds =
-  (column: string, from: string, minimum: number): Look =>
-  (text) =>
-    text.length >= minimum && isBase58(text)
-      ? [
-          repeated(
-            inTable(from, (values) => startsWith(column, text, values), 'at-once'),
-            column,
-          ),
-        ]
-      : [];
+/** Rows of which a column of Base58 begins with the text. */
+function startingWith(
+  text: string,
+  column: string,
+  from: string,
+  minimum: number,
+  only?: string,
+): readonly Source[] {
+  if (text.length < minimum || !isBase58(text)) return [];
+  const where: Source['where'] = (values) =>
+    [...(only === undefined ? [] : [only]), startsWith(column, text, values)].join(' AND ');
+  return [repeated(inTable(from, where, 'at-once'), column)];
+}
 
 const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
   in_description: async (text, services) =>
@@ -141,13 +144,15 @@ const LOOKS: Readonly<Record<Exclude<Scope, 'in_all'>, Look>> = {
   in_addresses: addresses(AUTHOR, PARTICIPANT),
   in_addresses_author: addresses(AUTHOR),
   in_addresses_participant: addresses(PARTICIPANT),
-  in_tx_ids: inIds('s.id', 'txs', ID_CHARS_MIN),
+  in_tx_ids: (text) => [
+    ...startingWith(text, 's.id', 'txs', ID_CHARS_MIN),
+    ...startingWith(text, carriedId('s.'), 'txs', ID_CHARS_MIN, mayCarry('s.')),
+  ],
   in_token_ids: lookInAssets,
-  in_signatures: (text, services) => {
-    const inColumn = inIds('s.signature', 'txs', SIGNATURE_CHARS_MIN)(text, services);
-    const inProofs = inIds('s.proof', 'tx_proofs', SIGNATURE_CHARS_MIN)(text, services);
-    return [...(inColumn as readonly Source[]), ...(inProofs as readonly Source[])];
-  },
+  in_signatures: (text) => [
+    ...startingWith(text, 's.signature', 'txs', SIGNATURE_CHARS_MIN),
+    ...startingWith(text, 's.proof', 'tx_proofs', SIGNATURE_CHARS_MIN),
+  ],
   in_keys_values: lookInEntries,
 };
 

@@ -16,7 +16,7 @@ const createIndexes = (options: SchemaOptions): string[] =>
     (definition) => `CREATE ${definition.replace('INDEX', 'INDEX IF NOT EXISTS')}`,
   );
 
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 export interface SchemaOptions {
   /** `index-text`: indexes for parts of texts. */
@@ -34,6 +34,19 @@ INSERT INTO balance_dirty
   SELECT DISTINCT a.issuer, (SELECT max(height) FROM blocks)
   FROM assets a JOIN txs t ON t.fee_asset_id = a.asset_id WHERE t.type = ${EXECUTED}
   ON CONFLICT (address) DO NOTHING`;
+
+/** Schema 4 did not look for the name and the image of a contract in what a type 105 carries. */
+const WORDS_OF_CONTRACTS = `
+UPDATE txs SET message = words FROM (
+  SELECT seq, left(btrim(concat_ws(' ', body->'tx'->>'contractName', body->'tx'->>'image')), 4096)
+  FROM txs WHERE type = ${EXECUTED} AND body->'tx'->>'type' IN ('103', '107')) of_105(seq, words)
+WHERE txs.seq = of_105.seq AND words <> ''`;
+
+/** What the rows of a schema lack, in the order of the schemas that have it. */
+const CORRECTIONS: readonly (readonly [schema: number, statements: string])[] = [
+  [4, SPONSORS_OF_CALLS],
+  [5, WORDS_OF_CONTRACTS],
+];
 
 /** Every index that a first load may leave for later. */
 export const indexesOf = ({ indexText }: SchemaOptions): Readonly<Record<string, string>> =>
@@ -62,7 +75,10 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
     await atOnce(
       db,
       // Nobody reads once an index is being dropped, so that comes last.
-      [SPONSORS_OF_CALLS, ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`)],
+      [
+        ...CORRECTIONS.filter(([schema]) => schema > from).map(([, statements]) => statements),
+        ...REPLACED_INDEXES.map((name) => `DROP INDEX IF EXISTS ${name}`),
+      ],
     );
   }
   return from;

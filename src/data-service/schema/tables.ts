@@ -49,8 +49,23 @@ CREATE TABLE reorgs (
 CREATE UNIQUE INDEX txs_id ON txs (id);
 `;
 
-/** The type of the result of a contract. */
+/** The type of the result of a contract. It carries the transaction (103, 104, 107) that asked for it. */
 export const EXECUTED = 105;
+
+/** The contract of a row of `txs`: created, called or changed by it, or by what it carries. */
+export const contractOf = (t = ''): string => {
+  const carried = `${t}body->'tx'`;
+  return `coalesce(${t}body->>'contractId', ${carried}->>'contractId',
+    CASE WHEN ${carried}->>'type' = '103' THEN ${carried}->>'id' END)`;
+};
+/** Rows that may have one: the index has no other ones. */
+export const mayHaveContract = (t = ''): string =>
+  `(${t}type = ${EXECUTED} OR ${t}body ? 'contractId')`;
+
+/** The id of the transaction that a row of `txs` carries. */
+export const carriedId = (t = ''): string => `((${t}body->'tx'->>'id') COLLATE "C")`;
+/** The same: the index has no other rows. */
+export const mayCarry = (t = ''): string => `${t}type = ${EXECUTED}`;
 
 /** Tables that earlier releases did not have. */
 export const LATER_TABLES = `
@@ -97,7 +112,8 @@ export const INDEXES: Readonly<Record<string, string>> = {
   txs_amount: 'INDEX txs_amount ON txs (amount, seq) WHERE amount IS NOT NULL',
   txs_asset_amount:
     'INDEX txs_asset_amount ON txs (asset_id, type, amount, seq) WHERE amount IS NOT NULL',
-  txs_contract: `INDEX txs_contract ON txs ((body->>'contractId'), seq) WHERE body ? 'contractId'`,
+  txs_of_contract: `INDEX txs_of_contract ON txs ((${contractOf()}), seq) WHERE ${mayHaveContract()}`,
+  txs_carried: `INDEX txs_carried ON txs (${carriedId()}) WHERE ${mayCarry()}`,
   tx_addresses_role: 'UNIQUE INDEX tx_addresses_role ON tx_addresses (address, role, seq)',
   tx_addresses_seq: 'INDEX tx_addresses_seq ON tx_addresses USING brin (seq)',
   tx_aliases_key: 'UNIQUE INDEX tx_aliases_key ON tx_aliases (alias, seq)',
@@ -137,7 +153,7 @@ export const TEXT_INDEXES: Readonly<Record<string, string>> = {
   aliases_trgm: 'INDEX aliases_trgm ON aliases USING gin (alias gin_trgm_ops)',
 };
 
-/** Indexes of schema 1 that others replace since. */
+/** Indexes of earlier schemas that others replace since. */
 export const REPLACED_INDEXES: readonly string[] = [
   'tx_addresses_key',
   'tx_aliases_seq',
@@ -145,4 +161,5 @@ export const REPLACED_INDEXES: readonly string[] = [
   'data_entries_key_trgm',
   'data_entries_value_trgm',
   'assets_text',
+  'txs_contract',
 ];

@@ -74,6 +74,33 @@ t.test('a database of schema 3 learns who sponsors calls of contracts', async (t
   ]);
 });
 
+t.test('a database of schema 4 learns the words of contracts', async (t) => {
+  const db = await memoryDatabase();
+  t.teardown(() => db.close());
+  await migrate(db, { indexText: true });
+  const indexes = await db.query(INDEXES);
+  const created = { type: 103, contractName: 'golden', image: 'registry/golden' };
+  const bodies = [{ tx: created }, { tx: { type: 107, image: 'silver' } }, { tx: { type: 104 } }];
+  const rows = bodies.map(
+    (body, i) =>
+      `(${i}, 'id${i}', 105, 1, 7, 0, 'miner', '', '', 0, 'gold', NULL, NULL, NULL, '${JSON.stringify(body)}')`,
+  );
+  await db.exec(`
+    INSERT INTO txs VALUES ${rows};
+    INSERT INTO assets VALUES ('gold', 1, 'sponsor', '', '', 1, 1, 0, true, true);
+    DROP INDEX txs_of_contract; DROP INDEX txs_carried;
+    CREATE INDEX txs_contract ON txs ((body->>'contractId'), seq) WHERE body ? 'contractId';
+    UPDATE meta SET value = '4' WHERE key = 'schema_version'`);
+  t.equal(await migrate(db, { indexText: true }), 4);
+  t.strictSame(await db.query(INDEXES), indexes);
+  t.strictSame(await db.query('SELECT message FROM txs ORDER BY seq'), [
+    { message: 'golden registry/golden' },
+    { message: 'silver' },
+    { message: null },
+  ]);
+  t.strictSame(await db.query('SELECT * FROM balance_dirty'), [], 'it knows the sponsors');
+});
+
 t.test('a role that may only read', { skip: cluster.skip }, async (t) => {
   const url = await cluster.createDatabase();
   const owner = cluster.open(url);

@@ -3,6 +3,7 @@
 import { stringify } from '../../../base/json/json.ts';
 import { details } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
+import { carriedId, mayCarry } from '../../schema/tables.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
@@ -124,7 +125,7 @@ const byId = route({
   path: '/transactions/id/{id}',
   access,
   group,
-  doc: 'One transaction.',
+  doc: 'One transaction, or the result of a contract (105) that carries it.',
   params: { id: params.pathText('Id of the transaction.') },
   query: { extended: params.extended },
   cost: { streamed: true },
@@ -132,8 +133,16 @@ const byId = route({
   async handle({ params: { id }, query: { extended } }, services) {
     const tip = await tipOf(services);
     const columns = extended ? EXTENDED_COLUMNS : SUMMARY_COLUMNS;
-    const sql = `SELECT ${columns} FROM txs t WHERE t.id = $1`;
-    const [found] = await rows<TxRow>(services, sql, [params.storable(id)]);
+    const one = async (condition: string): Promise<TxRow | undefined> => {
+      const sql = `SELECT ${columns} FROM txs t WHERE ${condition} = $1`;
+      return (await rows<TxRow>(services, sql, [params.storable(id)]))[0];
+    };
+    let found = await one('t.id');
+    if (found === undefined) {
+      // The first load leaves this index for later.
+      await requireIndexes(services);
+      found = await one(`${mayCarry('t.')} AND ${carriedId('t.')}`);
+    }
     if (found === undefined) return details(404, 'Transaction is not in blockchain');
     return blockAnswer(stringify(transactionOf(found)), found.height, tip);
   },

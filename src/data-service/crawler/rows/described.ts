@@ -38,8 +38,13 @@ export function assetOf(type: number, tx: JsonObject): string | undefined {
 
 /** The asset that pays the fee; what a 105 carries pays its own. Undefined: the native token. */
 export function feeAssetOf(type: number, tx: JsonObject): string | undefined {
+  return text((carriedBy(type, tx) ?? tx)['feeAssetId']);
+}
+
+/** The creation, call or update of a contract whose result a transaction is. */
+function carriedBy(type: number, tx: JsonObject): JsonObject | undefined {
   const carried = type === EXECUTED ? tx['tx'] : undefined;
-  return text((isObject(carried) ? carried : tx)['feeAssetId']);
+  return isObject(carried) ? carried : undefined;
 }
 
 function pairOf(tx: JsonObject): JsonObject {
@@ -63,7 +68,10 @@ export const amountsOf = (tx: JsonObject): bigint[] =>
 
 /** The text that the search looks into. */
 export function messageOf(type: number, tx: JsonObject): string | undefined {
-  const found = wordsOf(type, tx)?.slice(0, MESSAGE_CHARS_MAX);
+  const carried = carriedBy(type, tx);
+  const words =
+    carried === undefined ? wordsOf(type, tx) : wordsOf(Number(carried['type']), carried);
+  const found = words?.slice(0, MESSAGE_CHARS_MAX);
   return found === undefined || found === '' ? undefined : storableText(found);
 }
 
