@@ -135,6 +135,7 @@ export const INDEXES: Readonly<Record<string, string>> = {
   users_registered: 'INDEX users_registered ON users (registered_ts)',
   permission_ops_key: 'UNIQUE INDEX permission_ops_key ON permission_ops (address, role, seq)',
   permission_ops_role: 'INDEX permission_ops_role ON permission_ops (role, seq)',
+  permission_ops_time: 'INDEX permission_ops_time ON permission_ops (role, address, ts DESC)',
   permission_ops_seq: 'INDEX permission_ops_seq ON permission_ops (seq)',
   miner_marks_until: 'INDEX miner_marks_until ON miner_marks (until) WHERE until IS NOT NULL',
   balances_asset: 'INDEX balances_asset ON balances (asset_id, amount, address)',

@@ -88,7 +88,7 @@ t.test('a database of schema 4 learns the words of contracts', async (t) => {
   await db.exec(`
     INSERT INTO txs VALUES ${rows};
     INSERT INTO assets VALUES ('gold', 1, 'sponsor', '', '', 1, 1, 0, true, true);
-    DROP INDEX txs_of_contract; DROP INDEX txs_carried;
+    DROP INDEX txs_of_contract; DROP INDEX txs_carried; DROP INDEX permission_ops_time;
     CREATE INDEX txs_contract ON txs ((body->>'contractId'), seq) WHERE body ? 'contractId';
     UPDATE meta SET value = '4' WHERE key = 'schema_version'`);
   t.equal(await migrate(db, { indexText: true }), 4);

@@ -8,6 +8,7 @@ import type { ParamValues } from '../../../rest-framework/params.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
 import { aliasChain, aliasName } from '../../crawler/rows/described.ts';
+import { holdersOf, rolesOf } from '../held-roles.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, cutPage, PAGE_BYTES, shownOf } from '../page-cut.ts';
 import { queryBody } from '../query-body.ts';
@@ -53,24 +54,11 @@ const check = (filter: Partial<Filter>) => ({
     : {}),
 });
 
-/**
- * Roles that an address has at `now`: of its operations on the role until then the one with the
- * latest time is `add`, and not yet due. The order in the chain may be another one.
- */
-function holdsNow(address: string, now: number, values: SqlValues): string {
-  const at = values.add(now, 'bigint');
-  return `p.op = 'add' AND p.ts <= ${at} AND (p.due_ts IS NULL OR p.due_ts > ${at})
-   AND NOT EXISTS (SELECT FROM permission_ops later WHERE later.address = ${address}
-     AND later.role = p.role AND later.ts > p.ts AND later.ts <= ${at})`;
-}
-
 function conditions(filter: Filter, now: number, values: SqlValues): string[] {
   const { permissions, assetId, dateFrom, dateTo } = filter;
   const found: string[] = [];
   if (permissions !== undefined) {
-    found.push(`u.address IN (SELECT p.address FROM permission_ops p
-      WHERE p.role = ANY(${values.add([...permissions], 'text[]')})
-        AND ${holdsNow('p.address', now, values)})`);
+    found.push(`u.address IN ${holdersOf(permissions, now, values)}`);
   }
   if (assetId !== undefined) {
     const id = assetId === 'NATIVE' ? '' : assetId;
@@ -247,15 +235,7 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   const addresses = found.map(({ address }) => address);
   const of = (sql: string) => `${sql} = ANY($1::text[])`;
   const values = sqlValues();
-  values.add(addresses);
-  const now = values.add(services.clock.now(), 'bigint');
-  // The operation that counts on each role, however many there were.
-  const roleSql = `SELECT u.address, r.role
-    FROM unnest($1::text[]) u(address) CROSS JOIN unnest(${values.add([...ROLES])}::text[]) r(role)
-    CROSS JOIN LATERAL (SELECT op, due_ts FROM permission_ops p
-      WHERE p.address = u.address AND p.role = r.role AND p.ts <= ${now}
-      ORDER BY p.ts DESC LIMIT 1) last
-    WHERE op = 'add' AND (due_ts IS NULL OR due_ts > ${now}) ORDER BY r.role`;
+  const roleSql = rolesOf(addresses, ROLES, services.clock.now(), values);
   const [aliases, roles, holdings] = await Promise.all([
     rows<{ address: string; alias: string }>(
       services,
@@ -277,13 +257,13 @@ async function describe(found: readonly UserRow[], services: DataServices) {
     }
   }
   const aliasesOf = grouped(aliases);
-  const rolesOf = grouped(roles);
+  const held = grouped(roles);
   const heldBy = grouped(holdings);
   const users = found.map(({ address, registered_ts }) => ({
     address,
     aliases: (aliasesOf.get(address) ?? []).map(({ alias }) => alias).sort(),
     registration_date: isoDate(Number(registered_ts)),
-    permissions: [...new Set((rolesOf.get(address) ?? []).map(({ role }) => role))],
+    permissions: [...new Set((held.get(address) ?? []).map(({ role }) => role))],
     balances: balancesOf(heldBy.get(address) ?? []),
   }));
   return { users, heightOf: (address: string) => heldBy.get(address)?.[0]?.height };
