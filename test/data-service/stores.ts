@@ -95,6 +95,7 @@ const COMPARED: Readonly<Record<string, string>> = {
   users: 'ordinal',
   permission_ops: 'seq, address, role',
   type_counts: 'type',
+  block_spans: 'height, ts_from, ts_to',
 };
 
 /** A sum of every row of every table, to compare two stores. */

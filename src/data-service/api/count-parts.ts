@@ -4,6 +4,7 @@
  */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
 import { type CountPart, isInOrder, sizesStatement, withoutFilters } from './count-statement.ts';
+import { blocksInside } from './date-blocks.ts';
 import {
   amountIs,
   assetIs,
@@ -17,7 +18,7 @@ import { heavyRows } from './reading.ts';
 import { partyIs, type Source } from './search-sources.ts';
 import type { DataServices } from './services.ts';
 import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
-import { rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
+import { rangeOf } from './transaction-query.ts';
 import type { PlannedQuery } from './transaction-sql.ts';
 import { isEmpty } from './windows.ts';
 
@@ -106,7 +107,7 @@ async function withoutDates(
     readMax: LOOKED_UP_MAX,
   });
   const inner =
-    dateFrom === undefined ? range : await rangeOf(filter, total, services, -TIME_TOLERANCE_MS);
+    dateFrom === undefined ? range : await rangeOf(filter, total, services, blocksInside);
   if (isEmpty(inner)) return [atEnd(range.low, range.high)];
   const isWhole = inner.low <= 1 && inner.high >= total;
   const within: CountPart = {

@@ -5,12 +5,13 @@
  */
 import { countParts, ENTRIES_MAX, hasAllInOneIndex } from './count-parts.ts';
 import { countStatement } from './count-statement.ts';
+import { blocksInside } from './date-blocks.ts';
 import { LOOKED_UP_MAX } from './filter-sources.ts';
 import { lastMs, tooManyToCount, tooManyToLookAt, uncountable } from './query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from './reading.ts';
 import type { DataServices } from './services.ts';
 import { isPlain, RANGE_FILTERS, type TransactionFilter } from './transaction-filter.ts';
-import { COMPARED_MAX, planQuery, rangeOf, TIME_TOLERANCE_MS } from './transaction-query.ts';
+import { COMPARED_MAX, planQuery, rangeOf } from './transaction-query.ts';
 import { isEmpty, type Range } from './windows.ts';
 
 export async function countTransactions(
@@ -55,7 +56,7 @@ async function countOfRange(filter: TransactionFilter, total: number, services: 
   if (isEmpty(outer)) return 0;
   const { dateFrom, dateTo } = filter;
   if (dateFrom === undefined || dateTo === undefined) return sizeOf(outer);
-  const inner = await rangeOf(filter, total, services, -TIME_TOLERANCE_MS);
+  const inner = await rangeOf(filter, total, services, blocksInside);
   if (isEmpty(inner) || sizeOf(outer) - sizeOf(inner) > ENTRIES_MAX) return undefined;
   const within = async (low: number, high: number): Promise<number> => {
     const [found] = await heavyRows<{ count: string }>(

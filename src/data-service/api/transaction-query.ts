@@ -1,7 +1,7 @@
 /** What a list of transactions reads: its sources, and the ordinals between which its rows are. */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
+import { blocksTouching } from './date-blocks.ts';
 import { driversOf, ofTxs, roleSources, typeSources } from './filter-sources.ts';
-import { lastMs } from './query-params.ts';
 import { type heavyRows, rows } from './reading.ts';
 import { partyIs, type Source, searchSources } from './search-sources.ts';
 import type { DataServices } from './services.ts';
@@ -9,9 +9,6 @@ import { sqlValues } from './sql-values.ts';
 import { isPlain, type TransactionFilter } from './transaction-filter.ts';
 import { endOf, type PlannedQuery } from './transaction-sql.ts';
 import { cut, isEmpty, type Range, startOf } from './windows.ts';
-
-/** A transaction's time may differ that much from its block's. */
-export const TIME_TOLERANCE_MS = 2 * 3_600_000;
 
 /** A text that no index knows is compared with those of so many transactions for a page. */
 export const COMPARED_MAX = 65_536;
@@ -125,37 +122,31 @@ function drivingSources(filter: TransactionFilter): readonly Source[] {
   return [{ from: 'txs', finding: isRange ? 'nearest-first' : 'in-order', where: () => 'true' }];
 }
 
-/**
- * The ordinals of all transactions of the dates and heights. With a negative tolerance, those of
- * blocks so far inside the dates that all their transactions are inside, too.
- */
+/** The ordinals of the blocks of the heights and dates: of those that have some of the dates, or nothing else. */
 export async function rangeOf(
   filter: TransactionFilter,
   total: number,
   services: DataServices,
-  toleranceMs = TIME_TOLERANCE_MS,
+  blocksOf = blocksTouching,
 ): Promise<Range> {
   const { index, sort, dateFrom, dateTo, heightFrom, heightTo } = filter;
   const lows = [1];
   const highs = [total];
+  const lowest: number[] = [];
+  const highest: number[] = [];
   if (index !== undefined) (sort === 'desc' ? highs : lows).push(index);
   if (dateFrom !== undefined && dateTo !== undefined) {
-    const first = await firstSeq(services, 'ts >= $1 ORDER BY ts, height', dateFrom - toleranceMs);
-    const after = await firstSeq(
-      services,
-      'ts > $1 ORDER BY ts, height',
-      lastMs(dateTo) + toleranceMs,
-    );
-    lows.push(first ?? total + 1);
-    highs.push((after ?? total + 1) - 1);
+    const { first, last } = await blocksOf({ dateFrom, dateTo }, services);
+    lowest.push(first);
+    highest.push(last);
   }
-  if (heightFrom !== undefined) {
-    lows.push((await firstSeq(services, 'height >= $1 ORDER BY height', heightFrom)) ?? total + 1);
+  if (heightFrom !== undefined) lowest.push(heightFrom);
+  if (heightTo !== undefined) highest.push(heightTo);
+  if (lowest.length > 0) {
+    lows.push((await firstSeq(services, 'height >= $1', Math.max(...lowest))) ?? total + 1);
   }
-  if (heightTo !== undefined) {
-    highs.push(
-      ((await firstSeq(services, 'height > $1 ORDER BY height', heightTo)) ?? total + 1) - 1,
-    );
+  if (highest.length > 0) {
+    highs.push(((await firstSeq(services, 'height > $1', Math.min(...highest))) ?? total + 1) - 1);
   }
   return { low: Math.max(...lows), high: Math.min(...highs) };
 }
@@ -165,7 +156,7 @@ async function firstSeq(
   condition: string,
   value: number,
 ): Promise<number | undefined> {
-  const sql = `SELECT first_seq FROM blocks WHERE ${condition} LIMIT 1`;
+  const sql = `SELECT first_seq FROM blocks WHERE ${condition} ORDER BY height LIMIT 1`;
   const found = await rows<{ first_seq: string }>(services, sql, [value]);
   return found[0] === undefined ? undefined : Number(found[0].first_seq);
 }

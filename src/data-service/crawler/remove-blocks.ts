@@ -55,6 +55,7 @@ export async function removeAbove(
   for (const table of BY_SEQ) await db.query(`DELETE FROM ${table} WHERE seq >= $1`, [seq]);
   await db.query('DELETE FROM users WHERE first_height > $1', [height]);
   await db.query('DELETE FROM blocks WHERE height > $1', [height]);
+  await db.query('DELETE FROM block_spans WHERE height > $1', [height]);
   await forgetTurns(db, height);
   await forgetFinal(db, height);
   await recount(

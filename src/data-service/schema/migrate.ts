@@ -8,6 +8,7 @@ import {
   REPLACED_INDEXES,
   TABLES,
   TEXT_INDEXES,
+  TIME_TOLERANCE_MS,
 } from './tables.ts';
 
 /** The indexes of this release, where they are missing. */
@@ -42,10 +43,17 @@ UPDATE txs SET message = words FROM (
   FROM txs WHERE type = ${EXECUTED} AND body->'tx'->>'type' IN ('103', '107')) of_105(seq, words)
 WHERE txs.seq = of_105.seq AND words <> ''`;
 
+/** Schema 4 took all times of transactions for near ones. */
+const SPANS_OF_BLOCKS = `
+INSERT INTO block_spans SELECT b.height, least(b.ts, min(t.ts)), greatest(b.ts, max(t.ts))
+  FROM txs t JOIN blocks b ON b.height = t.height
+  WHERE abs(t.ts - b.ts) > ${TIME_TOLERANCE_MS} GROUP BY b.height, b.ts`;
+
 /** What the rows of a schema lack, in the order of the schemas that have it. */
 const CORRECTIONS: readonly (readonly [schema: number, statements: string])[] = [
   [4, SPONSORS_OF_CALLS],
   [5, WORDS_OF_CONTRACTS],
+  [5, SPANS_OF_BLOCKS],
 ];
 
 /** Every index that a first load may leave for later. */

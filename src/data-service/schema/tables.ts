@@ -72,7 +72,14 @@ export const LATER_TABLES = `
 CREATE TABLE IF NOT EXISTS miner_marks (
   height integer NOT NULL, address text COLLATE "C" NOT NULL, missed integer NOT NULL,
   mark smallint NOT NULL, until integer, PRIMARY KEY (height, address));
+CREATE TABLE IF NOT EXISTS block_spans (
+  height integer NOT NULL, ts_from bigint NOT NULL, ts_to bigint NOT NULL);
 `;
+
+/** A block has a row in `block_spans` where a transaction's time differs more from its own. */
+export const TIME_TOLERANCE_MS = 2 * 3_600_000;
+/** The times of a row there. */
+export const SPAN = `int8range(ts_from, ts_to, '[]')`;
 
 /** Key in `meta` of the height up to which stored blocks are final; absent where nobody votes on blocks. */
 export const FINAL_HEIGHT = 'final_height';
@@ -105,6 +112,8 @@ export const INDEXES: Readonly<Record<string, string>> = {
   blocks_ts: 'INDEX blocks_ts ON blocks (ts, height)',
   blocks_generator: 'INDEX blocks_generator ON blocks (generator, height)',
   blocks_first_seq: 'INDEX blocks_first_seq ON blocks (first_seq)',
+  block_spans_height: 'INDEX block_spans_height ON block_spans (height)',
+  block_spans_times: `INDEX block_spans_times ON block_spans USING gist (${SPAN})`,
   txs_type: 'INDEX txs_type ON txs (type, seq)',
   txs_signature: 'INDEX txs_signature ON txs (signature) WHERE signature IS NOT NULL',
   txs_asset: 'INDEX txs_asset ON txs (asset_id, seq) WHERE asset_id IS NOT NULL',

@@ -8,6 +8,7 @@ import type { ParamValues } from '../../../rest-framework/params.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ROLES } from '../../../tx/fields/permission.ts';
 import { aliasChain, aliasName } from '../../crawler/rows/described.ts';
+import { blocksTouching } from '../date-blocks.ts';
 import { holdersOf, rolesOf } from '../held-roles.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, cutPage, PAGE_BYTES, shownOf } from '../page-cut.ts';
@@ -27,7 +28,6 @@ import { Count, User } from '../shapes.ts';
 import { hasPart, soughtText } from '../sought-text.ts';
 import { type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
 import { checkDates } from '../transaction-filter.ts';
-import { TIME_TOLERANCE_MS } from '../transaction-query.ts';
 import { inOrder, isEmpty, type PageOf, type Range, rangeFrom, type Select } from '../windows.ts';
 
 const group = 'users';
@@ -199,25 +199,22 @@ async function lastUser(services: DataServices): Promise<number> {
   return Number(last?.total ?? 0);
 }
 
-/** A user's time is near that of the block in which the chain names it first. */
+/** A user's time is one of the block in which the chain names it first. */
 async function rangeOf(filter: Filter, total: number, services: DataServices): Promise<Range> {
   const { index, sort, dateFrom, dateTo } = filter;
   const { low, high } = rangeFrom(index, sort, total);
   if (dateFrom === undefined || dateTo === undefined) return { low, high };
-  const first = async (ms: number): Promise<number> => {
+  const first = async (height: number): Promise<number> => {
     const [found] = await rows<{ ordinal: string }>(
       services,
-      `SELECT ordinal FROM users WHERE first_height >=
-         (SELECT height FROM blocks WHERE ts >= $1 ORDER BY ts, height LIMIT 1)
+      `SELECT ordinal FROM users WHERE first_height >= $1
        ORDER BY first_height, ordinal LIMIT 1`,
-      [ms],
+      [height],
     );
     return found === undefined ? total + 1 : Number(found.ordinal);
   };
-  const [from, after] = await Promise.all([
-    first(dateFrom - TIME_TOLERANCE_MS),
-    first(params.lastMs(dateTo) + TIME_TOLERANCE_MS + 1),
-  ]);
+  const blocks = await blocksTouching({ dateFrom, dateTo }, services);
+  const [from, after] = await Promise.all([first(blocks.first), first(blocks.last + 1)]);
   return { low: Math.max(low, from), high: Math.min(high, after - 1) };
 }
 

@@ -16,6 +16,7 @@ export const COLUMNS = {
     'tx_count',
     'first_seq',
   ],
+  block_spans: ['height', 'ts_from', 'ts_to'],
   txs: [
     'seq',
     'id',

@@ -11,6 +11,7 @@ import {
   text,
   texts,
 } from '../storable.ts';
+import { spanOf, timeOf } from './block-span.ts';
 import { COLUMNS, type Table } from './columns.ts';
 import { arrayText, type Cell, copyLine } from './copy-text.ts';
 import {
@@ -161,6 +162,8 @@ function* addBlock(rows: Rows, block: ChainBlock, aliases: Aliases): Generator<u
     block.transactions.length,
     rows.nextSeq,
   ]);
+  const span = spanOf(block);
+  if (span !== undefined) addRow(rows, 'block_spans', [block.height, ...span]);
   meet(rows, block.generator, block.height, block.timestamp);
   for (const tx of block.transactions) {
     addTransaction(rows, tx, block, aliases);
@@ -181,7 +184,7 @@ function addTransaction(
   const seq = rows.nextSeq++;
   const type = Number(given['type']);
   const { tx, id } = clean(rows, given, isStorable);
-  const ts = Number.isSafeInteger(tx['timestamp']) ? (tx['timestamp'] as number) : 0;
+  const ts = timeOf(tx);
   const amount = amountOf(type, tx);
   const [signature, ...others] = sealsOf(tx);
   const feeAsset = feeAssetOf(type, tx);
