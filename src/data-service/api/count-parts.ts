@@ -4,7 +4,6 @@
  */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
 import { type CountPart, isInOrder, sizesStatement, withoutFilters } from './count-statement.ts';
-import { blocksInside } from './date-blocks.ts';
 import {
   amountIs,
   assetIs,
@@ -14,6 +13,7 @@ import {
   ofTxs,
   typeSources,
 } from './filter-sources.ts';
+import { blocksInside } from './lookups/date-blocks.ts';
 import { heavyRows } from './reading.ts';
 import { partyIs, type Source } from './search-sources.ts';
 import type { DataServices } from './services.ts';

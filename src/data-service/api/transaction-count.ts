@@ -5,8 +5,8 @@
  */
 import { countParts, ENTRIES_MAX, hasAllInOneIndex } from './count-parts.ts';
 import { countStatement } from './count-statement.ts';
-import { blocksInside } from './date-blocks.ts';
 import { LOOKED_UP_MAX } from './filter-sources.ts';
+import { blocksInside } from './lookups/date-blocks.ts';
 import { lastMs, tooManyToCount, tooManyToLookAt, uncountable } from './query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from './reading.ts';
 import type { DataServices } from './services.ts';

@@ -1,7 +1,7 @@
 /** What a list of transactions reads: its sources, and the ordinals between which its rows are. */
 import { AUTHOR, PARTICIPANT } from '../crawler/rows/rows.ts';
-import { blocksTouching } from './date-blocks.ts';
 import { driversOf, ofTxs, roleSources, typeSources } from './filter-sources.ts';
+import { blocksTouching } from './lookups/date-blocks.ts';
 import { type heavyRows, rows } from './reading.ts';
 import { partyIs, type Source, searchSources } from './search-sources.ts';
 import type { DataServices } from './services.ts';

@@ -1,5 +1,5 @@
 /**
- * Blocks by their ids, from several peers: helpers take turns (helpers.ts), and the followed peer is
+ * Blocks by their ids, from several peers: helpers take turns (block-sources.ts), and the followed peer is
  * asked last. Of the blocks only the ids are checked.
  */
 import { equal } from '../../base/bytes.ts';
@@ -11,8 +11,8 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import { blockProtocols, decodeBlocks, encodeIdList } from '../messages/block-messages.ts';
 import type { Session } from '../sessions/session.ts';
 import type { AskPeer } from './ask-peer.ts';
+import { BlockSources } from './block-sources.ts';
 import { Blamed, GivenUp, read } from './given-up.ts';
-import { Helpers } from './helpers.ts';
 import type { PeerTip, PeerTips } from './peer-tips.ts';
 import type { NamedIds } from './unknown-ids.ts';
 
@@ -33,12 +33,12 @@ export interface Arrived {
 export class BlockFetcher {
   private readonly ports: FetchBlocksPorts;
   private readonly blockBytesMax: number;
-  private readonly helpers: Helpers;
+  private readonly helpers: BlockSources;
   private stopped = false;
 
   constructor(transactionBytesMax: number, ports: FetchBlocksPorts) {
     this.ports = ports;
-    this.helpers = new Helpers(ports.peerTips, ports.clock);
+    this.helpers = new BlockSources(ports.peerTips, ports.clock);
     this.blockBytesMax = blockBytesMax(transactionBytesMax);
   }
 

@@ -2,10 +2,10 @@
  * The blocks of dates. The time of a transaction is near that of its block, unless the network paused or transactions
  * may be old: then the block has a row in `block_spans`, which says how far its times reach.
  */
-import { SPAN, TIME_TOLERANCE_MS } from '../schema/tables.ts';
-import { lastMs } from './query-params.ts';
-import { rows } from './reading.ts';
-import type { DataServices } from './services.ts';
+import { SPAN, TIME_TOLERANCE_MS } from '../../schema/tables.ts';
+import { lastMs } from '../query-params.ts';
+import { rows } from '../reading.ts';
+import type { DataServices } from '../services.ts';
 
 interface Dates {
   readonly dateFrom: number;

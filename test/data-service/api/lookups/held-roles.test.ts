@@ -1,7 +1,7 @@
 /** Roles that are held now, on both stores: which they are, and what a list of them reads. */
 import t from 'tap';
-import { onBothStores } from '../stores.ts';
-import { recorded } from './counting.ts';
+import { onBothStores } from '../../stores.ts';
+import { recorded } from '../counting.ts';
 
 /** Operations on one role of one address. */
 const MANY = 3000;

@@ -1,7 +1,7 @@
 // Whom blocks are asked of, and in which order.
 import t from 'tap';
 import type { Session } from '../../../src/network/sessions/session.ts';
-import { Helpers } from '../../../src/network/sync/helpers.ts';
+import { BlockSources } from '../../../src/network/sync/block-sources.ts';
 import type { PeerTip } from '../../../src/network/sync/peer-tips.ts';
 import { fakeClock } from '../../node/fake-clock.ts';
 
@@ -19,11 +19,11 @@ function setUp(holders: readonly Session[]) {
   const clock = fakeClock(1_700_000_000_000);
   const reaching = (height: number) =>
     [...heights].flatMap(([session, own]) => (own >= height ? [session] : []));
-  return { clock, helpers: new Helpers({ holders: () => holders, reaching }, clock) };
+  return { clock, helpers: new BlockSources({ holders: () => holders, reaching }, clock) };
 }
 
 /** In which order they are asked for a block at this height, until all have been. */
-function order(helpers: Helpers, height: number): Session[] {
+function order(helpers: BlockSources, height: number): Session[] {
   const asked = new Set<Session>();
   for (;;) {
     const next = helpers.next(target, height, asked);

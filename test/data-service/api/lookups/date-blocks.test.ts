@@ -1,12 +1,12 @@
 /** Dates find every transaction, however far its time is from that of its block; on both stores. */
 import t, { type Test } from 'tap';
-import type { Database } from '../../../src/base/ports/database.ts';
-import { rollBack } from '../../../src/data-service/crawler/remove-blocks.ts';
-import { migrate } from '../../../src/data-service/schema/migrate.ts';
-import { type MadeChain, madeChain } from '../made-chain.ts';
-import { madeNode } from '../made-node.ts';
-import { type Served, served } from '../served.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import type { Database } from '../../../../src/base/ports/database.ts';
+import { rollBack } from '../../../../src/data-service/crawler/remove-blocks.ts';
+import { migrate } from '../../../../src/data-service/schema/migrate.ts';
+import { type MadeChain, madeChain } from '../../made-chain.ts';
+import { madeNode } from '../../made-node.ts';
+import { type Served, served } from '../../served.ts';
+import { memoryDatabase, postgresCluster } from '../../stores.ts';
 
 const cluster = await postgresCluster(t);
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@
  *
  * The index `permission_ops_time` has them in the order of their times, so each operation is read once.
  */
-import type { SqlValues } from './sql-values.ts';
+import type { SqlValues } from '../sql-values.ts';
 
 const holdsAt = (at: string): string => `op = 'add' AND (due_ts IS NULL OR due_ts > ${at})`;
 

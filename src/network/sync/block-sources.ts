@@ -19,7 +19,7 @@ const FULL_LINE_BYTES = 64;
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 1_000;
 
-export class Helpers {
+export class BlockSources {
   private readonly peerTips: Pick<PeerTips, 'holders' | 'reaching'>;
   /** By owner. */
   private readonly slow: ExpiringSet;
