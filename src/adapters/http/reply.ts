@@ -28,6 +28,10 @@ export function errorReply(
 /** The answer where a route fails. */
 export const FAILED = errorReply(apiError('Unknown'));
 
+export const TWO_LENGTHS = errorReply(
+  apiError('Invalid', 'Content-Length is given twice, with different values'),
+);
+
 /** Sends `body`, however long the client takes. */
 export interface Sender {
   end(response: Response, body: string | Uint8Array, sent: (() => void) | undefined): void;

@@ -20,8 +20,15 @@ import type { Bounds } from './bounds.ts';
 import { type Cors, corsOf, type HttpHeaders } from './cors.ts';
 import { handled } from './handled.ts';
 import { IncomingRequest } from './incoming.ts';
-import { TWO_LENGTHS, tooBig } from './lengths.ts';
-import { type Client, discard, errorReply, FAILED, send, unlessAborted } from './reply.ts';
+import {
+  type Client,
+  discard,
+  errorReply,
+  FAILED,
+  send,
+  TWO_LENGTHS,
+  unlessAborted,
+} from './reply.ts';
 import { headOf, type RequestHead } from './request-head.ts';
 import { Serving } from './serving-turns.ts';
 import { onlyCertified } from './tls/client-certificates.ts';
@@ -381,4 +388,8 @@ export class Server implements HttpServer {
     if (body.size + more > max) return tooBig(body.size + more, max);
     return this.bodies.reserve(body, more) ? undefined : OVERLOADED;
   }
+}
+
+function tooBig(actual: number, max: number): HttpReply | undefined {
+  return actual > max ? errorReply(apiError('BodyTooBig', actual, max)) : undefined;
 }

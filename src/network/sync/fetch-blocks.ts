@@ -1,6 +1,6 @@
 /**
- * Blocks by their ids, from several peers: helpers take turns (block-sources.ts), and the followed peer is
- * asked last. Of the blocks only the ids are checked.
+ * Blocks by their ids, from several peers: helpers take turns (block-sources.ts), and the followed
+ * peer is asked last. Of the blocks only the ids are checked.
  */
 import { equal } from '../../base/bytes.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
