@@ -27,7 +27,7 @@ export const measuredRoutes = (
         meter.answered(status);
       },
       offload: offload && {
-        work: offload.work,
+        ...offload,
         async finish(message, requestId) {
           const done = meter.begin();
           const reply = await offload.finish(message, requestId);

@@ -15,6 +15,7 @@ import { type Guard, KEY_HEADERS } from './auth.ts';
 import { StreamedAnswer } from './json-chunks.ts';
 import { type LongBodies, LongBody } from './long-bodies.ts';
 import { BadNumber, type Param, type Params } from './params.ts';
+import { asksForQuotes, QUOTES_MARK, quotedLater, quotedReply } from './quoted-amounts.ts';
 import { type AnyRoute, pathNames, pathPattern } from './route.ts';
 import { budgetOf, mayWait } from './route-budget.ts';
 import type { StreamedAnswers } from './streamed-answers.ts';
@@ -33,6 +34,8 @@ export interface Serving<S> {
   readonly long?: StreamedAnswers<S> & LongBodies;
   /** Unknown parameters are refused, and all problems of a query are reported at once. */
   readonly strict?: boolean;
+  /** Amounts are texts for clients that ask for it (quoted-amounts.ts). */
+  readonly quotes?: boolean;
 }
 
 /** Every path of every route, with and without a trailing slash. */
@@ -73,7 +76,7 @@ function endpoint<S>(
   serving: Serving<S>,
 ): HttpRoute {
   const where = `${route.method} ${route.path}`;
-  const { log, long } = serving;
+  const { log, long, quotes = false } = serving;
   const scheme = serving.scheme as ChainScheme;
   const read = (serving.strict === true ? strictReader : plainReader)(route, path);
   const { body, offload } = route;
@@ -83,10 +86,32 @@ function endpoint<S>(
     (request: string) =>
     (error: unknown): HttpReply =>
       refusal(error, log, { where, request });
-  const finish = (result: unknown, request: string): HttpReply | Promise<HttpReply> => {
+  const finish = (
+    result: unknown,
+    request: string,
+    isQuoted: boolean,
+  ): HttpReply | Promise<HttpReply> => {
     if (!(result instanceof StreamedAnswer)) return bounded(result, budget.bytesOut);
-    const reply = long!.reply(result, budget);
+    const reply = long!.reply(isQuoted ? quotedLater(result) : result, budget);
     return reply instanceof Promise ? reply.catch(failedIn(request)) : reply;
+  };
+  const answer = (
+    http: HttpRequest,
+    bytes: Uint8Array | undefined,
+    isQuoted: boolean,
+  ): HttpReply | Promise<HttpReply> => {
+    // A text, since nothing of the request is there once the handler has waited.
+    const { id } = http;
+    try {
+      const { params, query } = read(http, scheme);
+      const value = body === undefined ? undefined : readBody(body, bytes);
+      const answerTo = (body: unknown) => handle({ params, query, body, http }, services);
+      const result = value instanceof LongBody ? long!.read(value).then(answerTo) : answerTo(value);
+      if (!(result instanceof Promise)) return finish(result, id, isQuoted);
+      return result.then((given) => finish(given, id, isQuoted)).catch(failedIn(id));
+    } catch (error) {
+      return failedIn(id)(error);
+    }
   };
 
   return {
@@ -101,22 +126,14 @@ function endpoint<S>(
     access: guard === undefined ? undefined : route.access,
     offload: offload && {
       work: offload.work,
+      // The thread prepares an answer that is like all others.
+      unlessAccepts: quotes ? QUOTES_MARK : undefined,
       finish: (message, request) => offload.finish(message, services).catch(failedIn(request)),
     },
     handle(http, bytes) {
-      // A text, since nothing of the request is there once the handler has waited.
-      const { id } = http;
-      try {
-        const { params, query } = read(http, scheme);
-        const value = body === undefined ? undefined : readBody(body, bytes);
-        const answerTo = (body: unknown) => handle({ params, query, body, http }, services);
-        const result =
-          value instanceof LongBody ? long!.read(value).then(answerTo) : answerTo(value);
-        if (!(result instanceof Promise)) return finish(result, id);
-        return result.then((given) => finish(given, id)).catch(failedIn(id));
-      } catch (error) {
-        return failedIn(id)(error);
-      }
+      if (!quotes || !asksForQuotes(http.header('accept'))) return answer(http, bytes, false);
+      const reply = answer(http, bytes, true);
+      return reply instanceof Promise ? reply.then(quotedReply) : quotedReply(reply);
     },
   };
 }

@@ -30,6 +30,7 @@ export const mountNode = (
     guards: createGuards({ settings: services.settings, keys: services.keys, contractToken }),
     scheme: services.scheme,
     log: services.log,
+    quotes: true,
     long: {
       ...createStreamedAnswers(services.clock, (rowsMax) => frozen(services, rowsMax)),
       ...createLongBodies(services.clock, 2 * limits.body.sendData),
@@ -45,7 +46,9 @@ export function frozen(services: Services, rowsMax: number): Frozen<Services> {
 export const nodeDescription = (version: string): Description => ({
   version,
   title: 'platform-node',
-  description: 'REST interface of a node of a permissioned blockchain network.',
+  description:
+    'REST interface of a node of a permissioned blockchain network. With `Accept: ' +
+    'application/json;large-significand-format=string` amounts are texts in answers.',
   groups,
   keys: levels,
   schemas: transactionSchemas(),

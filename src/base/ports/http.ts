@@ -80,6 +80,8 @@ export const BODY_VIEW_BYTES = 1024 * 1024;
 export interface Offload {
   /** The name of that thread's part. */
   readonly work: string;
+  /** Requests whose `Accept` contains this text are for `HttpRoute.handle` alone. */
+  readonly unlessAccepts?: string | undefined;
   /**
    * Does the rest with what that thread has sent. `requestId`: `HttpRequest.id`. Undefined: the answer that it has prepared is the
    * right one. Never rejects.

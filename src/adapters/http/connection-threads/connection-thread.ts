@@ -13,7 +13,7 @@ import { type Measurement, measureLoopDelay } from '../../loop-delay.ts';
 import type { Door } from '../app.ts';
 import { sharedTally } from '../body-tally.ts';
 import { loadNative, type NativeApp } from '../native.ts';
-import type { OffloadResult } from '../offload/offload-messages.ts';
+import { isUndivided, type OffloadResult } from '../offload/offload-messages.ts';
 import { Server } from '../server.ts';
 import { countEnd } from './ended-threads.ts';
 import { Outbox } from './outbox.ts';
@@ -101,7 +101,8 @@ export class ConnectionThread {
       admit: facts.access === undefined ? undefined : this.admission(index, facts.access),
       handle: (request, body) => {
         const hasWork = work !== undefined && body !== undefined && body.length > 0;
-        if (!hasWork) return this.passOn(index, facts, request, body);
+        if (!hasWork || isUndivided(facts, request))
+          return this.passOn(index, facts, request, body);
         return this.finish(index, facts, request, work(body));
       },
     };

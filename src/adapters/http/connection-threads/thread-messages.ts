@@ -16,6 +16,8 @@ export interface RouteFacts {
   readonly keepsAddress: boolean | undefined;
   readonly access: string | undefined;
   readonly work: string | undefined;
+  /** `Offload.unlessAccepts` */
+  readonly unlessAccepts: string | undefined;
 }
 
 /** The data with which a thread is started. */

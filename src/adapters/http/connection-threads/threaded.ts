@@ -113,7 +113,8 @@ const threadData = (
 function factsOf({ offload, ...route }: HttpRoute): RouteFacts {
   const { method, pattern, maxBody, mayWait = false, keep, keepsAddress, access } = route;
   assert(route.admit === undefined || access !== undefined, `${pattern}: a rule without a name`);
-  return { method, pattern, maxBody, mayWait, keep, keepsAddress, access, work: offload?.work };
+  const { work, unlessAccepts } = offload ?? {};
+  return { method, pattern, maxBody, mayWait, keep, keepsAddress, access, work, unlessAccepts };
 }
 
 /** What one of so many threads may have; connections are spread evenly over them. */

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Http, HttpReply, HttpRequest, HttpRoute } from '../../../base/ports/http.ts';
+import { isUndivided } from './offload-messages.ts';
 import { OffloadThreads } from './offload-threads.ts';
 
 export interface OffloadOptions {
@@ -62,7 +63,9 @@ function withThreads(route: HttpRoute, threadsFor: (work: string) => OffloadThre
 
   return {
     ...route,
-    handle: (request, body) =>
-      body === undefined || body.length === 0 ? route.handle(request, body) : handle(request, body),
+    handle(request, body) {
+      const isWhole = body === undefined || body.length === 0 || isUndivided(offload, request);
+      return isWhole ? route.handle(request, body) : handle(request, body);
+    },
   };
 }

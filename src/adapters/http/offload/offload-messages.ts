@@ -2,7 +2,7 @@
  * What travels between a thread that holds connections and a thread that does the part of their
  * requests that needs no state (offload-threads.ts).
  */
-import type { HttpReply } from '../../../base/ports/http.ts';
+import type { HttpReply, HttpRequest, Offload } from '../../../base/ports/http.ts';
 
 /** Bodies one behind another. */
 export interface BodyBatch {
@@ -23,3 +23,9 @@ export type OffloadResult =
   | { readonly refusal: HttpReply }
   /** The main thread does all. */
   | { readonly whole: Uint8Array };
+
+/** True where no thread does a part of this request, which the route keeps the header `accept` for. */
+export const isUndivided = (
+  { unlessAccepts }: Pick<Offload, 'unlessAccepts'>,
+  request: HttpRequest,
+): boolean => unlessAccepts !== undefined && request.header('accept').includes(unlessAccepts);

@@ -69,10 +69,12 @@ function routesFor(seen: unknown[]): HttpRoute[] {
     }),
     post('/judged', { admit: () => ({ ...ok(0), status: 500 }), access: 'pass' }),
     post('/half', {
+      keep: ['accept'],
       handle: async (_request, body) => ok(['whole', Buffer.from(body ?? []).toString()]),
       answered: (status) => void seen.push(status),
       offload: {
         work: 'half',
+        unlessAccepts: 'undivided',
         async finish(message, requestId) {
           const asked = Buffer.from(message).toString();
           if (asked === 'id') return ok(requestId);
@@ -167,6 +169,8 @@ t.test('a route of which a thread does a part', { skip }, async (t) => {
   t.strictSame((await half('pass on')).body, '["whole","pass on"]');
   t.strictSame((await half('')).body, '["whole",""]');
   t.equal((await ask(port, ...posted('/half', 'id', TRACED))).body, JSON.stringify(TRACE));
+  const undivided = await ask(port, ...posted('/half', 'mine', '\nAccept: text/undivided'));
+  t.equal(undivided.body, '["whole","mine"]');
   const refused = await half('refuse');
   t.strictSame([refused.status, refused.body], [400, 'refused by the thread']);
   t.ok(await eventually(async () => seen.length === 1));

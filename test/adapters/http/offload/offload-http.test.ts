@@ -22,7 +22,7 @@ async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
     method: 'POST',
     pattern: '/half/:x',
     maxBody: 300_000,
-    keep: ['x-kept'],
+    keep: ['x-kept', 'accept'],
     mayWait: true,
     admit() {
       arrived++;
@@ -35,6 +35,7 @@ async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
     answered: (status) => void seen.push(status),
     offload: {
       work: 'half',
+      unlessAccepts: 'undivided',
       async finish(message) {
         const asked = Buffer.from(message).toString();
         return asked === 'other' ? { ...ok('another answer'), status: 409 } : undefined;
@@ -53,10 +54,10 @@ async function listen(t: Test, options: Partial<HttpServerOptions> = {}) {
     ...options,
   });
   t.teardown(() => server.close());
-  const post = (body: string) =>
+  const post = (body: string, accept = '*/*') =>
     ask(
       server.port,
-      `POST /half/a?b=c HTTP/1.1\nHost: h\nX-Kept: k\nContent-Length: ${body.length}`,
+      `POST /half/a?b=c HTTP/1.1\nHost: h\nX-Kept: k\nAccept: ${accept}\nContent-Length: ${body.length}`,
       body,
     );
   return { post, seen, deaths, arrived: () => arrived };
@@ -69,6 +70,8 @@ t.test('a thread does its part', async (t) => {
   t.strictSame([other.status, other.body], [409, '"another answer"']);
   t.strictSame(JSON.parse((await post('pass on')).body), ['whole', 'a', 'b=c', 'k', 'pass on']);
   t.strictSame(JSON.parse((await post('')).body), ['whole', 'a', 'b=c', 'k', '']);
+  const undivided = await post('mine', 'text/undivided');
+  t.strictSame(JSON.parse(undivided.body), ['whole', 'a', 'b=c', 'k', 'mine']);
   const refused = await post('refuse');
   t.strictSame([refused.status, refused.body], [400, 'refused by the thread']);
   t.strictSame(seen, [400], 'which is counted');
@@ -78,7 +81,7 @@ t.test('a thread does its part', async (t) => {
 t.test('each of many gets its own answer, whatever its length', async (t) => {
   const { post } = await listen(t);
   const bodies = Array.from({ length: 200 }, (_, i) => `${i}`.padEnd(i % 9 === 0 ? 40_000 : i));
-  const answers = await Promise.all(bodies.map(post));
+  const answers = await Promise.all(bodies.map((body) => post(body)));
   t.strictSame(
     answers.map(({ body }) => body),
     bodies.map((body) => `own answer to ${body}`),
