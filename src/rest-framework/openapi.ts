@@ -19,6 +19,8 @@ export interface Description {
   readonly keys: Readonly<Record<string, { readonly doc: string; readonly isOptional?: boolean }>>;
   /** Schemas to which the declarations refer. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
+  /** The schema of a member of `validationErrors`, where it is not that of wrong fields of a body. */
+  readonly problem?: JsonSchema;
 }
 
 type Document = Record<string, unknown>;
@@ -30,7 +32,7 @@ const sizeOf = ({ type }: Body<unknown>, { bytesIn }: Budget): string =>
 
 export function openApi(
   routes: readonly AnyRoute[],
-  { version, title, description, groups, keys, schemas }: Description,
+  { version, title, description, groups, keys, schemas, problem = FIELD_PROBLEM }: Description,
 ): Document {
   return {
     openapi: '3.1.0',
@@ -48,7 +50,7 @@ export function openApi(
     paths: pathsOf(routes, keys),
     components: {
       securitySchemes: { 'API-Key': { type: 'apiKey', name: 'X-API-Key', in: 'header' } },
-      schemas: { ...schemas, Error: ERROR },
+      schemas: { ...schemas, Error: errorSchema(problem) },
       responses: {
         Refused: {
           description: 'Refused; the body gives the reason.',
@@ -72,8 +74,19 @@ const errorContent = {
   'application/json': { schema: { $ref: '#/components/schemas/Error' } },
 };
 
+const FIELD_PROBLEM: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      msg: { type: 'array', items: { type: 'string' } },
+      args: { type: 'array' },
+    },
+  },
+};
+
 /** Compile errors have a text where all other errors have a code. */
-const ERROR: JsonSchema = {
+const errorSchema = (problem: JsonSchema): JsonSchema => ({
   type: 'object',
   properties: {
     error: { type: ['integer', 'string'] },
@@ -81,21 +94,20 @@ const ERROR: JsonSchema = {
     cause: { type: ['string', 'null'] },
     validationErrors: {
       type: 'object',
-      additionalProperties: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            msg: { type: 'array', items: { type: 'string' } },
-            args: { type: 'array' },
-          },
-        },
-      },
+      additionalProperties: problem,
+    },
+    tx: { type: 'object', description: 'The transaction that the state refuses.' },
+    transaction: { type: 'object', description: 'The transaction that a script refuses.' },
+    script: { type: 'string' },
+    vars: {
+      type: 'array',
+      items: { type: 'array', items: { type: 'object' } },
+      description: 'The variables of the script, each with `name` and `value` or `error`.',
     },
     status: { const: 'error' },
     details: { type: 'string' },
   },
-};
+});
 
 function pathsOf(routes: readonly AnyRoute[], keys: Description['keys']): Document {
   const paths: Record<string, Document> = {};

@@ -17,11 +17,30 @@ import { Final, finalHeight, finalMember, type MarkNeeds, withFinal } from './fi
 import type { ApiSettings, Services } from './services.ts';
 import { confirmedJson, extendedJson, Transaction } from './shapes.ts';
 
+const LostTurn = Type.Object({
+  timestamp: Int64,
+  reference: Type.String(),
+  generator: Type.String(),
+  generatorPublicKey: Type.String(),
+  signature: Type.String(),
+});
+
+const Stake = Type.Object({ 'base-target': Int64, 'generation-signature': Type.String() });
+
 const header = {
   version: Int32,
   timestamp: Int64,
   reference: Type.String(),
   coreconsensus: Type.Object({ basetarget: Int64, generationsignature: Type.String() }),
+  'poa-consensus': Type.Optional(
+    Type.Object({
+      'overall-skipped-rounds': Int64,
+      'turn-signature': Type.Optional(Type.String()),
+      'lost-turns': Type.Optional(Type.Array(LostTurn)),
+    }),
+  ),
+  'pos-consensus': Type.Optional(Stake),
+  'nxt-consensus': Type.Optional(Stake),
   features: Type.Optional(Type.Array(Int32)),
   generator: Type.String(),
   signature: Type.String(),

@@ -6,6 +6,7 @@ import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/ports/patterns.ts
 import { base64 } from '../codec/text.ts';
 import type { DataValue } from '../ledger/data-value.ts';
 import { print } from '../rest-framework/answer.ts';
+import { Int64 } from '../rest-framework/body.ts';
 import { type Static, Type } from '../rest-framework/type.ts';
 import { limits } from './limits.ts';
 
@@ -19,7 +20,10 @@ export const EntryShape = Type.Object({
     Type.Literal('binary'),
     Type.Literal('string'),
   ]),
-  value: Type.Unknown(),
+  value: Type.Unsafe<unknown>({
+    description: 'As `type` says; binary as Base64 with the prefix base64:.',
+    anyOf: [Int64, Type.Boolean(), Type.String()],
+  }),
 });
 
 export function entryJson([key, value]: EntryRow): Static<typeof EntryShape> {

@@ -4,11 +4,14 @@
  */
 import t, { type Test } from 'tap';
 import { httpListener } from '../../src/adapters/http/listener.ts';
-import { stringify } from '../../src/base/json/json.ts';
+import { apiError } from '../../src/base/errors.ts';
+import { type JsonObject, stringify } from '../../src/base/json/json.ts';
+import { dataDescription, dataRoutes } from '../../src/data-service/api/data-api.ts';
 import { routes } from '../../src/rest/routes/index.ts';
+import { openApi } from '../../src/rest-framework/openapi.ts';
 import { type Populated, populated } from '../node/populated.ts';
 import { type Calls, everyRoute, OF_STAKE } from '../rest/fixtures/every-route.ts';
-import { interfaceOf, targetOf } from '../rest/fixtures/interface.ts';
+import { Interface, interfaceOf, targetOf } from '../rest/fixtures/interface.ts';
 import { call } from '../rest-cases/runner.ts';
 
 async function served(t: Test, set: readonly string[]): Promise<Populated> {
@@ -75,7 +78,17 @@ t.test('the check finds what is wrong', async (t) => {
   const balance = described.checker('GET /addresses/balance/{address}');
   t.strictSame(balance(200, json, '{"address":"x","confirmations":0,"balance":1}'), []);
   t.not(balance(200, json, '{"address":"x","confirmations":0,"balance":"1"}').length, 0);
+  const more = '{"address":"x","confirmations":0,"balance":1,"unheardOf":1}';
+  t.not(balance(200, json, more).length, 0, 'a member that is not described');
   const info = described.checker('GET /transactions/info/{id}');
   t.not(info(200, json, '{"type":4}').length, 0);
   t.not(info(200, 'text/html', '').length, 0);
+});
+
+t.test('a refusal of the data service, which names parameters', async (t) => {
+  const described = new Interface(openApi(dataRoutes, dataDescription('1.0.0')) as JsonObject);
+  const problems = { limit: 'unknown parameter' };
+  const refusal = apiError('InvalidQuery').with({ validationErrors: problems });
+  const check = described.checker('GET /transactions');
+  t.strictSame(check(400, 'application/json', stringify(refusal.body)), []);
 });

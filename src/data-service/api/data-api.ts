@@ -37,6 +37,7 @@ export const dataDescription = (version: string): Description => ({
   description: 'Search over the chain of a permissioned blockchain network.',
   groups,
   keys: { apiKey: { doc: 'Needs an API key where `data-service.auth` is api-key.' } },
+  problem: { type: 'string' },
 });
 
 export interface DataApiDeps {

@@ -6,7 +6,7 @@ import { type Account, accountOf, available, effective } from '../../ledger/acco
 import { generatingBalance, minimumInSteps } from '../../ledger/balance-history.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { printed } from '../../rest-framework/answer.ts';
-import { Int64, json, optionalJson } from '../../rest-framework/body.ts';
+import { Int32, Int64, json, optionalJson } from '../../rest-framework/body.ts';
 import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
@@ -139,9 +139,11 @@ function detailsOfMany(texts: readonly string[], { scheme }: Services) {
 const ACCOUNT_ROWS = 1010;
 const detailsCost = { streamed: true, rows: limits.addresses * ACCOUNT_ROWS };
 
+const NoDetails = Type.Object({ address: Type.String(), error: Int32, message: Type.String() });
+const DetailsOfMany = Type.Array(Type.Unsafe<unknown>({ anyOf: [Details, NoDetails] }));
+
 // A setting decides the kind of the reply, so the schema lists both kinds.
-const AnyDetails = Type.Unsafe<unknown>({ anyOf: [Type.Array(Details), Details] });
-const DetailsOfMany = Type.Array(Type.Unknown());
+const AnyDetails = Type.Unsafe<unknown>({ anyOf: [DetailsOfMany, Details] });
 
 const balanceDetails = route({
   method: 'GET',

@@ -153,10 +153,13 @@ function consent(
   return proofsCodec.fromJson(proofs, `${path}.proofs`, scheme);
 }
 
+/** `id` and `sender` are in answers; requests may leave them out. */
 export const orderSchema = {
   type: 'object',
   properties: {
     version: { enum: [1, 2] },
+    id: base58.schema,
+    sender: { type: 'string', description: 'address' },
     ...(body.schema['properties'] as object),
     assetPair: {
       type: 'object',

@@ -9,6 +9,8 @@ import { isSigned } from '../assemble.ts';
 import { type CompiledLayout, compiledLayoutOf } from '../compiled-layout.ts';
 import { proofs } from '../fields/proofs.ts';
 import { allTypes } from '../registry.ts';
+import { lease } from '../types/008-lease.ts';
+import { leaseCancel } from '../types/009-lease-cancel.ts';
 import { guardBroadcast, guardSign } from './request.ts';
 
 type Properties = Record<string, JsonSchema>;
@@ -86,8 +88,19 @@ function answer(compiled: CompiledLayout): Members {
     ...def.derivedSchema,
   };
   const required = Object.keys(properties);
-  return { properties: { ...properties, height: { type: 'integer' } }, required };
+  return { properties: { ...properties, ...ofConfirmed, ...extended.get(def.type) }, required };
 }
+
+const ofConfirmed: Properties = {
+  height: { type: 'integer' },
+  final: { type: 'boolean', description: 'in /transactions/info, where voters make blocks final' },
+};
+
+/** What /transactions/info, /blocks/at and /blocks/seqext add. */
+const extended: ReadonlyMap<number, Properties> = new Map([
+  [lease.type, { status: { enum: ['active', 'canceled'] } }],
+  [leaseCancel.type, { lease: nullable({ $ref: '#/components/schemas/Transaction' }) }],
+]);
 
 function signed(compiled: CompiledLayout): Members {
   const { def, layout } = compiled;

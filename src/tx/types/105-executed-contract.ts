@@ -52,7 +52,7 @@ const nested: Codec<Tx> = {
       throw cause;
     }
   },
-  schema: { type: 'object', description: 'the executed transaction' },
+  schema: { $ref: '#/components/schemas/Transaction' },
 };
 
 const resultsHash = sizedId((reason) => apiError('InvalidHash', reason));
