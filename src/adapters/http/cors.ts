@@ -35,7 +35,7 @@ const everyOrigin: Cors = {
       ['access-control-allow-credentials', 'true'],
       [
         'access-control-allow-headers',
-        'Authorization, Content-Type, X-Requested-With, Timestamp, X-API-Key, Signature, Accept, api_key, Traceparent',
+        'Authorization, Content-Type, X-Requested-With, Timestamp, X-API-Key, Signature, Accept, api_key, Traceparent, Last-Event-ID',
       ],
       ['access-control-allow-methods', 'OPTIONS, POST, PUT, GET, DELETE'],
     ],

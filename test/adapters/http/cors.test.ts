@@ -55,6 +55,13 @@ t.test('all origins, without credentials', async (t) => {
   }
 });
 
+t.test('every origin may send what the methods read', async (t) => {
+  const { headers } = corsOf(true)!.preflight('https://a.example');
+  const accepted = new Map(headers).get('access-control-allow-headers')!.split(', ');
+  for (const name of ['X-API-Key', 'api_key', 'Content-Type', 'Accept', 'Last-Event-ID'])
+    t.ok(accepted.includes(name), name);
+});
+
 t.test('on the wire, answers and refusals alike', async (t) => {
   const route = {
     method: 'GET',
