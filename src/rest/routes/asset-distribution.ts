@@ -1,6 +1,7 @@
 /** The holders of an asset and their balances, now and at past heights. */
 
 import { apiError } from '../../base/errors.ts';
+import { I32_MAX } from '../../base/int.ts';
 import { holdersOf } from '../../ledger/assets.ts';
 import { everHolders, type Holder } from '../../ledger/balance-history.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
@@ -58,8 +59,10 @@ const counted = (doc: string, problem: (value: number) => string | undefined) =>
   doc,
   schema: { type: 'integer', format: 'int32', minimum: 1 },
   parse(text: string): number {
-    const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    const why = Number.isNaN(value) ? `Unable to parse Integer from '${text}'` : problem(value);
+    const value = /^-?\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    const why = !(Math.abs(value) <= I32_MAX)
+      ? `Unable to parse Integer from '${text}'`
+      : problem(value);
     if (why !== undefined) throw apiError('Invalid', why);
     return value;
   },

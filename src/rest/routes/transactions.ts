@@ -3,6 +3,7 @@
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
 import { ApiError, apiError, type ErrorName } from '../../base/errors.ts';
+import { I32_MAX } from '../../base/int.ts';
 import { integer, type JsonObject } from '../../base/json/json.ts';
 import type { HttpRequest } from '../../base/ports/http.ts';
 import { SIGNATURE_BYTES } from '../../base/sizes.ts';
@@ -62,8 +63,9 @@ const listLimit: params.Param<number> = {
   doc: 'The most transactions to list, from 0.',
   schema: { type: 'integer', format: 'int32', minimum: 0 },
   parse(text) {
-    if (!/^\d{1,9}$/.test(text)) throw NO_LIMIT;
-    return Number(text);
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value <= I32_MAX)) throw NO_LIMIT;
+    return value;
   },
 };
 

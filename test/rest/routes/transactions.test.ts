@@ -63,3 +63,15 @@ t.test('the pool is listed in turns', async (t) => {
   t.match(list, { status: 200, body: [{ data }] });
   t.ok(turns > 0, 'other work runs between its parts');
 });
+
+t.test('how many transactions of an address a client may ask for', async (t) => {
+  const whole = await wholeNode(t, { http: httpListener, set: ['miner.enable=no'] });
+  const rest = restOf(`http://127.0.0.1:${whole.node.rest!.port}`, whole.apiKey);
+  const [owner] = whole.accounts;
+  const listed = (limit: string) => rest.get(`/transactions/address/${owner.text}/limit/${limit}`);
+  t.match(await listed('0'), { status: 200, body: [[]] });
+  for (const many of ['10001', '999999999', '1000000000', '2147483647'])
+    t.match(await listed(many), { status: 400, body: { error: 10 } }, many);
+  for (const wrong of ['2147483648', '-1', 'x', '1.0'])
+    t.match(await listed(wrong), { status: 400, body: { error: 199, message: 'invalid.limit' } });
+});
