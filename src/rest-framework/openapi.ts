@@ -165,7 +165,10 @@ function operation(route: AnyRoute, path: string, keys: Description['keys']): Do
     responses: {
       200: {
         description: 'Done.',
-        content: { [route.replyType ?? 'application/json']: { schema: route.reply } },
+        content: {
+          [route.replyType ?? 'application/json']: { schema: route.reply },
+          ...(route.alsoText === true ? { 'text/plain': { schema: { type: 'string' } } } : {}),
+        },
       },
       ...(budget.streamed ? { 413: { $ref: '#/components/responses/TooMuch' } } : {}),
       ...(mayWait(route) ? { 503: { $ref: '#/components/responses/Overloaded' } } : {}),

@@ -63,6 +63,8 @@ export interface RouteDef<
   readonly unavailable?: TSchema;
   /** Content type of the 200 answer where it is not JSON. */
   readonly replyType?: string;
+  /** True where clients may get the same as bare text instead. */
+  readonly alsoText?: boolean;
   /** The parts of the budget that differ from an ordinary route's (`budgetOf`). */
   readonly cost?: Partial<Budget>;
   /** Lower-case names of the headers that `handle` reads. */

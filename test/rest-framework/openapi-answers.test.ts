@@ -39,6 +39,10 @@ async function hold(t: Test, of: Populated, names: readonly string[], calls: Cal
         [],
         what,
       );
+      if (pattern.includes('getData')) {
+        const bare = await call(method, url + target, { ...headers, Accept: 'text/plain' });
+        t.strictSame(check(200, String(bare.headers['content-type']), bare.text), [], 'as text');
+      }
       if (empty !== true && status === 200) t.notOk(isEmpty(answer.text), `${what} has content`);
     }
   }

@@ -232,10 +232,11 @@ const getData = route({
   path: '/privacy/getData/{hash}',
   also: ['/privacy/getdata/{hash}'],
   access: 'privacyKey',
-  doc: 'Private data as Base64.',
+  doc: 'Private data as Base64: a JSON text, or bare for `Accept: text/plain` and with `rest-api.sdk-compatible`.',
   cost: { streamed: true, bytesOut: limits.dataAnswer },
   params: { hash: dataHash },
   reply: Type.String(),
+  alsoText: true,
   handle: ({ params: at, http }, services) => dataAt(at, http, services),
 });
 
@@ -244,10 +245,11 @@ const getDataOf = route({
   path: '/privacy/{policyId}/getData/{hash}',
   also: ['/privacy/{policyId}/getdata/{hash}'],
   access: 'privacyKey',
-  doc: 'Private data of one policy as Base64.',
+  doc: 'The same of one policy.',
   cost: { streamed: true, bytesOut: limits.dataAnswer },
   params: { policyId: params.policyId, hash: dataHash },
   reply: Type.String(),
+  alsoText: true,
   handle: ({ params: at, http }, services) => dataAt(at, http, services),
 });
 
