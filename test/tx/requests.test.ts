@@ -220,6 +220,10 @@ t.test('sign for an author', (t) => {
   const alone = unsignedFromJson(request, scheme, defaults);
   t.same(alone.fields['authorPublicKey'], own.publicKey, 'the sender is the author');
   t.same(alone.signer, own.address);
+  for (const senderPublicKey of ['', base58.encode(other.publicKey)]) {
+    const { fields } = unsignedFromJson({ ...request, senderPublicKey }, scheme, defaults);
+    t.same(fields, alone.fields, 'as for every type, the key of the request is not looked at');
+  }
   const draft = unsignedFromJson({ ...request, author: to }, scheme, defaults);
   t.same(draft.fields['authorPublicKey'], other.publicKey);
   t.same(draft.signer, other.address);

@@ -3,7 +3,7 @@
  * (rest.md#transactions, transactions.md#json).
  */
 import { apiError } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/json/json.ts';
+import { isObject, type JsonObject } from '../../base/json/json.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { mismatch } from '../../codec/primitives.ts';
 import { malformed } from '../../codec/refusal.ts';
@@ -113,7 +113,7 @@ export function unsignedFromJson(
   scheme: ChainScheme,
   defaults: SignDefaults,
 ): Draft {
-  const reading = readRequest(types, json, 'oldest');
+  const reading = readRequest(types, withoutKey(json), 'oldest');
   const compiled = reading.layouts[0];
   guardSign(compiled);
   const sender = accountOf(reading.json, 'sender', scheme);
@@ -158,6 +158,13 @@ export function unsignedFromJson(
     message: messageOf(compiled, fields, scheme),
     assemble: (proofs) => assemble(compiled, fields, proofs, scheme),
   };
+}
+
+/** The keystore knows the key of the sender, so that of the request stands for nothing, as an author. */
+function withoutKey(json: unknown): unknown {
+  if (!isObject(json)) return json;
+  const { senderPublicKey: _key, ...others } = json;
+  return others;
 }
 
 /**
