@@ -183,9 +183,19 @@ export const optional = <T, D>(param: Param<T>, otherwise: D): Param<T | D> => (
   otherwise,
 });
 
-/** `true` or `false`; any other text is false. */
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 'yes', 'on', '1'].map((text) => [text, true] as const),
+  ...['false', 'no', 'off', '0'].map((text) => [text, false] as const),
+]);
+
+/** As clients of the family write it, in any case. Another text is refused, for it may mean either. */
 export const flag = (doc: string): Param<boolean> => ({
   doc,
   schema: { type: 'boolean' },
-  parse: (value) => value === 'true',
+  parse(text) {
+    const value = FLAGS.get(text.toLowerCase());
+    if (value !== undefined) return value;
+    const shown = text.slice(0, 100);
+    throw apiError('Invalid', `Invalid parameter: Unable to parse Boolean from '${shown}'`);
+  },
 });

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { memoryNode } from '../rest/fixtures/memory-node.ts';
 
-const { get, accounts } = await memoryNode(t);
+const { get, post, accounts } = await memoryNode(t);
 const [first] = accounts;
 
 t.test('numbers in paths', async (t) => {
@@ -30,6 +30,23 @@ t.test('numbers in paths', async (t) => {
     t.strictSame([path, status, body], [path, 400, { error: 199, message }]);
   }
   t.strictSame((await get('/consensus/miners/9223372036854775807')).text.includes('775807'), true);
+});
+
+t.test('yes and no', async (t) => {
+  const compiled = (value: string) =>
+    post(
+      `/utils/script/compile?assetScript=${value}`,
+      'match tx { case t: Order => true case _ => false }',
+    );
+  for (const yes of ['true', 'True', 'yes', 'on', '1'])
+    t.equal((await compiled(yes)).status, 400, `${yes}: no asset has orders`);
+  for (const no of ['false', 'FALSE', 'no', 'off', '0'])
+    t.equal((await compiled(no)).status, 200, no);
+  for (const neither of ['', 'x', 'truth', '2']) {
+    const { status, body } = await compiled(neither);
+    const message = `Invalid parameter: Unable to parse Boolean from '${neither}'`;
+    t.strictSame([status, body], [400, { error: 199, message }]);
+  }
 });
 
 t.test('addresses, keys and ids', async (t) => {
