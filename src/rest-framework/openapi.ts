@@ -85,6 +85,9 @@ const FIELD_PROBLEM: JsonSchema = {
   },
 };
 
+/** Without this, generators of clients make an object that may have no members. */
+const ANY_OBJECT: JsonSchema = { type: 'object', additionalProperties: true };
+
 /** Compile errors have a text where all other errors have a code. */
 const errorSchema = (problem: JsonSchema): JsonSchema => ({
   type: 'object',
@@ -96,12 +99,12 @@ const errorSchema = (problem: JsonSchema): JsonSchema => ({
       type: 'object',
       additionalProperties: problem,
     },
-    tx: { type: 'object', description: 'The transaction that the state refuses.' },
-    transaction: { type: 'object', description: 'The transaction that a script refuses.' },
+    tx: { ...ANY_OBJECT, description: 'The transaction that the state refuses.' },
+    transaction: { ...ANY_OBJECT, description: 'The transaction that a script refuses.' },
     script: { type: 'string' },
     vars: {
       type: 'array',
-      items: { type: 'array', items: { type: 'object' } },
+      items: { type: 'array', items: ANY_OBJECT },
       description: 'The variables of the script, each with `name` and `value` or `error`.',
     },
     status: { const: 'error' },

@@ -171,6 +171,7 @@ const pricedBody = jsonObject({
   type: 'object',
   description: 'A transaction whose fee, sender and proofs may be left out.',
   properties: { type: { type: 'integer' }, senderPublicKey: { type: 'string' } },
+  additionalProperties: true,
   required: ['type', 'senderPublicKey'],
 });
 

@@ -83,13 +83,17 @@ function answer(compiled: CompiledLayout): Members {
     fee: { type: 'integer', format: 'int64' },
     ...evidence,
     ...(isGenesis ? {} : { proofs: proofs.schema }),
-    ...fieldProperties(compiled),
+    ...asShown(fieldProperties(compiled)),
     ...accountProperties(compiled),
     ...def.derivedSchema,
   };
   const required = Object.keys(properties);
   return { properties: { ...properties, ...ofConfirmed, ...extended.get(def.type) }, required };
 }
+
+/** In an answer the transactions inside another one have the form of answers, too. */
+const asShown = (properties: Properties): Properties =>
+  JSON.parse(JSON.stringify(properties).replaceAll('/SignedTransaction"', '/Transaction"'));
 
 const ofConfirmed: Properties = {
   height: { type: 'integer' },

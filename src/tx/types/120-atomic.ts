@@ -85,7 +85,7 @@ const member: Codec<Tx> = {
       throw cause;
     }
   },
-  schema: { type: 'object', description: 'a signed transaction with a badge' },
+  schema: { $ref: '#/components/schemas/SignedTransaction' },
 };
 
 /** Throws ApiError. */
