@@ -114,8 +114,8 @@ function compileSource(whole: string, context: Context, secureHash: SecureHash):
   if (whole.length > SOURCE_LENGTH_MAX) {
     throw new ScriptError(`The source has more than ${SOURCE_LENGTH_MAX} characters`);
   }
-  const { version, source } = readDirectives(whole);
-  const tree = compileTree(parse(source), version, context);
+  const { version, source, lineNumbers } = readDirectives(whole);
+  const tree = compileTree(parse(source, lineNumbers), version, context);
   return writeScript(version, tree, secureHash);
 }
 
@@ -163,19 +163,27 @@ interface Directed {
   readonly version: Version;
   /** The source without its directives. */
   readonly source: string;
+  /** Where each of its lines stood before, counted from 1. */
+  readonly lineNumbers: readonly number[];
 }
 
 /** Throws ScriptError. */
 export function readDirectives(whole: string): Directed {
   const lines = whole.split('\n');
+  const kept: string[] = [];
+  const lineNumbers: number[] = [];
   let value: string | undefined;
-  for (const line of lines) {
-    if (!line.includes(OPENING)) continue;
+  for (const [i, line] of lines.entries()) {
+    if (!line.includes(OPENING)) {
+      kept.push(line);
+      lineNumbers.push(i + 1);
+      continue;
+    }
     const [, spaced, single, signed] = VERSION.exec(line) ?? [];
     value ??= spaced ?? single ?? signed;
   }
-  const source = lines.filter((line) => !line.includes(OPENING)).join('\n');
-  return { version: value === undefined ? 1 : versionOf(value), source };
+  const version = value === undefined ? 1 : versionOf(value);
+  return { version, source: kept.join('\n'), lineNumbers };
 }
 
 function versionOf(text: string): Version {

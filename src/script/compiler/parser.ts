@@ -51,9 +51,9 @@ const CASE_TYPE_FORM = 'the type for variable should be specified: `case varName
 const BYTES_MAX = 2 * SCRIPT_BYTES_MAX;
 const TOO_LARGE = `Script is too large: more than ${BYTES_MAX} bytes > ${SCRIPT_BYTES_MAX} bytes`;
 
-/** Throws ScriptError. */
-export function parse(source: string): Syntax {
-  return new Parser(source).whole();
+/** `lineNumbers`: what refusals call each line, if not by its place. Throws ScriptError. */
+export function parse(source: string, lineNumbers: readonly number[] = []): Syntax {
+  return new Parser(source, lineNumbers).whole();
 }
 
 /** One method for each kind of expression, from the loosest to the tightest. */
@@ -62,8 +62,8 @@ class Parser {
   private readonly bytes = new Steps(BYTES_MAX, TOO_LARGE);
   private nesting = 0;
 
-  constructor(source: string) {
-    this.scan = new Scanner(source);
+  constructor(source: string, lineNumbers: readonly number[]) {
+    this.scan = new Scanner(source, lineNumbers);
   }
 
   whole(): Syntax {
@@ -139,14 +139,14 @@ class Parser {
     this.scan.skip();
     const test = this.expression();
     this.scan.skip();
-    if (this.scan.name() !== 'then') throw this.scan.syntaxError();
+    if (this.scan.peekWord() !== 'then') throw this.scan.syntaxError();
+    this.scan.name();
     const yes = this.branch('expected a true branch');
     this.scan.skip();
-    const from = this.scan.at;
-    if (this.scan.name() !== 'else') {
-      this.scan.at = from;
+    if (this.scan.peekWord() !== 'else') {
       throw this.scan.isAtEnd() ? typeError('expected a false branch') : this.scan.syntaxError();
     }
+    this.scan.name();
     return this.conditionalOf(test, yes, this.branch('expected a false branch'));
   }
 

@@ -50,12 +50,14 @@ export function typeError(text: string): ScriptError {
 export class Scanner {
   readonly source: string;
   at = 0;
+  private readonly lineNumbers: readonly number[];
   private spaceFrom = -1;
   private spaceTo = -1;
   private spaceHasLine = false;
 
-  constructor(source: string) {
+  constructor(source: string, lineNumbers: readonly number[]) {
     this.source = source;
+    this.lineNumbers = lineNumbers;
   }
 
   /**
@@ -202,7 +204,8 @@ export class Scanner {
   syntaxError(): ScriptError {
     const lines = this.source.slice(0, this.at).split('\n');
     const found = this.isAtEnd() ? 'the end' : `'${this.source.slice(this.at, this.at + 20)}'`;
-    const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
+    const line = this.lineNumbers[lines.length - 1] ?? lines.length;
+    const place = `line ${line}, column ${lines.at(-1)!.length + 1}`;
     return new ScriptError(`Parse failed: unexpected ${found} at ${place}`);
   }
 
