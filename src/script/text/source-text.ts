@@ -28,6 +28,8 @@ const OPERATORS: ReadonlyMap<Header, readonly [operator: string, level: number]>
   [106, ['%', 4]],
 ]);
 
+/** Of an expression that stands alone: nothing goes on behind it. */
+const WHOLE = -1;
 const LOGIC = 0;
 const UNARY = 5;
 const ATOM = 6;
@@ -41,8 +43,8 @@ export function sourceText(tree: Tree, version: Version): string {
 
 /** Where lets may stand without braces. */
 function* statement(tree: Tree, indent: string): Deep<string> {
-  if (tree.op !== 'block' || isMatch(tree)) return yield expression(tree, LOGIC, indent);
-  const value = yield expression(tree.value, LOGIC, indent);
+  if (tree.op !== 'block' || isMatch(tree)) return yield expression(tree, WHOLE, indent);
+  const value = yield expression(tree.value, WHOLE, indent);
   const rest = yield statement(tree.body, indent);
   // A minus at the beginning of a line would go on with the value.
   const end = rest.startsWith('-') ? ';' : '';
@@ -75,10 +77,14 @@ function* expression(tree: Tree, level: number, indent: string): Deep<string> {
   }
 }
 
+/** Deep levels share their indent, since a source has a greatest length. */
+const INDENT_MAX = 64;
+const deeper = (indent: string): string => (indent.length < INDENT_MAX ? `${indent}  ` : indent);
+
 const bracketed = (text: string, isNeeded: boolean): string => (isNeeded ? `(${text})` : text);
 
 function* braced(tree: Tree, indent: string): Deep<string> {
-  const inner = `${indent}  `;
+  const inner = deeper(indent);
   return `{\n${inner}${yield statement(tree, inner)}\n${indent}}`;
 }
 
@@ -99,11 +105,11 @@ function* conditional({ test, yes, no }: Node<'if'>, level: number, indent: stri
     const left = yield expression(test, LOGIC, indent);
     return bracketed(`${left} ${operator} ${yield expression(right, 1, indent)}`, level > LOGIC);
   }
-  const condition = yield expression(test, LOGIC, indent);
-  const first = yield expression(yes, LOGIC, indent);
-  const second = yield expression(no, LOGIC, indent);
-  // Everything that followed it would belong to its last branch, so it always has brackets.
-  return `(if ${condition} then ${first} else ${second})`;
+  const condition = yield expression(test, WHOLE, indent);
+  const first = yield expression(yes, WHOLE, indent);
+  const second = yield expression(no, WHOLE, indent);
+  // An operator behind it would belong to its last branch.
+  return bracketed(`if ${condition} then ${first} else ${second}`, level > WHOLE);
 }
 
 const isBool = (tree: Tree, value: boolean): boolean => tree.op === 'bool' && tree.value === value;
@@ -118,14 +124,14 @@ function* call({ header, args }: Node<'call'>, level: number, indent: string): D
     return bracketed(`${left} ${sign} ${right}`, level > own);
   }
   if ((header === '!' || header === '-') && args.length === 1) {
-    return bracketed(`${header}(${yield expression(first!, LOGIC, indent)})`, level > UNARY);
+    return bracketed(`${header}(${yield expression(first!, WHOLE, indent)})`, level > UNARY);
   }
   const name = builtinOf(header)?.name ?? String(header);
   if (name === 'getElement' && args.length === 2) {
-    return `${yield accessed(first!, indent)}[${yield expression(second!, LOGIC, indent)}]`;
+    return `${yield accessed(first!, indent)}[${yield expression(second!, WHOLE, indent)}]`;
   }
   const texts: string[] = [];
-  for (const arg of args) texts.push(yield expression(arg, LOGIC, indent));
+  for (const arg of args) texts.push(yield expression(arg, WHOLE, indent));
   return `${name}(${texts.join(', ')})`;
 }
 
@@ -134,7 +140,7 @@ function* call({ header, args }: Node<'call'>, level: number, indent: string): D
 const isMatch = ({ name }: Node<'block'>): boolean => name.startsWith('$match');
 
 function* match({ name, value, body }: Node<'block'>, indent: string): Deep<string> {
-  const inner = `${indent}  `;
+  const inner = deeper(indent);
   const cases: string[] = [];
   let rest = body;
   for (let types = typesOf(rest, name); types !== undefined; types = typesOf(rest, name)) {
@@ -143,7 +149,7 @@ function* match({ name, value, body }: Node<'block'>, indent: string): Deep<stri
     rest = no;
   }
   cases.push(yield matchCase(rest, name, [], inner));
-  const of = yield expression(value, LOGIC, indent);
+  const of = yield expression(value, WHOLE, indent);
   return `match ${of} {\n${cases.map((text) => `${inner}${text}\n`).join('')}${indent}}`;
 }
 
@@ -157,7 +163,7 @@ function* matchCase(
     body.op === 'block' && body.value.op === 'ref' && body.value.name === matched && !isMatch(body);
   const variable = isBound ? body.name : '_';
   const written = types.length === 0 ? '' : `: ${types.join(' | ')}`;
-  const text = yield expression(isBound ? body.body : body, LOGIC, indent);
+  const text = yield expression(isBound ? body.body : body, WHOLE, indent);
   return `case ${variable}${written} => ${text}`;
 }
 
