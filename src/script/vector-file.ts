@@ -7,6 +7,7 @@ import { base58 } from '../base/base58.ts';
 import { sizeOf } from './evaluation/charges.ts';
 import type { Environment, Hashes } from './evaluation/environment.ts';
 import { Meter, RUN_UNITS_MAX } from './evaluation/meter.ts';
+import { isAddressOf } from './evaluation/operations.ts';
 import { ScriptError } from './language/tree.ts';
 import { BUY, type CaseObject, SELL, UNIT, type Value } from './language/values.ts';
 import { createScripts, readBase64, type Script } from './script.ts';
@@ -174,17 +175,33 @@ function environmentOf(
   hashes: Hashes,
   verify: Verify,
 ): (evaluation: Evaluation) => Environment {
-  const named = (name: string): CaseObject => fromJson(transactions[name]!) as CaseObject;
+  const named = (name: string): CaseObject => {
+    const json = own(transactions, name);
+    if (json === undefined) throw new Error(`The fixture has no transaction '${name}'`);
+    return written(() => fromJson(json) as CaseObject);
+  };
   const found = stateOf(state, named);
   return ({ tx, height }) => ({
     ...found,
     chainId,
     hashes,
     verify,
-    height: () => BigInt(height),
+    height: () => written(() => BigInt(height)),
     tx: () => named(tx),
-    isAddress: (bytes) => bytes.length > 0,
+    isAddress: (bytes) => isAddressOf({ chainId, hashes }, bytes),
   });
+}
+
+/**
+ * Reads what a person has written. A mistake in it is no failure of a script: it would make a case
+ * pass that expects one.
+ */
+function written<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Error(`The fixture is wrong: ${(cause as Error).message}`, { cause });
+  }
 }
 
 type StateReads = 'addressOfAlias' | 'data' | 'balance' | 'lookUp';
@@ -197,15 +214,16 @@ export function stateOf(
   return {
     addressOfAlias(alias) {
       const address = own(aliases, alias);
-      return address === undefined ? undefined : base58.decode(address);
+      return address === undefined ? undefined : written(() => base58.decode(address));
     },
     data(address, key) {
       const entry = own(own(data, base58.encode(address)), key);
-      return entry === undefined ? undefined : fromJson(entry);
+      return entry === undefined ? undefined : written(() => fromJson(entry));
     },
     balance(address, assetId) {
       const asset = assetId === undefined ? '' : base58.encode(assetId);
-      return BigInt(own(own(balances, base58.encode(address)), asset) ?? 0);
+      const found = own(own(balances, base58.encode(address)), asset) ?? 0;
+      return written(() => BigInt(found));
     },
     lookUp(id) {
       const text = base58.encode(id);
@@ -225,6 +243,7 @@ function own<V>(of: Readonly<Record<string, V>> | undefined, key: string): V | u
 }
 
 function fromJson(json: ValueJson): Value {
+  if (!isValue(Object(json))) throw new Error(`${JSON.stringify(json)} is no value`);
   if ('int' in json) return BigInt(json.int);
   if ('string' in json) return json.string;
   if ('boolean' in json) return json.boolean;
@@ -235,3 +254,8 @@ function fromJson(json: ValueJson): Value {
   const fields = new Map(Object.entries(json.fields ?? {}).map(([k, v]) => [k, fromJson(v)]));
   return side ?? { type: json.object, fields };
 }
+
+const isValue = (json: object): boolean =>
+  ('string' in json && typeof json.string === 'string') ||
+  ('boolean' in json && typeof json.boolean === 'boolean') ||
+  ['int', 'bytes', 'list', 'unit', 'object'].some((kind) => Object.hasOwn(json, kind));

@@ -1,10 +1,15 @@
 /** `platform-node script …`: scripts without a node, for pipelines and for their authors. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 const national = () => new Option('--national-crypto', 'as with platform-crypto = no');
 const asset = () => new Option('--asset', 'as the script of an asset');
 const chainId = () =>
   new Option('-c, --chain-id <character>', 'network id').env('PLATFORM_NODE_CHAIN_ID');
+
+function height(text: string): string {
+  if (/^\d{1,9}$/.test(text)) return text;
+  throw new InvalidArgumentError('expected a height');
+}
 
 const REFUSALS = `
 A script that is refused gives {"error": text}; the exit code is then 1.`;
@@ -48,7 +53,7 @@ export function register(command: Command): void {
     )
     .requiredOption('--tx <file>', 'the transaction as JSON, as a node answers it')
     .option('--state <file>', 'what the script finds: data, aliases, balances (scripts.md)')
-    .option('--height <n>', 'height of the last block', '1')
+    .option('--height <n>', 'height of the last block', height, '1')
     .addOption(chainId().makeOptionMandatory())
     .addOption(asset())
     .addOption(national())

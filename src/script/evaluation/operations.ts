@@ -205,16 +205,19 @@ export function addressFromPublicKey(publicKey: Uint8Array, env: Environment): C
 export function addressFromString(text: string, env: Environment): CaseObject {
   const bare = text.startsWith(ADDRESS_PREFIX) ? text.slice(ADDRESS_PREFIX.length) : text;
   const bytes = fromBase58(bare);
-  const sound =
-    bytes.length === ADDRESS_BYTES &&
-    bytes[0] === ADDRESS_VERSION &&
-    bytes[1] === env.chainId &&
-    equal(checksum(bytes, env), bytes.subarray(HASH_END));
-  return sound ? addressObject(bytes) : UNIT;
+  return isAddressOf(env, bytes) ? addressObject(bytes) : UNIT;
 }
 
-const checksum = (bytes: Uint8Array, env: Environment): Uint8Array =>
-  env.hashes.secureHash(bytes.subarray(0, HASH_END)).subarray(0, ADDRESS_BYTES - HASH_END);
+type Network = Pick<Environment, 'chainId' | 'hashes'>;
+
+export const isAddressOf = (network: Network, bytes: Uint8Array): boolean =>
+  bytes.length === ADDRESS_BYTES &&
+  bytes[0] === ADDRESS_VERSION &&
+  bytes[1] === network.chainId &&
+  equal(checksum(bytes, network), bytes.subarray(HASH_END));
+
+const checksum = (bytes: Uint8Array, { hashes }: Network): Uint8Array =>
+  hashes.secureHash(bytes.subarray(0, HASH_END)).subarray(0, ADDRESS_BYTES - HASH_END);
 
 export const balance = (account: CaseObject, asset: Value, env: Environment): bigint =>
   env.balance(knownAccount(account, env), isBytes(asset) ? asset : undefined);

@@ -87,6 +87,10 @@ t.test('eval runs a script on a transaction', async (t) => {
   const [division] = jsonLines(failed.stdout);
   t.match(division, { error: '/ by zero' });
   t.strictSame(division?.['vars'], []);
+  writeFileSync(state, JSON.stringify({ data: { [base58.encode(address)]: { limit: 5 } } }));
+  const mistaken = await script([...words, '7'], source);
+  t.match(mistaken, { code: 1, stdout: '', stderr: 'The fixture is wrong: 5 is no value' });
+  t.match(await script([...words, 'seven'], source), { code: 2, stderr: 'expected a height' });
 });
 
 t.test('test runs a file of cases', async (t) => {
