@@ -59,6 +59,11 @@ export type Context = 'account' | 'asset';
 /** A text that is not a script: of the compiler, of the reader or of the estimator. */
 export class ScriptError extends Error {
   override name = 'ScriptError';
+
+  /** A refusal may show a part of a source, whose end may be half of a character. */
+  constructor(text: string) {
+    super(text.toWellFormed());
+  }
 }
 
 /** How messages and the text form name a function. */

@@ -14,6 +14,11 @@ export type Value = bigint | string | boolean | Uint8Array | CaseObject | readon
 /** The refusal to go on; its text is part of the answer to a client. */
 export class EvaluationFailure extends ExpectedError {
   override name = 'EvaluationFailure';
+
+  /** A script can cut a character into halves. Strict readers of JSON refuse an answer with one. */
+  constructor(text: string) {
+    super(text.toWellFormed());
+  }
 }
 
 const NO_FIELDS: ReadonlyMap<string, Value> = new Map();

@@ -67,7 +67,8 @@ export const VALUE_LENGTH_MAX = 1200;
 /** The value of a variable, as the log of a failed script shows it; a long one is cut. */
 export function valueText(value: Value): string {
   const text = cutText(value, VALUE_LENGTH_MAX + 1);
-  return text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text;
+  const shown = text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text;
+  return shown.toWellFormed();
 }
 
 /**

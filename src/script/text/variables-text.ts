@@ -22,7 +22,9 @@ export function shownVariables(variables: readonly Evaluated[]): readonly ShownV
       break;
     }
     const failed = value instanceof EvaluationFailure;
-    const text = failed ? value.message.slice(0, VALUE_LENGTH_MAX) : valueText(value);
+    const text = failed
+      ? value.message.slice(0, VALUE_LENGTH_MAX).toWellFormed()
+      : valueText(value);
     length += text.length;
     shown.push(failed ? { name, error: text } : { name, value: text });
   }

@@ -15,6 +15,7 @@ const refusals: readonly (readonly [
   ['let x = 1\n\nx = 2', "'= 2'", 3, 3],
   ['if true than false else true', "'than false else true'", 1, 9],
   ['if true then true els false', "'els false'", 1, 19],
+  [`)${' '.repeat(18)}😀`, `')${' '.repeat(18)}\u{FFFD}'`, 1, 1],
   ['{-# LANGUAGE_VERSION 2 #-}\nx = 2', "'= 2'", 2, 3],
   ['# a comment\n{-# LANGUAGE_VERSION 2 #-}\n\n{-# OTHER 1 #-}\nx = 2', "'= 2'", 5, 3],
   ['{-# LANGUAGE_VERSION 2 #-}\n(true', 'the end', 2, 6],

@@ -5,7 +5,7 @@ import type { Tree } from '../../../src/script/language/tree.ts';
 import { caseObject, type Value } from '../../../src/script/language/values.ts';
 import { valueText } from '../../../src/script/text/tree-text.ts';
 import { type ShownVariable, shownVariables } from '../../../src/script/text/variables-text.ts';
-import { block, call, name, ran, TRUE, text, worlds } from '../world.ts';
+import { block, call, long, name, ran, TRUE, text, worlds } from '../world.ts';
 
 const lengthOf = (shown: readonly ShownVariable[]): number => JSON.stringify(shown).length;
 const LENGTH_MAX = 100_000;
@@ -31,6 +31,19 @@ t.test('records that share parts', async (t) => {
   t.equal(valueText(value).length, 1201);
   const shown = shownVariables(Array.from({ length: 600 }, (_, i) => ({ name: `x${i}`, value })));
   t.ok(lengthOf(shown) < LENGTH_MAX);
+});
+
+t.test('half of a character is shown as one that stands for any', async (t) => {
+  const { memory: env } = await worlds(t);
+  const half = call(303, text('😀'), long(1));
+  const { result, variables } = ran(block('x', half, call(2, name('x'))), env);
+  t.match(result, { message: '\u{FFFD}' });
+  t.same(shownVariables(variables()), [{ name: 'x', value: 'CONST_STRING(\u{FFFD})' }]);
+  t.equal(valueText(`${'x'.repeat(1186)}😀`), `CONST_STRING(${'x'.repeat(1186)}\u{FFFD}…`);
+  const failing = block('x', call(2, text(`${'x'.repeat(1199)}😀`)), name('x'));
+  t.same(shownVariables(ran(failing, env).variables()), [
+    { name: 'x', error: `${'x'.repeat(1199)}\u{FFFD}` },
+  ]);
 });
 
 t.test('few variables are shown in full', async (t) => {
