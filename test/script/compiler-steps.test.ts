@@ -54,6 +54,8 @@ t.test('a source is read up to twice the bytes of the longest script', async (t)
   t.equal(refusal(`(${'false||'.repeat(990)}true)`), undefined, 'many short nodes');
   const unread = `match tx{case _=>true case _=>(${'tx==tx&&'.repeat(700)}true)}`;
   t.equal(refusal(unread), TOO_LONG, 'what is dropped counts');
+  const types = `match tx{${'case _:Transaction|Order=>true '.repeat(400)}case _=>true}`;
+  t.equal(refusal(types), TOO_LONG, 'each type that a name stands for counts');
   for (const [name, source] of [
     ['a text', `"${'x'.repeat(8100)}"==""`],
     ['characters of two bytes', `"${'é'.repeat(4050)}"==""`],

@@ -2,6 +2,9 @@
  * The tree of a source before its types are known (docs/protocol/scripts.md#grammar). The parser
  * has already rewritten `&&`, `||`, `<`, `<=`, unary signs and indexes.
  */
+import { caseTypes } from '../language/case-types.ts';
+import { breadth, NOTHING } from '../language/types.ts';
+
 export type Syntax = { readonly depth: number } & (
   | { readonly is: 'long'; readonly value: bigint }
   | { readonly is: 'bytes'; readonly value: Uint8Array }
@@ -45,9 +48,15 @@ export function leastBytes(node: Syntax): number {
     case 'call':
       return 8;
     case 'match':
-      return node.cases.reduce((sum, { types }) => sum + BYTES_PER_TEST * types.length, 5);
+      return node.cases.reduce((sum, { types }) => sum + BYTES_PER_TEST * testsOf(types), 5);
   }
 }
 
 /** A call with a reference and a text. */
 const BYTES_PER_TEST = 8 + 5 + 5;
+
+/** A name may stand for several types; it stands for the same in both contexts. */
+function testsOf(names: readonly string[]): number {
+  const { named } = caseTypes('account');
+  return names.reduce((sum, name) => sum + breadth(named.get(name) ?? NOTHING), 0);
+}
