@@ -66,6 +66,8 @@ export interface PeeringDeps {
   readonly ephemeralKey: () => Uint8Array;
   /** Key of an address that is registered at the head. */
   readonly registeredKey: (address: Uint8Array) => Uint8Array | undefined;
+  /** Timestamp of the head. */
+  readonly headTime: () => number;
   readonly miners: () => NetworkMiners;
 }
 
@@ -143,11 +145,11 @@ export class Peering {
    * (H-25), and says where this node is one of them.
    */
   review(membersChanged: boolean): void {
-    this.keys.review();
+    const areForgotten = this.keys.review(this.deps.headTime());
     this.membership.review();
     const isMember = (address: Uint8Array): boolean => this.keys.isMember(address);
     this.sessions.evict(isMember);
-    if (membersChanged) this.book.review(isMember);
+    if (membersChanged || areForgotten) this.book.review(isMember);
   }
 
   /** Dials at once. Rejects where the host has no address; does not wait for the connection. */
@@ -208,7 +210,8 @@ export class Peering {
 
   private async learnKeys(): Promise<void> {
     try {
-      this.keys.learn(await initialSync(this.options.knownPeers, this.identity()));
+      const keys = await initialSync(this.options.knownPeers, this.identity());
+      this.keys.learn(keys, this.deps.clock.now());
     } catch (cause) {
       await this.deps.network.close();
       throw cause;

@@ -106,6 +106,7 @@ export function openPeering(
       ...ports,
       network,
       registeredKey,
+      headTime: () => blockchain.tip().header.timestamp,
       miners() {
         const all = blockchain.ableMiners(ports.clock.now());
         const others = all.filter((address) => !equal(address, own));

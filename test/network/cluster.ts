@@ -76,6 +76,8 @@ export interface ClusterOptions {
   readonly miners: readonly string[];
   /** Names of registered nodes without a role. */
   readonly others?: readonly string[];
+  /** Names of accounts with funds that are not registered from the start. */
+  readonly later?: readonly string[];
   /** `key=value` as after `--set`, for every node. */
   readonly set?: readonly string[];
   /** Each life of a node has a folder, so that it can vote on blocks. */
@@ -120,8 +122,8 @@ export interface Cluster {
 
 export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cluster> {
   const clock = fakeClock(GENESIS_TIME + 1);
-  const { miners, others = [], set = [] } = options;
-  const members = [...miners, ...others].map((name, i): Member => {
+  const { miners, others = [], later = [], set = [] } = options;
+  const members = [...miners, ...others, ...later].map((name, i): Member => {
     return { ...account(`node ${name}`), name, host: `10.0.0.${i + 1}` };
   });
   let groups: readonly (readonly string[])[] = [];
@@ -145,7 +147,7 @@ export async function cluster(scope: Scope, options: ClusterOptions): Promise<Cl
 
   async function configOf(self: Member, start: StartOptions): Promise<Config> {
     const known = (start.knows ?? miners).filter((name) => name !== self.name).map(member);
-    const text = configText(self, members, miners, known);
+    const text = configText(self, members, { miners, later }, known);
     const { config } = readConfig({
       file: `/${self.name}/node.conf`,
       text,
@@ -302,11 +304,12 @@ interface Disk {
 function configText(
   self: Member,
   members: readonly Member[],
-  miners: readonly string[],
+  { miners, later }: Required<Pick<ClusterOptions, 'miners' | 'later'>>,
   known: readonly Member[],
 ): string {
   const transactions = members.map(({ text }) => `{ recipient = "${text}", amount = ${FUNDS} }`);
-  const participants = members.map(({ name, publicKey }, i) => {
+  const registered = members.filter(({ name }) => !later.includes(name));
+  const participants = registered.map(({ name, publicKey }, i) => {
     const roles = [...(i === 0 ? ['permissioner', 'connection_manager'] : [])];
     if (miners.includes(name)) roles.push('miner', 'contract_developer');
     return `{ public-key = "${base58.encode(publicKey)}", roles = [${roles.join(', ')}] }`;

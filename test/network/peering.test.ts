@@ -107,6 +107,7 @@ function world(t: Test): World {
         verify: async (key, message, signature) => family.verify(key, message, signature),
         ephemeralKey: () => family.generateKeyPair(random).publicKey,
         registeredKey: (owner) => (options.sees ?? state).get(latin1(owner)),
+        headTime: () => clock.now(),
         miners: () => ({ others: [], isMiner: false }),
       },
     );

@@ -1,6 +1,7 @@
 /**
- * The keys under which owners may join the network: those in the state and, until the state has
- * them, those that configured peers have sent (network.md#first-start-of-a-node).
+ * The keys under which owners may join the network: those in the state and, while the chain of this
+ * node is older than their answers, those that configured peers have sent
+ * (network.md#first-start-of-a-node).
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
@@ -15,6 +16,7 @@ export class MemberKeys {
   private readonly ports: MemberKeysPorts;
   private readonly isChecked: boolean;
   private readonly learned = new Map<string, Uint8Array>();
+  private learnedAt = 0;
 
   /** `isChecked` false: every owner may join. */
   constructor(isChecked: boolean, ports: MemberKeysPorts) {
@@ -31,16 +33,21 @@ export class MemberKeys {
     return this.isChecked ? this.of(owner) : claimed;
   }
 
-  learn(keys: readonly Uint8Array[]): void {
+  /** `now` is the time of day. */
+  learn(keys: readonly Uint8Array[], now: number): void {
     for (const key of keys) this.learned.set(latin1(this.ports.scheme.addressOf(key)), key);
+    this.learnedAt = now;
   }
 
-  /** Keys that the state now holds, it may also remove. */
-  review(): void {
-    const { scheme, registeredKey } = this.ports;
-    for (const [owner, key] of this.learned) {
-      if (registeredKey(scheme.addressOf(key)) !== undefined) this.learned.delete(owner);
-    }
+  /**
+   * Forgets learned keys once the chain has reached the time at which they were learned: the state
+   * decides alone from then on, whatever happened between two heads. An older head says nothing of the
+   * present, since an owner may have been removed and registered again later. True where keys go.
+   */
+  review(headTime: number): boolean {
+    if (this.learned.size === 0 || headTime < this.learnedAt) return false;
+    this.learned.clear();
+    return true;
   }
 
   private of(owner: Uint8Array): Uint8Array | undefined {
