@@ -20,8 +20,8 @@ export const callOf = (node: Place, contract: Tx, more: object = {}, by = node.o
     ...more,
   });
 
-export const creationOf = (node: Place, image: string, more: object = {}): Tx =>
-  node.at.make(node.owner, {
+export const creationOf = (node: Place, image: string, more: object = {}, by = node.owner): Tx =>
+  node.at.make(by, {
     ...{ type: 103, version: 3, image, imageHash: hashOfImage(image), contractName: image },
     ...{ params: [], ...extra },
     ...more,

@@ -6,6 +6,8 @@ import { executedBy } from '../../src/ledger/contracts.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { membersOf } from '../../src/tx/members.ts';
 import { feature, presetFeatures } from '../../src/tx/rules/features.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { ROUND_MS } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
 import { callOf, creationOf, extra, groupOf, inPool, transferOf, types } from './atomic-groups.ts';
 import { add, contractNode, sum } from './contract-node.ts';
@@ -211,4 +213,40 @@ t.test('without the feature nothing has changed', async (t) => {
     code: 199,
     message: /runs no contracts inside atomic transactions/,
   });
+});
+
+t.test('a role that is given in a group after the beginning of the block in work', async (t) => {
+  const node = await contractNode(t, { sum });
+  const { at, owner } = node;
+  const [, developer] = at.accounts;
+  await node.created('sum');
+  const { clock } = at;
+  const release = Promise.withResolvers<void>();
+  // The block of the next turn has its time, and waits for another job of the chain.
+  const held = at.node.blockchain.exclusive(() => release.promise);
+  await clock.advance(ROUND_MS / 10);
+  const given = (role: string): Tx =>
+    at.make(owner, {
+      ...{ type: 102, version: 2, target: developer.text, opType: 'add', role, dueTimestamp: null },
+      atomicBadge: { trustedSender: developer.text },
+    });
+  const created = creationOf(node, 'sum', {}, developer);
+  const registered = at.make(developer, {
+    ...{ type: 111, version: 2, targetPubKey: base58.encode(at.newAccount('a node').publicKey) },
+    ...{ nodeName: 'a node', opType: 'add', atomicBadge: { trustedSender: null } },
+  });
+  const groups = [
+    groupOf(node, [given('contract_developer'), created], {}, developer),
+    groupOf(node, [given('connection_manager'), registered], {}, developer),
+  ];
+  for (const group of groups) await at.node.pool.submit(group);
+  release.resolve();
+  await held;
+  await clock.advance(1);
+  await at.node.blockchain.idle();
+  t.strictSame(
+    groups.map((group) => at.node.pool.dropped(group.id)),
+    [undefined, undefined],
+  );
+  t.strictSame(types(await at.mine()).toSorted(), [120, 120]);
 });
