@@ -9,18 +9,16 @@ import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import { membersOf, runsContract } from '../tx/members.ts';
+import { runsContract } from '../tx/members.ts';
 import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
-import { permit } from '../tx/types/102-permit.ts';
 import { type Signer, sealedForBlock } from '../tx/types/120-atomic.ts';
 import { ScriptShares } from './admission/script-shares.ts';
 import type { PoolEntry } from './entries/entry.ts';
 import type { Pool } from './pool.ts';
+import { type BlockInTime, isForNextBlock } from './role-times.ts';
 
-export type Draft = Pick<BlockDraft, 'add'> & {
-  readonly context?: Pick<BlockDraft['context'], 'timestamp'>;
-};
+export type Draft = Pick<BlockDraft, 'add'> & Partial<BlockInTime>;
 
 export interface Packed {
   readonly tx: Tx;
@@ -66,22 +64,6 @@ export function add(
 const fitsNowhere = (bytes: number): ApiError =>
   apiError('Invalid', `${bytes} bytes fit into no block of this network`);
 
-/**
- * True where the next block may take what a block of this time refuses. A role that is given inside an
- * atomic transaction begins at the time of its own transaction, which may be after the beginning of the
- * block in work.
- */
-export const isForNextBlock = (
-  entry: PoolEntry,
-  pool: Pick<Pool, 'decode'>,
-  blockTime: number,
-  now: number,
-): boolean =>
-  entry.memberTypes?.has(permit.type) === true &&
-  membersOf(pool.decode(entry)).some(
-    ({ type, timestamp }) => type === permit.type && timestamp > blockTime && timestamp <= now,
-  );
-
 /** The room that a packing leaves. */
 export interface Room {
   readonly bytes: number;
@@ -113,7 +95,7 @@ export async function pack(
   { reserved = 0, takes = everything, signer }: Selection = {},
 ): Promise<Room> {
   const { bytesMax, countMax, deadline = Number.POSITIVE_INFINITY } = limits;
-  const blockTime = draft.context?.timestamp ?? Number.POSITIVE_INFINITY;
+  const notPut = dropFrom(pool, draft, clock);
   const shares = new ScriptShares(limits.scriptsTried);
   const slice = new TimeSlice(clock);
   let room = bytesMax - reserved;
@@ -154,26 +136,18 @@ export async function pack(
 
   /** A promise where a signer has to sign it first. Throws where the error is a fault of this node. */
   function offer(entry: PoolEntry): Promise<void> | undefined {
+    let tx: Tx | undefined;
     try {
-      const tx = pool.decode(entry);
+      tx = pool.decode(entry);
       // It waits for a miner that executes contracts.
       if (runsContract(tx)) return undefined;
-      const { verdicts } = entry;
-      const packed = signer === undefined ? { tx, verdicts } : sealedBy(signer, tx, verdicts);
+      const packed = packedBy(signer, tx, entry.verdicts);
       if (!(packed instanceof Promise)) return put(packed);
       const whenSigned = (sealed: Packed) => (entry.removed ? undefined : put(sealed));
-      return packed.then(whenSigned).catch((cause: unknown) => notPut(entry, cause));
+      return packed.then(whenSigned).catch((cause: unknown) => notPut(entry, tx, cause));
     } catch (cause) {
-      return notPut(entry, cause);
+      return notPut(entry, tx, cause);
     }
-  }
-
-  function notPut(entry: PoolEntry, cause: unknown): undefined {
-    // Another miner may sign it.
-    if (isUnsigned(cause)) return;
-    const refusal = refusalFrom(cause);
-    if (entry.removed || isForNextBlock(entry, pool, blockTime, clock.now())) return;
-    pool.drop(entry, refusal);
   }
 
   function put(packed: Packed): undefined {
@@ -182,6 +156,21 @@ export async function pack(
     room -= bytes;
     count++;
   }
+}
+
+const packedBy = (signer: Signer | undefined, tx: Tx, verdicts: ProofVerdicts) =>
+  signer === undefined ? { tx, verdicts } : sealedBy(signer, tx, verdicts);
+
+/** Drops an entry that the draft refuses, unless a later block may take it. */
+function dropFrom(pool: Pool, { context, overlay }: Draft, clock: Pick<Clock, 'now'>) {
+  const block = context && overlay && { context, overlay };
+  return (entry: PoolEntry, tx: Tx | undefined, cause: unknown): undefined => {
+    // Another miner may sign it.
+    if (isUnsigned(cause)) return;
+    const refusal = refusalFrom(cause);
+    if (entry.removed || (tx && block && isForNextBlock(tx, block, clock.now()))) return;
+    pool.drop(entry, refusal);
+  };
 }
 
 const everything = (): boolean => true;

@@ -10,7 +10,7 @@ import type { Tx } from '../../src/tx/transaction.ts';
 import { ROUND_MS } from '../node/in-process.ts';
 import { hashOfImage, integer, type Program, success } from '../simulated/containers.ts';
 import { callOf, creationOf, extra, groupOf, inPool, transferOf, types } from './atomic-groups.ts';
-import { add, contractNode, sum } from './contract-node.ts';
+import { add, type ContractNode, contractNode, sum } from './contract-node.ts';
 
 const SUCCESS = 'Success null Contract transaction successfully mined';
 const FEE = 1_000_000n;
@@ -215,38 +215,83 @@ t.test('without the feature nothing has changed', async (t) => {
   });
 });
 
+/** The block of the next turn has its time, and waits for another job of the chain until it is released. */
+async function heldTurn({ at }: ContractNode): Promise<() => Promise<void>> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const held = at.node.blockchain.exclusive(() => promise);
+  await at.clock.advance(TURN_MS);
+  return async () => {
+    resolve();
+    await held;
+    await at.clock.advance(1);
+    await at.node.blockchain.idle();
+  };
+}
+
+const TURN_MS = ROUND_MS / 10;
+const GIVEN = ['contract_developer', 'connection_manager'] as const;
+
+const giving = (node: ContractNode, role: string, more: object): Tx => {
+  const [owner, developer] = node.at.accounts;
+  const target = developer.text;
+  return node.at.make(owner, {
+    ...{ type: 102, target, opType: 'add', role, dueTimestamp: null },
+    ...more,
+  });
+};
+
+const registering = ({ at }: ContractNode, more: object): Tx => {
+  const target = base58.encode(at.newAccount('a node').publicKey);
+  const fields = { type: 111, targetPubKey: target, nodeName: 'a node', opType: 'add', ...more };
+  return at.make(at.accounts[1], fields);
+};
+
 t.test('a role that is given in a group after the beginning of the block in work', async (t) => {
   const node = await contractNode(t, { sum });
-  const { at, owner } = node;
-  const [, developer] = at.accounts;
+  const [, developer] = node.at.accounts;
+  const { pool } = node.at.node;
   await node.created('sum');
-  const { clock } = at;
-  const release = Promise.withResolvers<void>();
-  // The block of the next turn has its time, and waits for another job of the chain.
-  const held = at.node.blockchain.exclusive(() => release.promise);
-  await clock.advance(ROUND_MS / 10);
-  const given = (role: string): Tx =>
-    at.make(owner, {
-      ...{ type: 102, version: 2, target: developer.text, opType: 'add', role, dueTimestamp: null },
-      atomicBadge: { trustedSender: developer.text },
-    });
-  const created = creationOf(node, 'sum', {}, developer);
-  const registered = at.make(developer, {
-    ...{ type: 111, version: 2, targetPubKey: base58.encode(at.newAccount('a node').publicKey) },
-    ...{ nodeName: 'a node', opType: 'add', atomicBadge: { trustedSender: null } },
-  });
+  const release = await heldTurn(node);
+  const trusting = { version: 2, atomicBadge: { trustedSender: developer.text } };
+  const [first, second] = GIVEN.map((role) => giving(node, role, trusting)) as [Tx, Tx];
+  const badge = { version: 2, atomicBadge: { trustedSender: null } };
   const groups = [
-    groupOf(node, [given('contract_developer'), created], {}, developer),
-    groupOf(node, [given('connection_manager'), registered], {}, developer),
+    groupOf(node, [first, creationOf(node, 'sum', {}, developer)], {}, developer),
+    groupOf(node, [second, registering(node, badge)], {}, developer),
   ];
-  for (const group of groups) await at.node.pool.submit(group);
-  release.resolve();
-  await held;
-  await clock.advance(1);
-  await at.node.blockchain.idle();
+  for (const group of groups) await pool.submit(group);
+  await release();
   t.strictSame(
-    groups.map((group) => at.node.pool.dropped(group.id)),
+    groups.map(({ id }) => pool.dropped(id)),
     [undefined, undefined],
   );
-  t.strictSame(types(await at.mine()).toSorted(), [120, 120]);
+  t.strictSame(types(await node.at.mine()), [120, 120]);
+});
+
+t.test('a role that begins after the beginning of the block in work', async (t) => {
+  const node = await contractNode(t, { sum });
+  const { at } = node;
+  const { pool } = at.node;
+  await node.created('sum');
+  const timestamp = at.clock.now() + ROUND_MS + TURN_MS;
+  for (const role of GIVEN) await pool.submit(giving(node, role, { timestamp }));
+  t.strictSame(types(await at.mine()), [102, 102]);
+  const release = await heldTurn(node);
+  t.equal(at.clock.now(), timestamp);
+  const waiting = [
+    creationOf(
+      node,
+      'sum',
+      { version: 1, feeAssetId: undefined, atomicBadge: undefined },
+      at.accounts[1],
+    ),
+    registering(node, {}),
+  ];
+  for (const tx of waiting) await pool.submit(tx);
+  await release();
+  t.strictSame(
+    waiting.map(({ id }) => pool.dropped(id)),
+    [undefined, undefined],
+  );
+  t.strictSame(types(await at.mine()), [111, 105]);
 });

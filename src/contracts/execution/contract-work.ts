@@ -7,6 +7,7 @@ import type { ContractImage, ContractOutcome, DataEntry } from '../../base/ports
 import { refusalFrom } from '../../codec/refusal.ts';
 import { type Contract, contractOf } from '../../ledger/contracts.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
+import { isForNextBlock } from '../../mempool/role-times.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { createContract } from '../../tx/types/103-create-contract.ts';
 import { disableContract } from '../../tx/types/106-disable-contract.ts';
@@ -82,11 +83,12 @@ export function createWork(
 
   function disable(queue: ContractQueue, entry: PoolEntry): Then {
     if (!room.fits(entry.size)) return 'stop';
+    const tx = queue.decode(entry, pool.decode);
     try {
-      block.add(queue.decode(entry, pool.decode), entry.verdicts);
+      block.add(tx, entry.verdicts);
     } catch (cause) {
       if (isBlockFull(cause)) return 'stop';
-      pool.drop(entry, refusalFrom(cause));
+      if (!isForNextBlock(tx, block.draft, ports.clock.now())) pool.drop(entry, refusalFrom(cause));
     }
     return 'next';
   }
@@ -120,7 +122,10 @@ function tried(queue: ContractQueue, entry: PoolEntry, tx: Tx, work: Work): Then
     work.block.draft.check(tx, entry.verdicts);
     return undefined;
   } catch (cause) {
-    return isBlockFull(cause) ? 'stop' : work.conclude.refusal(queue, entry, cause);
+    if (isBlockFull(cause)) return 'stop';
+    const { block, ports, conclude } = work;
+    const waits = isForNextBlock(tx, block.draft, ports.clock.now());
+    return waits ? 'next' : conclude.refusal(queue, entry, cause);
   }
 }
 

@@ -18,7 +18,7 @@ import { isUnsigned } from '../../base/signer/signing.ts';
 import type { GroupInWork } from '../../chain/apply/group-in-work.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
-import { isForNextBlock } from '../../mempool/packer.ts';
+import { isForNextBlock } from '../../mempool/role-times.ts';
 import { membersOf } from '../../tx/members.ts';
 import { verdictsInside } from '../../tx/proof-verdicts.ts';
 import type { Tx } from '../../tx/transaction.ts';
@@ -97,9 +97,8 @@ async function runWhole(entry: PoolEntry, waste: GroupWaste, place: GroupPlace):
   try {
     block.draft.check(tx, entry.verdicts);
   } catch (cause) {
-    const { timestamp } = block.draft.context;
-    const waits = isForNextBlock(entry, ports.pool, timestamp, ports.clock.now());
-    if (!waits && !isBlockFull(cause)) outcomes.refused(entry, tx, cause);
+    const waits = isBlockFull(cause) || isForNextBlock(tx, block.draft, ports.clock.now());
+    if (!waits) outcomes.refused(entry, tx, cause);
     return;
   }
   assert(calls !== undefined, 'the rules refuse what concerns no contract');
