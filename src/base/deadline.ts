@@ -1,5 +1,19 @@
-/** Time limits on the clock of the node, so that they also hold under virtual time. */
+/** Waits and time limits on the clock of the node, so that they also hold under virtual time. */
 import type { Clock } from './ports/clock.ts';
+
+/** Resolves after so much time. */
+export async function pause(clock: Pick<Clock, 'after'>, ms: number): Promise<void> {
+  if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve));
+}
+
+/** A limit for several waits together; `cancel` ends it, and `late` never resolves then. */
+export function timeLimit(
+  clock: Pick<Clock, 'after'>,
+  ms: number,
+): { readonly late: Promise<'late'>; readonly cancel: () => void } {
+  const { promise: late, resolve } = Promise.withResolvers<'late'>();
+  return { late, cancel: clock.after(ms, () => resolve('late')) };
+}
 
 /** An action has taken longer than it may. */
 export class TooLate extends Error {

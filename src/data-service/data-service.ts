@@ -5,6 +5,7 @@
  */
 
 import { assert } from '../base/assert.ts';
+import { timeLimit } from '../base/deadline.ts';
 import { Disposal } from '../base/disposal.ts';
 import { StartError } from '../base/faults/start-error.ts';
 import type { Clock } from '../base/ports/clock.ts';
@@ -342,10 +343,8 @@ function recentHeight(node: NodeReader, clock: Clock): DataServices['nodeHeight'
           isAsked = false;
         });
     }
-    let cancel = (): void => {};
-    const late = new Promise<undefined>((resolve) => {
-      cancel = clock.after(HEIGHT_WAIT_MS, () => resolve(undefined));
-    });
-    return Promise.race([asked, late]).finally(() => cancel());
+    const { late, cancel } = timeLimit(clock, HEIGHT_WAIT_MS);
+    const height = await Promise.race([asked, late]).finally(cancel);
+    return height === 'late' ? undefined : height;
   };
 }

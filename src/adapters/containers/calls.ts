@@ -3,6 +3,7 @@
  * nobody wants it any more. A call leaves nothing behind that would grow with their number.
  */
 
+import { pause } from '../../base/deadline.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ContractExecution, ContractOutcome } from '../../base/ports/containers.ts';
 import type { ContainerSession } from './container-interface.ts';
@@ -52,7 +53,7 @@ export function createCalls(
       try {
         const outcome = await Promise.race([session.run(execution, limit.signal), cut]);
         // The end of a script may be seen before the end of the container that caused it.
-        if (wasKilled(outcome)) await Promise.race([cut, pause(END_SEEN_MS, clock)]);
+        if (wasKilled(outcome)) await Promise.race([cut, pause(clock, END_SEEN_MS)]);
         return outcome;
       } catch (cause) {
         throw failureOf(cause);
@@ -77,9 +78,6 @@ const NOT_WANTED = new Failed(passing('The call is no longer wanted'));
 
 const wasKilled = (outcome: ContractOutcome): boolean =>
   outcome.kind === 'error' && outcome.code === KILLED;
-
-const pause = (ms: number, clock: Pick<Clock, 'after'>): Promise<void> =>
-  new Promise((resolve) => void clock.after(ms, resolve));
 
 /** Rejects with the reason of the signal. */
 export function aborted(signal: AbortSignal): Promise<never> {

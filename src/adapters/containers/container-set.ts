@@ -4,6 +4,7 @@
  * call never runs in a container in which another has failed.
  */
 import { createHash } from 'node:crypto';
+import { timeLimit } from '../../base/deadline.ts';
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import { roundLimits } from '../../base/limits/round-limits.ts';
 import type { Clock } from '../../base/ports/clock.ts';
@@ -177,10 +178,7 @@ export class ContainerSet {
     const begun = Promise.withResolvers<T>();
     await this.#starts.run(async () => {
       begun.resolve(work());
-      let cancel = (): void => {};
-      const late = new Promise<void>((resolve) => {
-        cancel = this.#deps.clock.after(START_TURN_MS, resolve);
-      });
+      const { late, cancel } = timeLimit(this.#deps.clock, START_TURN_MS);
       await Promise.race([begun.promise.catch(() => undefined), late]);
       cancel();
     }, creator);

@@ -1,4 +1,5 @@
 /** The calls of the Docker Engine API that the node makes, each with its limit of time. */
+import { pause } from '../../base/deadline.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ContainerNetwork } from './container-interface.ts';
 import {
@@ -221,7 +222,7 @@ export class Engine {
       const answer = await this.#ask('GET', `/exec/${execId}/json`, { signal });
       // The output may end before the engine knows of the end of the process.
       if (!isRecord(answer) || answer['Running'] !== true) return numberField(answer, 'ExitCode');
-      await new Promise<void>((resolve) => void this.#clock.after(EXIT_WAIT_MS, resolve));
+      await pause(this.#clock, EXIT_WAIT_MS);
     }
   }
 

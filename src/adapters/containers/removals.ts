@@ -2,6 +2,7 @@
  * The end of containers. Invariant: what carries the label of this node is in the engine only while
  * its name is known here, or until the next removal of strays.
  */
+import { pause } from '../../base/deadline.ts';
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
@@ -128,7 +129,7 @@ export class Removals {
   /** Ends all; gives up after a while. */
   async close(): Promise<void> {
     for (const container of this.#kept.splice(0)) this.remove(container);
-    const late = new Promise<void>((resolve) => void this.#deps.clock.after(CLOSE_MS, resolve));
+    const late = pause(this.#deps.clock, CLOSE_MS);
     const all = Promise.all(this.#work).then(() => this.strays());
     await Promise.race([all, late]).catch((cause: unknown) => this.#failed(this.#label, cause));
   }

@@ -3,6 +3,7 @@
  * the run of its container, or the check of an image.
  */
 import { fromLatin1 } from '../../base/bytes.ts';
+import { timeLimit } from '../../base/deadline.ts';
 import type { ContractImage, ContractOutcome, DataEntry } from '../../base/ports/containers.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { type Contract, contractOf } from '../../ledger/contracts.ts';
@@ -138,10 +139,7 @@ function update(queue: ContractQueue, entry: PoolEntry, tx: Tx, work: Work): Ste
   const check = ports.checks.check({ image, imageHash }, queue.owner);
   if (check === 'busy') return 'stop';
   const bytes = entry.size + RESULT_BYTES;
-  let cancel = (): void => {};
-  const late = new Promise<'late'>((resolve) => {
-    cancel = ports.clock.after(options.checkMs, () => resolve('late'));
-  });
+  const { late, cancel } = timeLimit(ports.clock, options.checkMs);
   block.room.reserve(bytes);
   return {
     image: undefined,
@@ -156,7 +154,7 @@ function update(queue: ContractQueue, entry: PoolEntry, tx: Tx, work: Work): Ste
         return conclude.results(queue, entry, tx, signed);
       };
     }),
-    abandon: () => cancel(),
+    abandon: cancel,
   };
 }
 

@@ -2,6 +2,7 @@
  * The checks of the images to which the members of an atomic transaction change contracts (107). They
  * come before anything runs, since a check that takes too long would throw away all the runs before it.
  */
+import { timeLimit } from '../../base/deadline.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import type { Tx } from '../../tx/transaction.ts';
@@ -35,10 +36,7 @@ export async function areGood(
 ): Promise<boolean> {
   const updates = calls.filter(({ isUpdate }) => isUpdate);
   if (updates.length === 0) return true;
-  let cancel = (): void => {};
-  const late = new Promise<'late'>((resolve) => {
-    cancel = ports.clock.after(ms, () => resolve('late'));
-  });
+  const { late, cancel } = timeLimit(ports.clock, ms);
   const over = ended.then((now) => (now ? 'stopped' : 'late'));
   let hasWaited = false;
   try {

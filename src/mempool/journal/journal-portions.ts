@@ -6,6 +6,7 @@
  * many records there are, so that those of clients find room beside them; those of clients never
  * take all room; it ends within a bounded time after the disk has taken the last portion.
  */
+import { pause } from '../../base/deadline.ts';
 import { OwnFailure } from '../../base/errors.ts';
 import { JournalFullError } from '../../base/faults/journal-full.ts';
 import type { Clock } from '../../base/ports/clock.ts';
@@ -70,6 +71,6 @@ async function appendPortion(
       throw new NotKeptError(`the pool cannot be written to disk: ${String(cause)}`, cause);
     }
     left = failed.map(({ record }) => record);
-    await new Promise<void>((resolve) => clock.after(PAUSE_MS, resolve));
+    await pause(clock, PAUSE_MS);
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { base58 } from '../../base/base58.ts';
-import { within } from '../../base/deadline.ts';
+import { pause, within } from '../../base/deadline.ts';
 import type { Log } from '../../base/ports/log.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { askIdentity, type IdentityPorts, IdentityRefused } from './identity-query.ts';
@@ -77,7 +77,7 @@ export async function initialSync(
       if (unauthenticated.size > 0) throw unregistered(NOT_REGISTERED, ports);
       throw new InitialSyncError(FAILED);
     }
-    await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve));
+    await pause(clock, AGAIN_MS);
   }
 }
 

@@ -5,10 +5,10 @@
  * pace allows, and passed on one by one.
  */
 
-import { within } from '../../base/deadline.ts';
+import { pause, within } from '../../base/deadline.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { PeerConnection, PeerStream } from '../../base/ports/network.ts';
-import { type Pace, pause } from './pace.ts';
+import type { Pace } from './pace.ts';
 
 /** The most notices that wait for one peer, for each protocol. */
 const QUEUE_COUNT_MAX = 2000;

@@ -5,6 +5,7 @@
  */
 
 import { latin1 } from '../../base/bytes.ts';
+import { pause } from '../../base/deadline.ts';
 import type { PaceLimits } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { PeerStream } from '../../base/ports/network.ts';
@@ -59,11 +60,6 @@ export class Paces {
     this.paces.set(key, pace);
     return pace;
   }
-}
-
-/** Resolves when what was spent is due. */
-export async function pause(clock: Clock, ms: number): Promise<void> {
-  if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve));
 }
 
 /** The same stream; nothing is sent on it faster than the pace allows. */

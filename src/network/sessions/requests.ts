@@ -11,14 +11,14 @@
  */
 import { isOurs } from '../../base/assert.ts';
 import { fromUtf8, utf8 } from '../../base/bytes.ts';
-import { TooLate, within } from '../../base/deadline.ts';
+import { pause, TooLate, within } from '../../base/deadline.ts';
 import { Misconduct } from '../../base/faults/misconduct.ts';
 import { isOwnFault } from '../../base/faults/own-fault.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { PeerConnection, PeerStream } from '../../base/ports/network.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { Semaphore } from '../../concurrency/semaphore.ts';
-import { type Pace, pause } from './pace.ts';
+import type { Pace } from './pace.ts';
 
 const ANSWERED = 0;
 const REFUSED = 1;

@@ -5,6 +5,7 @@
  * time than it allows; a malformed message ends the stream and is an offence.
  */
 import { isOurs } from '../../base/assert.ts';
+import { pause } from '../../base/deadline.ts';
 import { misconduct } from '../../base/faults/misconduct.ts';
 import type { PaceLimits } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports/clock.ts';
@@ -13,7 +14,7 @@ import { CodecError } from '../../codec/codec.ts';
 import type { ConnectedSession, StreamHandler } from './connected-session.ts';
 import type { Life } from './life.ts';
 import { readNotices } from './notices.ts';
-import { type Pace, type Paces, paced, pause } from './pace.ts';
+import { type Pace, type Paces, paced } from './pace.ts';
 import { answerRequests } from './requests.ts';
 import { Semaphores } from './semaphores.ts';
 import type { NoticeHandler, RequestHandler } from './session.ts';

@@ -7,7 +7,7 @@
  * limited.
  */
 
-import { within } from '../../base/deadline.ts';
+import { pause, within } from '../../base/deadline.ts';
 import { limitsOf } from '../../base/limits/budget.ts';
 import type { PeerStream } from '../../base/ports/network.ts';
 import type { PrivateData, PrivateItem } from '../../base/ports/private-store.ts';
@@ -117,7 +117,7 @@ export class ItemServer {
     for (let waited = 0; this.isWorthWaiting(request, asker); waited += BLOCK_POLL_MS) {
       if (this.mayReceive(request, asker)) return true;
       if (waited >= BLOCK_MS_MAX) return false;
-      await new Promise<void>((resolve) => void this.deps.clock.after(BLOCK_POLL_MS, resolve));
+      await pause(this.deps.clock, BLOCK_POLL_MS);
     }
     return false;
   }

@@ -5,6 +5,7 @@
  */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { pause } from '../../../base/deadline.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
 
@@ -70,7 +71,7 @@ export function watchDisk(folders: readonly string[], clock: Pick<Clock, 'after'
             const now = await look();
             const most = { bytes: growthMax / 2, files: FILES_MAX / 2 };
             if (now.every((free, i) => isWithin(before[i], free, most))) return true;
-            await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve));
+            await pause(clock, LOOK_MS);
           }
           return false;
         },

@@ -5,6 +5,7 @@
  * Users learn what became of it in a few fixed words, because the texts of engines and registries tell
  * of the network of the node. The log has them.
  */
+import { pause } from '../../../base/deadline.ts';
 import { type ImageName, registryOf } from '../../../base/image-name.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
@@ -151,7 +152,7 @@ async function pullWithin(
     return await settle(noted, options, deps);
   } catch (cause) {
     watch.end();
-    await new Promise<void>((resolve) => void deps.clock.after(ENDED_MS, resolve));
+    await pause(deps.clock, ENDED_MS);
     await remove(noted, deps);
     // The disk is not that of the engine alone.
     if (cause instanceof DiskFilled && !(await watch.isFreed())) {

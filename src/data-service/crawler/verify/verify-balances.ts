@@ -3,6 +3,7 @@
  * may change are left out, and so are those that the store knows to be outdated.
  */
 
+import { pause } from '../../../base/deadline.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
 import type { Database } from '../../../base/ports/database.ts';
 import { areLinked, type ChainBlock } from '../chain-block.ts';
@@ -42,7 +43,7 @@ export async function verifyBalances(
   for await (const asked of addresses) {
     let found = await compare(db, node, asked);
     for (let attempt = 1; found === undefined && attempt < ATTEMPTS; attempt++) {
-      await new Promise<void>((resolve) => clock.after(AGAIN_MS, resolve));
+      await pause(clock, AGAIN_MS);
       found = await compare(db, node, asked);
     }
     compared += found?.compared ?? 0;
