@@ -15,7 +15,7 @@ import { genesisBlock, genesisFindings } from './genesis-block.ts';
 import { requireOwnFileSystem } from './opening/require-own-file-system.ts';
 import { openKeyHolder } from './signer/open-key-holder.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
-import { askOnce } from './time-servers.ts';
+import { askOnce, silent } from './time-servers.ts';
 import { threadsProblem } from './workers/http-threads.ts';
 
 export type CheckLevel = 'ok' | 'warning' | 'error';
@@ -129,8 +129,6 @@ function keys(config: Config): AsyncGenerator<Finding> {
   return socket === undefined && host === undefined ? keystore(config) : signer(config);
 }
 
-const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
-
 /** Connects as a node does, whose keystore has moved to the signer. */
 async function* signer(config: Config): AsyncGenerator<Finding> {
   let genesis: Block;
@@ -145,7 +143,7 @@ async function* signer(config: Config): AsyncGenerator<Finding> {
     return;
   }
   try {
-    const ports = { clock: systemClock(undefined), log: NO_LOG };
+    const ports = { clock: systemClock(undefined), log: silent };
     const opened = await openKeyHolder(config, genesis, ports);
     if (opened === undefined) return;
     const { length: count } = opened.publicKeys();

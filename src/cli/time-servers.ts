@@ -75,7 +75,8 @@ export interface AskedTime {
 /** Silent servers time out at the same moment; the round is judged this much later at most. */
 const JUDGED_MS = 500;
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+/** Of commands that only report. */
+export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Asks all servers once. `limits`: those of the setting, or none where a command only reports. */
 export async function askOnce(

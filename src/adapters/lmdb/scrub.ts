@@ -3,6 +3,7 @@
  * day. It finds changed bits that no read would notice, such as those of a pointer that leads to an
  * old copy of a page. It takes at most a sixth of the thread.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { StoreCorruptError } from '../../base/faults/store-damage.ts';
 import { checkFile, type NamedTable } from './check.ts';
 import { dataFile } from './environment.ts';
@@ -70,7 +71,7 @@ export function startScrub({ afterMs, folder, tables, pin, sound, damaged }: Scr
   }
 
   async function rest(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await pause(PAUSE_MS);
     if (stopped) throw new Stopped();
   }
 

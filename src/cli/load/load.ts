@@ -3,6 +3,7 @@
  * answer, and reports what was accepted and confirmed. It uses nothing but the common REST
  * interface, so it measures any node of the family.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ClientTls, undiciClient } from '../../adapters/http/undici.ts';
 import { systemClock } from '../../adapters/system.ts';
 import { base58 } from '../../base/base58.ts';
@@ -79,17 +80,17 @@ async function run(
   const ids = new Set(Array.from({ length: transfers.count }, (_, n) => transfers.id(n)));
   const { height } = await first.call(blocks.height);
   const tally = new Tally(performance.now());
-  const watch = watchBlocks(first, height, (id, now) => tally.seen(id, now, ids.has(id)));
+  const endWatch = watchBlocks(first, height, (id, now) => tally.seen(id, now, ids.has(id)));
   const endLines = showEverySecond(tally, options.ndjson);
   try {
     await sendAll(options, places, transfers, tally, interruption);
     const deadline = performance.now() + options.waitSeconds * 1000;
     while (tally.unconfirmed > 0 && performance.now() < deadline && !interruption.isAsked()) {
-      await new Promise((resolve) => setTimeout(resolve, CONFIRMATION_POLL_MS));
+      await pause(CONFIRMATION_POLL_MS);
     }
   } finally {
     endLines();
-    await watch.stop();
+    await endWatch();
   }
   printJson({ ...tally.report(), unconfirmed: tally.unconfirmed });
   if (tally.total.accepted === 0) throw new CliError('No transfer was accepted');
@@ -204,23 +205,17 @@ function showEverySecond(tally: Tally, ndjson: boolean): () => void {
   };
 }
 
-/** Watches the chain of a node for the transactions that it has accepted. */
 const POLL_MS = 50;
 
-interface Confirmations {
-  /** Reads the blocks that have come since the start, until the returned function is called. */
-  stop(): Promise<void>;
-}
-
 /**
- * Calls `seen` with the id of every transaction in blocks above `height`. A block that cannot be
- * read, because the node is busy, is asked for again.
+ * Calls `seen` with the id of every transaction in blocks above `height`, until the returned function
+ * is called. A block that cannot be read, because the node is busy, is asked for again.
  */
 function watchBlocks(
   { call }: Client,
   height: number,
   seen: (id: string, now: number) => void,
-): Confirmations {
+): () => Promise<void> {
   let isOver = false;
   let next = height + 1;
 
@@ -238,15 +233,13 @@ function watchBlocks(
   async function follow(): Promise<void> {
     while (!isOver) {
       await read().catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await pause(POLL_MS);
     }
   }
 
   const ended = follow();
-  return {
-    stop() {
-      isOver = true;
-      return ended;
-    },
+  return () => {
+    isOver = true;
+    return ended;
   };
 }

@@ -49,8 +49,7 @@ export async function signTransfers(
   return { count, bytes: (n) => requests[n]!, id: (n) => ids[n]! };
 }
 
-/** Whole HTTP requests as bytes, made before the measurement begins. */
-
+/** A whole HTTP request as bytes. */
 export const post = (path: string, body: string, host = 'localhost'): Buffer =>
   Buffer.from(
     `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n` +

@@ -1,4 +1,5 @@
 /** Connections to some nodes, each of which sends its next request when it has an answer. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Due, type Exchange, exchange, type Place } from './connection.ts';
 
 export interface TrafficOptions {
@@ -26,7 +27,7 @@ export async function drive<R extends Due>(
     let failures = 0;
     let isLost: boolean;
     do {
-      if (failures > 0) await new Promise((resolve) => setTimeout(resolve, REOPEN_MS));
+      if (failures > 0) await pause(REOPEN_MS);
       isLost = false;
       await exchange<R>(place, {
         next,

@@ -3,6 +3,7 @@
  * could not be executed. Status records come from miners and may precede the block.
  */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../base/json/json.ts';
 import { contracts } from '../../../rest/routes/contracts.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
@@ -34,7 +35,7 @@ export async function execution(node: Client, sent: JsonObject, seconds: number)
         ? { value: sent, problem: new CliError(`No miner has executed ${id} after ${seconds} s`) }
         : { value: last, problem: problemOf(last) };
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
 }
 

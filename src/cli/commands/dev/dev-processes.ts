@@ -7,6 +7,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { peers } from '../../../rest/routes/peers.ts';
 import { restNode } from '../../rest-calls.ts';
 import { CliError } from '../../terminal/exit.ts';
@@ -118,7 +119,7 @@ async function allConnected(nodes: readonly DevProcess[], isOver: () => boolean)
   for (const [i, { restPort }] of nodes.entries()) {
     while (!isOver() && (await connections(restPort)) < nodes.length - 1) {
       if (performance.now() > deadline) throw new Error(`node ${i + 1} does not find the others`);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await pause(POLL_MS);
     }
   }
   return !isOver();

@@ -3,6 +3,7 @@
  * which nobody waits for a node that is gone, and no member is without a key. What the chain has already is
  * left out, so an interrupted command can be repeated. With a sender they are sent and waited for.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../base/json/json.ts';
 import { blocks } from '../../../rest/routes/blocks.ts';
 import { finality } from '../../../rest/routes/finality.ts';
@@ -186,16 +187,25 @@ export async function sendStages(
   }
 }
 
-async function finalUpTo({ call }: Client, height: number, seconds: number): Promise<void> {
-  for (const deadline = Date.now() + seconds * 1000; ; ) {
+function finalUpTo({ call }: Client, height: number, seconds: number): Promise<void> {
+  const isFinal = async (): Promise<boolean> => {
     const { isActive, finalHeight } = await call(finality.state);
-    if (!isActive || finalHeight >= height) return;
-    if (Date.now() > deadline) {
-      throw new CliError(
-        `block ${height} is not final after ${seconds} s: repeat the command once GET /finality says so`,
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    return !isActive || finalHeight >= height;
+  };
+  const otherwise = `block ${height} is not final after ${seconds} s: repeat the command once GET /finality says so`;
+  return becomes(isFinal, seconds, otherwise);
+}
+
+/** Asks again and again. Rejects with CliError where it does not become true in time. */
+async function becomes(
+  isTrue: () => Promise<boolean>,
+  seconds: number,
+  otherwise: string,
+): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new CliError(otherwise);
+    await pause(POLL_MS);
   }
 }
 
@@ -225,15 +235,11 @@ async function send(
 }
 
 /** The chain keeps the registration of a voter until then. */
-async function votesNoMore(call: Client['call'], address: string, seconds: number): Promise<void> {
-  for (const deadline = Date.now() + seconds * 1000; ; ) {
+function votesNoMore(call: Client['call'], address: string, seconds: number): Promise<void> {
+  const hasLeft = async (): Promise<boolean> => {
     const { voters, next } = await call(finality.state);
-    if (![...voters, ...next].some((one) => one.address === address)) return;
-    if (Date.now() > deadline) {
-      throw new CliError(
-        `${address} still votes after ${seconds} s: repeat the command once GET /finality does not name it`,
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+    return ![...voters, ...next].some((one) => one.address === address);
+  };
+  const otherwise = `${address} still votes after ${seconds} s: repeat the command once GET /finality does not name it`;
+  return becomes(hasLeft, seconds, otherwise);
 }

@@ -1,4 +1,5 @@
 /** `platform-node tx send <type>`: a node signs and broadcasts one transaction. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { JsonObject } from '../../../base/json/json.ts';
 import { type NodeFlags, nodeOptions } from '../../node-options.ts';
@@ -162,6 +163,6 @@ export async function confirmed<T>(
       printJson(sent);
       throw new CliError(`The transaction ${id} is ${where} after ${seconds} s`);
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
 }
