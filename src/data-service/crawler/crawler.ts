@@ -11,6 +11,7 @@ import type { Clock } from '../../base/ports/clock.ts';
 import { type Database, DatabaseError, type WriterLock } from '../../base/ports/database.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Random } from '../../base/ports/random.ts';
+import { Alarm } from '../../concurrency/alarm.ts';
 import { migrate, SchemaTooNew } from '../schema/migrate.ts';
 import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
 import { crawlRange } from './crawl-range.ts';
@@ -98,11 +99,12 @@ class RunningCrawler implements Crawler {
   private lock: WriterLock | undefined;
   private wasHeld = false;
   private failures = 0;
-  private wake = (): void => {};
+  private readonly alarm: Alarm;
 
   constructor(options: CrawlerOptions, deps: CrawlerDeps) {
     this.options = options;
     this.deps = deps;
+    this.alarm = new Alarm(deps.clock);
     const [refreshTurns, refreshBalances] = [turnRefresher(deps), balanceRefresher(deps)];
     const refreshFinal = finalRefresher(deps);
     // In this order, the balances also where turns are left.
@@ -121,7 +123,7 @@ class RunningCrawler implements Crawler {
   async stop(): Promise<void> {
     this.stopping.abort();
     this.deps.node.stop();
-    this.wake();
+    this.alarm.ring();
     await this.ended.catch(() => undefined);
   }
 
@@ -147,13 +149,13 @@ class RunningCrawler implements Crawler {
     const { lock } = this;
     if (lock === undefined) {
       if (this.wasHeld) state.lastError = new AlreadyCrawled().message;
-      return this.pause(options.pollMs);
+      return this.alarm.wait(options.pollMs);
     }
     this.wasHeld = true;
     const busy = await crawlOnce(options, { lock, beside }, deps, this.stopping.signal);
     this.failures = 0;
     state.lastError = undefined;
-    if (!busy) await this.pause(jittered(options.pollMs, deps.random));
+    if (!busy) await this.alarm.wait(jittered(options.pollMs, deps.random));
   }
 
   private async failed(cause: unknown): Promise<void> {
@@ -167,23 +169,12 @@ class RunningCrawler implements Crawler {
     if (!(cause instanceof NotContinuous)) {
       log.warn('crawl.failed', { why: state.lastError, kind: kindOf(cause), waitMs });
     }
-    await this.pause(waitMs);
+    await this.alarm.wait(waitMs);
   }
 
   private async release(): Promise<void> {
     await this.lock?.release().catch(() => undefined);
     this.lock = undefined;
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.deps.clock.after(ms, resolve);
-      this.wake = () => {
-        cancel();
-        resolve();
-      };
-      if (this.stopping.signal.aborted) this.wake();
-    });
   }
 }
 

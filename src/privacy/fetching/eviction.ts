@@ -21,13 +21,7 @@ interface Ranked<Job> {
 
 /** The jobs to give up, `count` at most. */
 export function leastUrgent<Job extends Evictable>(jobs: Iterable<Job>, count: number): Job[] {
-  const byPolicy = new Map<string, Job[]>();
-  for (const job of jobs) {
-    const key = latin1(job.item.policyId);
-    const list = byPolicy.get(key) ?? [];
-    byPolicy.set(key, list);
-    list.push(job);
-  }
+  const byPolicy = Map.groupBy(jobs, ({ item }) => latin1(item.policyId));
   const ranked: Ranked<Job>[] = [];
   for (const list of byPolicy.values()) {
     list.sort((a, b) => a.due - b.due);
