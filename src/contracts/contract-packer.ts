@@ -140,7 +140,7 @@ export class ContractPacker {
   stop(): void {
     this.#stopped = true;
     this.#forget();
-    this.#groups?.end(true);
+    this.#groups?.end();
     this.#phase?.end(true);
   }
 

@@ -11,13 +11,13 @@ import type { PoolEntry } from '../../mempool/entries/entry.ts';
 export interface GroupPhase {
   /** Resolves when nothing more can be executed, or at the deadline. */
   run(): Promise<void>;
-  /** Ends it; with `now`, what still runs ends at once. */
-  end(now: boolean): void;
+  /** Ends it; what still runs ends at once. */
+  end(): void;
 }
 
 export interface GroupPhasePorts {
   readonly clock: Clock;
-  /** `ended` resolves when the part is over, with the `now` of `end`. */
+  /** `ended` resolves when the part is over, true where it was ended. */
   readonly runGroup: (entry: PoolEntry, ended: Promise<boolean>) => Promise<void>;
   /** False where the miner may add no results any more. */
   readonly maySign: () => boolean;
@@ -52,13 +52,10 @@ export function createGroupPhase(
   const usedMs = new Map<string, number>();
   const used = (sender: string): number => usedMs.get(sender) ?? 0;
   let isOver = false;
-  let finish = (_now: boolean): void => {};
-  const ended = new Promise<boolean>((resolve) => {
-    finish = resolve;
-  });
-  const end = (now: boolean): void => {
+  const { promise: ended, resolve } = Promise.withResolvers<boolean>();
+  const finish = (now: boolean): void => {
     isOver = true;
-    finish(now);
+    resolve(now);
   };
 
   const hasShare = ({ sender }: PoolEntry): boolean => used(sender) < shareMs;
@@ -97,15 +94,15 @@ export function createGroupPhase(
   return {
     async run() {
       if (entries.length === 0 || isOver) return;
-      const cancel = clock.after(deadline - clock.now(), () => end(false));
+      const cancel = clock.after(deadline - clock.now(), () => finish(false));
       try {
         await runAll();
       } finally {
         cancel();
-        end(false);
+        finish(false);
       }
     },
-    end,
+    end: () => finish(true),
   };
 }
 
