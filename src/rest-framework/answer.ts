@@ -64,10 +64,10 @@ export const answer = (status: number, value: unknown): Answer =>
   new Answer(status, JSON_TYPE, print(value));
 
 /**
- * Bodies without a code, as clients know them: `{"status":"error","details":"…"}` (rest.md#errors).
+ * What was asked for is not there. Its body has no code, as clients know it (rest.md#errors):
+ * `{"status":"error","details":"…"}`.
  */
-export const details = (status: number, text: string): Answer =>
-  answer(status, { status: 'error', details: text });
+export const notFound = (text: string): Answer => answer(404, { status: 'error', details: text });
 
 /** States that may pass: the client may try again after this many seconds. */
 const PASSING = [429, 503];

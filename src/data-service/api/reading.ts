@@ -30,6 +30,22 @@ const SETTLED_SECONDS = 86_400;
 
 type Reading = Pick<DataServices, 'db' | 'meter' | 'signal'>;
 
+export async function rows<R extends object>(
+  { db, meter, signal }: Reading,
+  sql: string,
+  values: readonly SqlValue[] = [],
+): Promise<R[]> {
+  const store = db();
+  if (store === undefined) throw apiError('DataUnavailable', 'The search is being prepared');
+  try {
+    return await store.query<R>(sql, values, signal);
+  } catch (cause) {
+    // Nobody gets this refusal.
+    if (signal?.aborted === true) throw apiError('Overloaded');
+    throw cause instanceof DatabaseError ? refusalOf(cause, meter) : cause;
+  }
+}
+
 /** The same for a query that may take long. */
 export async function heavyRows<R extends object>(
   services: Reading & Pick<DataServices, 'heavy' | 'client' | 'slow'>,
@@ -56,22 +72,6 @@ export const isTooSlow = (cause: unknown): boolean =>
 /** A server ends a statement by itself, and goes on. */
 export function costsThread({ db, slow }: Pick<DataServices, 'db' | 'slow'>, client: string): void {
   if (db()?.engine === 'pglite') slow.timedOut(client);
-}
-
-export async function rows<R extends object>(
-  { db, meter, signal }: Reading,
-  sql: string,
-  values: readonly SqlValue[] = [],
-): Promise<R[]> {
-  const store = db();
-  if (store === undefined) throw apiError('DataUnavailable', 'The search is being prepared');
-  try {
-    return await store.query<R>(sql, values, signal);
-  } catch (cause) {
-    // Nobody gets this refusal.
-    if (signal?.aborted === true) throw apiError('Overloaded');
-    throw cause instanceof DatabaseError ? refusalOf(cause, meter) : cause;
-  }
 }
 
 const FEW_ROWS = 5000;

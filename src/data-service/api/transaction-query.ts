@@ -47,7 +47,7 @@ const OF_ONE_INDEX: readonly (readonly (keyof TransactionFilter)[])[] = [
   ['type', 'assetId', 'amount', 'amountFrom', 'amountTo'],
 ];
 
-/** The same for a page. Of filters that no index has together, the rarest one near it is read. */
+/** `planQuery` for a page. Of filters that no index has together, the rarest one near it is read. */
 export async function planPage(
   filter: TransactionFilter,
   total: number,

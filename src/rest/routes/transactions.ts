@@ -10,7 +10,7 @@ import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { transactionsOf } from '../../chain/store/stored-blocks.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { aliasesOf } from '../../ledger/aliases.ts';
-import { type Answer, details, print, printed } from '../../rest-framework/answer.ts';
+import { type Answer, notFound, print, printed } from '../../rest-framework/answer.ts';
 import { badField, Int32, Int64, jsonObject } from '../../rest-framework/body.ts';
 import { listOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
@@ -38,8 +38,8 @@ import type { Services } from '../services.ts';
 import { type ConfirmedTx, confirmedJson, extendedText, Transaction } from '../shapes.ts';
 
 const route = routesIn('transactions');
-const UNKNOWN = details(404, 'Transaction is not in blockchain');
-const NOT_IN_POOL = details(404, 'Transaction is not in UTX');
+const UNKNOWN = notFound('Transaction is not in blockchain');
+const NOT_IN_POOL = notFound('Transaction is not in UTX');
 
 const info = route({
   method: 'GET',

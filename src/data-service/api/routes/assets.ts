@@ -1,7 +1,7 @@
 /** Assets and their issue. */
 
 import { integer, stringify } from '../../../base/json/json.ts';
-import { details } from '../../../rest-framework/answer.ts';
+import { notFound } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
@@ -211,7 +211,7 @@ const byId = route({
       `SELECT ${COLUMNS} FROM assets a JOIN txs t ON t.seq = a.seq WHERE a.asset_id = $1`,
       [params.storable(id)],
     );
-    if (found === undefined) return details(404, 'Asset is not in blockchain');
+    if (found === undefined) return notFound('Asset is not in blockchain');
     // Reissues and burns change an old asset too.
     return blockAnswer(stringify(assetOf(found, extended)), tip.height, tip);
   },

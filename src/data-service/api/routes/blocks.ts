@@ -2,7 +2,7 @@
 
 import { apiError } from '../../../base/errors.ts';
 import { stringify } from '../../../base/json/json.ts';
-import { type Answer, details } from '../../../rest-framework/answer.ts';
+import { type Answer, notFound } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { ofOneBranch } from '../one-branch.ts';
 import { type Cut, shownOf } from '../page-cut.ts';
@@ -49,7 +49,7 @@ const at = route({
 async function blockAt(height: number, tip: StoreTip, services: DataServices): Promise<Answer> {
   const sql = `SELECT ${BLOCK_COLUMNS} FROM blocks WHERE height = $1`;
   const [block] = height > HEIGHT_MAX ? [] : await rows<BlockRow>(services, sql, [height]);
-  if (block === undefined) return details(404, 'Block is not in blockchain');
+  if (block === undefined) return notFound('Block is not in blockchain');
   if (block.tx_count > BLOCK_TXS_MAX) {
     const text = `it has ${block.tx_count} transactions: list them with heightFrom and heightTo`;
     throw apiError('AnswerTooBig', text);

@@ -1,7 +1,7 @@
 /** Transactions: lists, counts, single ones. */
 
 import { stringify } from '../../../base/json/json.ts';
-import { details } from '../../../rest-framework/answer.ts';
+import { notFound } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { carriedId, mayCarry } from '../../schema/tables.ts';
 import { ofOneBranch } from '../one-branch.ts';
@@ -143,7 +143,7 @@ const byId = route({
       await requireIndexes(services);
       found = await one(`${mayCarry('t.')} AND ${carriedId('t.')}`);
     }
-    if (found === undefined) return details(404, 'Transaction is not in blockchain');
+    if (found === undefined) return notFound('Transaction is not in blockchain');
     return blockAnswer(stringify(transactionOf(found)), found.height, tip);
   },
 });

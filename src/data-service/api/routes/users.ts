@@ -2,7 +2,7 @@
 
 import { apiError } from '../../../base/errors.ts';
 import { integer } from '../../../base/json/json.ts';
-import { Answer, details, JSON_TYPE, print } from '../../../rest-framework/answer.ts';
+import { Answer, JSON_TYPE, notFound, print } from '../../../rest-framework/answer.ts';
 import { isoDate } from '../../../rest-framework/iso-date.ts';
 import type { ParamValues } from '../../../rest-framework/params.ts';
 import { Type } from '../../../rest-framework/type.ts';
@@ -253,9 +253,9 @@ async function describe(found: readonly UserRow[], services: DataServices) {
       throw apiError('AnswerTooBig', text);
     }
   }
-  const aliasesOf = grouped(aliases);
-  const held = grouped(roles);
-  const heldBy = grouped(holdings);
+  const aliasesOf = Map.groupBy(aliases, addressOf);
+  const held = Map.groupBy(roles, addressOf);
+  const heldBy = Map.groupBy(holdings, addressOf);
   const users = found.map(({ address, registered_ts }) => ({
     address,
     aliases: (aliasesOf.get(address) ?? []).map(({ alias }) => alias).sort(),
@@ -265,6 +265,8 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   }));
   return { users, heightOf: (address: string) => heldBy.get(address)?.[0]?.height };
 }
+
+const addressOf = ({ address }: { readonly address: string }): string => address;
 
 /** The native coin comes first, and also where nothing of it is left. */
 function balancesOf(held: readonly Holding[]) {
@@ -277,16 +279,6 @@ function balancesOf(held: readonly Holding[]) {
       amount: integer(BigInt(amount)),
     })),
   ];
-}
-
-function grouped<T extends { readonly address: string }>(found: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const row of found) {
-    const group = groups.get(row.address);
-    if (group === undefined) groups.set(row.address, [row]);
-    else group.push(row);
-  }
-  return groups;
 }
 
 const list = route({
@@ -363,7 +355,7 @@ const byAddress = route({
       `SELECT address, ordinal, registered_ts FROM users WHERE address = ${address}`,
       values.list,
     );
-    if (found[0] === undefined) return details(404, 'User is not in blockchain');
+    if (found[0] === undefined) return notFound('User is not in blockchain');
     const { users, heightOf } = await describe(found, services);
     const height = heightOf(found[0].address);
     return new Answer(200, JSON_TYPE, print(users[0]), [
