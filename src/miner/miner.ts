@@ -62,9 +62,9 @@ export interface MinerPorts {
   readonly lacksVotes?: () => boolean;
 }
 
-/** Roles and bans change with time too, so the answer "never" is asked for again. */
 /** A slot further away is looked for again: the clock that says so may be wrong, and be set. */
 const PLANNED_MS_MAX = 10_000;
+/** Roles and bans change with time too, so the answer "never" is asked for again. */
 const IDLE_MS = 1000;
 const RETRY_MS = 100;
 /** The pause before a miner looks again whether a block is still on its way. */

@@ -79,7 +79,7 @@ function* unescaped<T>(text: Uint8Array, then: (text: Uint8Array) => T): Generat
   }
 }
 
-/** The same where the body may be missing. */
+/** `json` where the body may be missing. */
 export function optionalJson<T extends TSchema>(schema: T): Body<Static<T> | undefined> {
   return { ...json(schema), optional: true };
 }

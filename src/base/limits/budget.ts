@@ -34,10 +34,7 @@ const ORDINARY: Budget = {
 
 /** The cost of a message between nodes, and how often one peer may send it. */
 export interface PeerBudget extends Budget {
-  /**
-   * The Base64 text, as ASCII bytes, of `length` bytes that come in pieces; with `around` before
-   * and after it.
-   */
+  /** Requests of one peer that are served at a time. */
   readonly concurrent: number;
   readonly pace: PaceLimits;
 }
