@@ -52,17 +52,12 @@ export type VoterState = (typeof VOTER_STATES)[number];
 /** Own votes that are sent again, besides the last one. */
 const REPEATED_MAX = 8;
 
-/** Without a note since `since`; an operator may name the height above which a block must be final. */
-interface Loss {
-  readonly since: number;
-  readonly above: number | undefined;
-}
-
 export class Voter {
   private readonly options: VoterOptions;
   private readonly ports: VoterPorts;
   private note: Note | undefined;
-  private loss: Loss | undefined;
+  /** The time since which there is no note. */
+  private lostAt: number | undefined;
   private isListening = true;
   /** The disk has the note, or has none where there is none. */
   private isWritten = true;
@@ -78,7 +73,7 @@ export class Voter {
     this.ports = ports;
     this.note = note;
     this.sent = note?.vote === undefined ? [] : [note.vote];
-    if (note === undefined) this.loss = { since: ports.clock.now(), above: undefined };
+    if (note === undefined) this.lostAt = ports.clock.now();
     this.cancel = ports.clock.after(options.roundMs, () => {
       this.isListening = false;
       this.work();
@@ -86,7 +81,7 @@ export class Voter {
   }
 
   state(): VoterState {
-    if (this.loss !== undefined) return 'without-note';
+    if (this.lostAt !== undefined) return 'without-note';
     if (!this.isWritten && !this.isWriting) return 'note-not-written';
     if (this.isUnsigned) return 'not-signed';
     return this.isListening ? 'listening' : 'voting';
@@ -116,23 +111,15 @@ export class Voter {
 
   /** The final block has moved. */
   final(height: number): void {
-    const { loss } = this;
-    if (loss === undefined) return;
-    const finalAtStart = loss.above ?? this.ports.finalHeightAt(loss.since);
-    const maxRollback = loss.above === undefined ? this.options.maxRollback : 0;
+    if (this.lostAt === undefined) return;
+    const finalAtStart = this.ports.finalHeightAt(this.lostAt);
+    const { maxRollback } = this.options;
     const link = this.ports.rules.noteAfterLoss({ finalAtStart, maxRollback }, height);
     if (link === undefined) return;
     this.ports.log.info('finality.voting-again', { ...link });
-    this.loss = undefined;
+    this.lostAt = undefined;
     this.become({ link, vote: undefined });
     this.work();
-  }
-
-  /** An operator says that whatever was signed has no target above this height. */
-  resume(height: number, final: number): void {
-    if (this.loss === undefined) return;
-    this.loss = { ...this.loss, above: height };
-    this.final(final);
   }
 
   /** A vote with this key came from outside, and its signature is good; it may contradict any other. */
@@ -144,7 +131,7 @@ export class Voter {
       source: source.height,
       target: target.height,
     });
-    this.loss = { since: this.ports.clock.now(), above: undefined };
+    this.lostAt = this.ports.clock.now();
     this.sent = [];
     this.become(undefined);
     this.work();
@@ -230,8 +217,8 @@ export class Voter {
   }
 
   private voteFor(block: TrackedBlock): Vote | undefined {
-    const { note, isListening, loss } = this;
-    if (note === undefined || isListening || loss !== undefined) return undefined;
+    const { note, isListening, lostAt } = this;
+    if (note === undefined || isListening || lostAt !== undefined) return undefined;
     const { voter, genesis } = this.options;
     const { rules, deciding } = this.ports;
     const link = linkOf(block);

@@ -219,15 +219,6 @@ t.test('without a note it waits for a final block that is younger', async (t) =>
   t.strictSame(sent, [], 'block 3 is below');
 });
 
-t.test('an operator names a height', async (t) => {
-  const { voter, settle } = life(undefined, 3);
-  voter.resume(5, 5);
-  t.equal(voter.state(), 'without-note');
-  voter.final(6);
-  await settle(ROUND_MS + 1);
-  t.equal(voter.state(), 'voting');
-});
-
 t.test('an own vote that the note lacks', async (t) => {
   const vote = voteOf(2, tracked(a), toy.root);
   const { voter, disk, settle } = life(noteOf(vote));
