@@ -12,7 +12,7 @@
  * A damaged note is no lost note. A voter that took it for one might have votes about that are younger
  * than the final block from which it would go on, so the node does not start until somebody decides.
  */
-import { equal } from '../base/bytes.ts';
+import { concat, equal } from '../base/bytes.ts';
 import { StartError } from '../base/faults/start-error.ts';
 import { DIGEST_BYTES } from '../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
@@ -60,11 +60,22 @@ export function encodeNote(
   out.u32(link.target);
   out.u8(signed === undefined ? 0 : 1);
   if (signed !== undefined) out.bytes(signed);
-  const body = out.take();
-  const bytes = new Uint8Array(body.length + DIGEST_BYTES);
-  bytes.set(body);
-  bytes.set(scheme.fastHash(body), body.length);
-  return bytes;
+  return withChecksum(out.take(), scheme);
+}
+
+export const withChecksum = (body: Uint8Array, scheme: ChainScheme): Uint8Array =>
+  concat(body, scheme.fastHash(body));
+
+/** What stands before the checksum, behind the version. Throws CodecError. */
+export function readerOfNote(bytes: Uint8Array, expected: number, scheme: ChainScheme): Reader {
+  const end = bytes.length - DIGEST_BYTES;
+  if (end < 0 || !equal(scheme.fastHash(bytes.subarray(0, end)), bytes.subarray(end))) {
+    throw new CodecError('note', 'its checksum is wrong');
+  }
+  const src = new Reader(bytes, scheme, 0, end);
+  const version = src.u8();
+  if (version !== expected) throw new CodecError('note', `version ${version} is unknown`);
+  return src;
 }
 
 /** Whole, and not of this voter. */
@@ -72,13 +83,7 @@ class ForeignNote extends CodecError {}
 
 /** Reads all of the bytes. Throws CodecError. */
 export function decodeNote(bytes: Uint8Array, owner: NoteOwner, scheme: ChainScheme): Note {
-  const end = bytes.length - DIGEST_BYTES;
-  if (end < 0 || !equal(scheme.fastHash(bytes.subarray(0, end)), bytes.subarray(end))) {
-    throw new CodecError('note', 'its checksum is wrong');
-  }
-  const src = new Reader(bytes, scheme, 0, end);
-  const version = src.u8();
-  if (version !== VERSION) throw new CodecError('note', `version ${version} is unknown`);
+  const src = readerOfNote(bytes, VERSION, scheme);
   const genesis = src.bytes(DIGEST_BYTES);
   // That of a new key names no network yet.
   if (!equal(src.bytes(scheme.publicKeySize), owner.voter)) {

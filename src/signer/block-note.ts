@@ -14,10 +14,15 @@
 import { equal } from '../base/bytes.ts';
 import { StartError } from '../base/faults/start-error.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
-import { type ChainScheme, CodecError, Reader } from '../codec/codec.ts';
+import { type ChainScheme, CodecError } from '../codec/codec.ts';
 import { text16 } from '../codec/primitives.ts';
 import { scratch } from '../codec/scratch.ts';
-import type { NoteDisk, NoteOwner } from '../finality/note-file.ts';
+import {
+  type NoteDisk,
+  type NoteOwner,
+  readerOfNote,
+  withChecksum,
+} from '../finality/note-file.ts';
 
 export interface BlockNote {
   readonly time: number;
@@ -76,11 +81,7 @@ export function encodeBlockNote(
   out.bytes(signature);
   out.u16(turns.length);
   for (const one of turns) turn.write(out, one);
-  const body = out.take();
-  const bytes = new Uint8Array(body.length + DIGEST_BYTES);
-  bytes.set(body);
-  bytes.set(scheme.fastHash(body), body.length);
-  return bytes;
+  return withChecksum(out.take(), scheme);
 }
 
 /** Throws CodecError. */
@@ -89,13 +90,7 @@ export function decodeBlockNote(
   owner: NoteOwner,
   scheme: ChainScheme,
 ): BlockNote {
-  const end = bytes.length - DIGEST_BYTES;
-  if (end < 0 || !equal(scheme.fastHash(bytes.subarray(0, end)), bytes.subarray(end))) {
-    throw new CodecError('note', 'its checksum is wrong');
-  }
-  const src = new Reader(bytes, scheme, 0, end);
-  const version = src.u8();
-  if (version !== VERSION) throw new CodecError('note', `version ${version} is unknown`);
+  const src = readerOfNote(bytes, VERSION, scheme);
   if (!equal(src.bytes(DIGEST_BYTES), owner.genesis)) {
     throw new CodecError('note', 'it is of another network');
   }
