@@ -86,17 +86,15 @@ function parser(): Parser {
   return found;
 }
 
-/** Parses a file; includes are relative to it. Throws Error with the parser's reason. */
-export async function parseHoconFile(path: string): Promise<unknown> {
-  return (await parseNoting(path)).tree;
-}
-
 /** The files that a configuration includes, as absolute paths; also those that do not exist. */
 export async function hoconIncludes(path: string): Promise<readonly string[]> {
   return (await parseNoting(path)).includes;
 }
 
-/** `missing`: the absolute paths of includes that HOCON ignores, since no file is there. */
+/**
+ * Parses a file; includes are relative to it. `missing`: the absolute paths of includes that HOCON
+ * ignores, since no file is there. Throws Error with the parser's reason.
+ */
 export async function parseWithMissing(
   path: string,
 ): Promise<{ readonly tree: unknown; readonly missing: readonly string[] }> {

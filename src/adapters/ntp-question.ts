@@ -15,7 +15,6 @@ import { isIP } from 'node:net';
 export interface TimeAnswer {
   /** Time of the server minus that of this process, corrected by half of the round trip. */
   readonly offsetMs: number;
-  readonly roundTripMs: number;
 }
 
 /** `refusal`: the server wants no more questions for a while. Undefined: no answer that counts. */
@@ -144,7 +143,7 @@ function readAnswer(packet: Buffer, askedAt: number, waitedMs: number): Reply {
   const roundTripMs = waitedMs - (sent - received);
   if (sent < received || roundTripMs < -ROUNDING_MS) return undefined;
   if (roundTripMs > ROUND_TRIP_MS_MAX) return undefined;
-  return { offsetMs: Math.round((received + sent - waitedMs) / 2 - askedAt), roundTripMs };
+  return { offsetMs: Math.round((received + sent - waitedMs) / 2 - askedAt) };
 }
 
 function fromNtp(stamp: bigint): number {

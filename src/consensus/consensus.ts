@@ -75,8 +75,6 @@ export type JudgedHeader = BlockFacts & {
 
 export interface Consensus {
   readonly kind: 'poa' | 'pos';
-  /** The name in GET /consensus/algo. */
-  readonly algorithm: string;
   /**
    * The first slot of this account at or after `now`. Undefined: there is none until the head, the
    * roles or the balances change.

@@ -39,7 +39,6 @@ export function createPoa(settings: PoaSettings, scheme: ChainScheme): Consensus
 
   return {
     kind: 'poa',
-    algorithm: 'Proof-of-Authority (PoA)',
     nextSlot: (parent, miner, now, view) =>
       nextSlot(rounds, parent, now, (timestamp) => {
         const { rotation, until } = rotationAt(parent, timestamp, view);

@@ -68,7 +68,6 @@ export function createPos(settings: PosSettings, scheme: ChainScheme): Consensus
 
   return {
     kind: 'pos',
-    algorithm: 'Fair Proof-of-Stake (FairPoS)',
     nextSlot: (parent, miner, now, view) => {
       if (view.generatingBalance(miner.address, parent.height) < MIN_GENERATING_BALANCE) {
         return undefined;

@@ -30,8 +30,6 @@ export interface Addresses {
   toText(address: Uint8Array): string;
   /** With or without the prefix `address:`. Throws ApiError InvalidAddress, rest.md#parameters. */
   fromText(text: string): Uint8Array;
-  /** Why a text is no address of this network, or undefined. */
-  problemOfText(text: string): string | undefined;
   /** Why bytes are no address of this network, or undefined. */
   problem(bytes: Uint8Array): string | undefined;
 }
@@ -76,11 +74,6 @@ export function createAddresses(
       const known = parse(text);
       if (typeof known === 'string') throw apiError('InvalidAddress', known);
       return known.bytes;
-    },
-
-    problemOfText(text) {
-      const known = parse(text);
-      return typeof known === 'string' ? known : undefined;
     },
 
     problem,

@@ -68,20 +68,9 @@ export async function encryptCommon(
   return { sealed, wrappedKeys };
 }
 
-/** The plain bytes, or undefined unless everything authenticates. */
-export function decrypt(
-  family: CryptoFamily,
-  privateKey: Uint8Array,
-  senderPublicKey: Uint8Array,
-  envelope: Envelope,
-): Uint8Array | undefined {
-  const contentKey = family.unwrapKey(privateKey, senderPublicKey, envelope.wrappedKey);
-  return contentKey && family.open(contentKey, envelope.sealed);
-}
-
 /**
- * Like `decrypt`, from the text forms of a request. Older clients wrote `encryptedText` in Base58,
- * which may look like Base64. So Base58 is tried whenever Base64 does not authenticate.
+ * The plain bytes, or undefined unless everything authenticates. Both texts are those of a request.
+ * Older clients wrote `encryptedText` in Base58, which may look like Base64. So Base58 is tried whenever Base64 does not authenticate.
  */
 export function decryptText(
   family: CryptoFamily,

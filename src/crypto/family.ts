@@ -7,7 +7,7 @@
  */
 import type { CryptoCharges } from '../base/charge.ts';
 import type { Random } from '../base/ports/random.ts';
-import type { DIGEST_BYTES, SIGNATURE_BYTES } from '../base/sizes.ts';
+import type { SIGNATURE_BYTES } from '../base/sizes.ts';
 
 export interface KeyPair {
   /** Secret, in the form that clients show and keystores store. */
@@ -28,11 +28,8 @@ export interface CryptoFamily {
    * True where nodes of other makers also have key files for its accounts (keystore/compatible.ts).
    */
   readonly hasCompatibleKeyFiles: boolean;
-  readonly privateKeySize: number;
   readonly publicKeySize: number;
   readonly signatureSize: typeof SIGNATURE_BYTES;
-  /** The size of both hashes, and so of ids. */
-  readonly digestSize: typeof DIGEST_BYTES;
   /** The name of `seal` in requests to encrypt. */
   readonly messageCipher: string;
   /** The size of the symmetric key that `seal` and `open` take and `wrapKey` encrypts. */

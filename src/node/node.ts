@@ -70,8 +70,6 @@ export interface Node {
   readonly finality: NodeFinality;
   /** Undefined with rest-api.enable = no. */
   readonly rest: HttpServer | undefined;
-  /** Where running contracts read; undefined where that is switched off. */
-  readonly contractRest: HttpServer | undefined;
   stop(): Promise<void>;
 }
 
@@ -116,7 +114,7 @@ async function startNode(
   const rest = await serveClients(config, ports, served);
   if (rest?.delays !== undefined) watchThreads(rest.delays, metrics);
   if (rest !== undefined) watchCertificate(() => rest.certificateEnd?.(), metrics);
-  const contractRest = await serveContracts(config, { ...ports, started }, services, executions);
+  await serveContracts(config, { ...ports, started }, services, executions);
   started.add('miner', miner.stop);
   miner.start();
   return {
@@ -126,7 +124,6 @@ async function startNode(
     statuses,
     finality,
     rest,
-    contractRest,
     stop: () => started.dispose(),
   };
 }

@@ -2,12 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  hoconIncludes,
-  parseHoconFile,
-  parseHoconText,
-  parseWithMissing,
-} from '../../src/adapters/hocon.ts';
+import { hoconIncludes, parseHoconText, parseWithMissing } from '../../src/adapters/hocon.ts';
+
+const parseHoconFile = async (path: string) => (await parseWithMissing(path)).tree;
 
 /** HOCON's substitution. */
 const use = (name: string): string => `$\{${name}}`;

@@ -29,7 +29,6 @@ function keys(t: Test, family: CryptoFamily, name: string) {
   return t.test('keys', async (t) => {
     t.equal(family.name, name);
     const { privateKey, publicKey } = family.keyPairFromPhrase(PHRASE);
-    t.equal(privateKey.length, family.privateKeySize);
     t.equal(publicKey.length, family.publicKeySize);
     t.strictSame(family.publicKeyOf(privateKey), publicKey);
     t.strictSame(family.keyPairFromPhrase(PHRASE, 0).publicKey, publicKey, 'number 0');
@@ -54,11 +53,10 @@ function keys(t: Test, family: CryptoFamily, name: string) {
 
 function hashes(t: Test, family: CryptoFamily) {
   return t.test('hashes', async (t) => {
-    t.equal(family.digestSize, DIGEST_BYTES);
     for (const hash of [family.fastHash, family.secureHash]) {
       const texts = MESSAGES.map((message) => {
         const digest = hash(message);
-        t.equal(digest.length, family.digestSize);
+        t.equal(digest.length, DIGEST_BYTES);
         const first = digest.slice();
         digest.fill(0);
         t.strictSame(hash(message), first, 'a result is a copy, and follows from the message');

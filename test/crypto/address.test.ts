@@ -17,7 +17,6 @@ t.test('texts of this network, with and without prefix', async (t) => {
   const addresses = createAddresses(family, T);
   for (const form of [text, `address:${text}`, text]) {
     t.strictSame(addresses.fromText(form), bytes);
-    t.equal(addresses.problemOfText(form), undefined);
   }
   t.equal(addresses.toText(bytes), text);
   t.equal(addresses.toText(bytes.slice()), text);
@@ -27,8 +26,14 @@ t.test('texts of this network, with and without prefix', async (t) => {
 
 t.test('reasons, in the order of the checks', async (t) => {
   const addresses = createAddresses(family, T);
-  const reason = (input: string | Uint8Array) =>
-    addresses.problemOfText(typeof input === 'string' ? input : base58.encode(input));
+  const reason = (input: string | Uint8Array) => {
+    try {
+      addresses.fromText(typeof input === 'string' ? input : base58.encode(input));
+      return undefined;
+    } catch (cause) {
+      return (cause as Error).message.replace('invalid address: ', '');
+    }
+  };
 
   t.equal(reason('1'.repeat(37)), 'Wrong address string length: max=36, actual: 37');
   t.equal(reason(`address:${'0'.repeat(40)}`), 'Wrong address string length: max=36, actual: 40');

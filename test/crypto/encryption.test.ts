@@ -2,8 +2,9 @@ import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { utf8 } from '../../src/base/bytes.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
-import { decrypt, decryptText, encryptCommon, encryptSeparate } from '../../src/crypto/envelope.ts';
+import { decryptText, encryptCommon, encryptSeparate } from '../../src/crypto/envelope.ts';
 import { CryptoError } from '../../src/crypto/family.ts';
+import { decrypt } from './decrypt.ts';
 import { seededRandom } from './random.ts';
 
 const family = createCurve25519();

@@ -5,8 +5,9 @@ import { fromUtf8 } from '../../src/base/bytes.ts';
 import { decodeHex, encodeHex } from '../../src/base/hex.ts';
 import { createAddresses } from '../../src/crypto/address.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
-import { decrypt, decryptText } from '../../src/crypto/envelope.ts';
+import { decryptText } from '../../src/crypto/envelope.ts';
 import * as reference from './curve25519-reference.ts';
+import { decrypt } from './decrypt.ts';
 import { seededRandom } from './random.ts';
 import { familyA } from './vector-file.ts';
 

@@ -1,7 +1,7 @@
 // Streamed answers: within their budgets, from one state, a few at a time.
 import t from 'tap';
 import { ApiError, apiError } from '../../src/base/errors.ts';
-import { budget, KIB, MIB } from '../../src/base/limits/budget.ts';
+import { KIB, MIB } from '../../src/base/limits/budget.ts';
 import type { HttpReply } from '../../src/base/ports/http.ts';
 import { frozen } from '../../src/rest/api.ts';
 import {
@@ -11,11 +11,12 @@ import {
   objectOf,
   streamed,
 } from '../../src/rest-framework/json-chunks.ts';
+import { budgetOf } from '../../src/rest-framework/route-budget.ts';
 import { createStreamedAnswers } from '../../src/rest-framework/streamed-answers.ts';
 import { wholeNode } from '../node/in-process.ts';
 
 const { services } = (await wholeNode(t)).node;
-const roomy = budget({ bytesOut: 16 * MIB, streamed: true });
+const roomy = budgetOf({ cost: { bytesOut: 16 * MIB, streamed: true } });
 
 /** A clock on which every look takes so long, and a record of the turns that were taken. */
 function slowClock(ms: number) {
@@ -136,7 +137,7 @@ t.test('it stops at its budget', async (t) => {
       ended = true;
     }
   }
-  const small = budget({ bytesOut: 100 * KIB });
+  const small = budgetOf({ cost: { bytesOut: 100 * KIB } });
   t.equal(await code(() => long.reply(streamed(endless), small)), 413);
   t.ok(made < 200, `${made} chunks`);
   t.ok(ended, 'what it holds is given back');

@@ -21,9 +21,7 @@ export interface Budget {
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 
-/** The budget of an ordinary request with some values replaced. */
-export const budget = (special: Partial<Budget> = {}): Budget => ({ ...ORDINARY, ...special });
-
+/** Of an ordinary message between nodes. */
 const ORDINARY: Budget = {
   bytesIn: 0,
   elements: 0,

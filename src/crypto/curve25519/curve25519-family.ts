@@ -2,7 +2,7 @@
 import type { CryptoCharges } from '../../base/charge.ts';
 import type { CryptoFamily } from '../family.ts';
 import { EdwardsKeys } from './edwards-keys.ts';
-import { DIGEST_SIZE, fastHash, secureHash } from './hashes.ts';
+import { fastHash, secureHash } from './hashes.ts';
 import {
   accountSeed,
   agree,
@@ -37,10 +37,8 @@ export function createCurve25519(options: Curve25519Options = {}): CryptoFamily 
     platformCrypto: true,
     keystoreLayout: 'file',
     hasCompatibleKeyFiles: true,
-    privateKeySize: KEY_SIZE,
     publicKeySize: KEY_SIZE,
     signatureSize: SIGNATURE_SIZE,
-    digestSize: DIGEST_SIZE,
     messageCipher: 'aes',
     contentKeySize: CONTENT_KEY_SIZE,
     charges: CHARGES,

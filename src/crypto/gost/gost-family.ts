@@ -7,14 +7,14 @@ import { concat } from '../../base/bytes.ts';
 import type { CryptoCharges } from '../../base/charge.ts';
 import { CryptoError, type CryptoFamily } from '../family.ts';
 import { createGroup } from './group.ts';
-import { createKeys, MATERIAL_SIZE, PRIVATE_KEY_SIZE, PUBLIC_KEY_SIZE } from './keys.ts';
+import { createKeys, MATERIAL_SIZE, PUBLIC_KEY_SIZE } from './keys.ts';
 import { createKuznyechik, KEY_SIZE } from './kuznyechik.ts';
 import { createLimbs } from './limbs.ts';
 import { BASE_TABLE_BYTES, createMultiples, KEY_TABLE_BYTES } from './multiples.ts';
 import { createScalars } from './scalars.ts';
 import { createSealing } from './sealing.ts';
 import { createSignatures, SIGNATURE_SIZE } from './signatures.ts';
-import { createStreebog, DIGEST_BYTES } from './streebog.ts';
+import { createStreebog } from './streebog.ts';
 import { createEngine } from './wasm/engine.ts';
 
 /** 12 MiB, of which the machine provides what is used. */
@@ -49,10 +49,8 @@ export function createGost(options: GostOptions = {}): CryptoFamily {
     platformCrypto: false,
     keystoreLayout: 'directory',
     hasCompatibleKeyFiles: false,
-    privateKeySize: PRIVATE_KEY_SIZE,
     publicKeySize: PUBLIC_KEY_SIZE,
     signatureSize: SIGNATURE_SIZE,
-    digestSize: DIGEST_BYTES,
     messageCipher: 'gost-3412-2015-k',
     contentKeySize: KEY_SIZE,
     charges: CHARGES,
