@@ -7,13 +7,7 @@
 import { base58 } from '../base/base58.ts';
 import { apiError } from '../base/errors.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
-import {
-  decryptText,
-  type Envelope,
-  encryptCommon,
-  encryptSeparate,
-  type GroupEnvelope,
-} from '../crypto/envelope.ts';
+import { decryptText, encryptCommon, encryptSeparate } from '../crypto/envelope.ts';
 import type { Services } from './services.ts';
 
 type Needs = Pick<Services, 'keystore' | 'family' | 'random' | 'clock'>;
@@ -24,29 +18,24 @@ export interface KeyOwner {
   readonly password: string | undefined;
 }
 
+const encrypting =
+  <T>(encrypt: (...of: Parameters<typeof encryptCommon>) => Promise<T>) =>
+  (
+    from: KeyOwner,
+    recipients: readonly Uint8Array[],
+    plain: Uint8Array,
+    { keystore, family, random, clock }: Needs,
+  ): Promise<T> =>
+    withKey(from, keystore, (key) => {
+      refuseWeak(recipients, family);
+      return encrypt(family, key, recipients, plain, random, new TimeSlice(clock));
+    });
+
 /** An envelope for each recipient, in the order of the recipients. */
-export const separate = (
-  from: KeyOwner,
-  recipients: readonly Uint8Array[],
-  plain: Uint8Array,
-  { keystore, family, random, clock }: Needs,
-): Promise<readonly Envelope[]> =>
-  withKey(from, keystore, (key) => {
-    refuseWeak(recipients, family);
-    return encryptSeparate(family, key, recipients, plain, random, new TimeSlice(clock));
-  });
+export const separate = encrypting(encryptSeparate);
 
 /** One ciphertext, with its key wrapped for each recipient. */
-export const common = (
-  from: KeyOwner,
-  recipients: readonly Uint8Array[],
-  plain: Uint8Array,
-  { keystore, family, random, clock }: Needs,
-): Promise<GroupEnvelope> =>
-  withKey(from, keystore, (key) => {
-    refuseWeak(recipients, family);
-    return encryptCommon(family, key, recipients, plain, random, new TimeSlice(clock));
-  });
+export const common = encrypting(encryptCommon);
 
 /** Undefined where authentication fails; `decryptText` reads the texts. */
 export const decrypted = (
