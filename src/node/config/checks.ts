@@ -3,7 +3,7 @@
  * configuration).
  */
 import { feature } from '../../tx/rules/features.ts';
-import type { Problem, SourceOf } from './problems.ts';
+import { type Problem, problemsOf, type Report, type SourceOf } from './problems.ts';
 import type { Config } from './settings.ts';
 import { isLoopback } from './text-kinds.ts';
 import { warningsOf } from './warnings.ts';
@@ -34,39 +34,27 @@ const STORAGE_URLS: Readonly<
   s3: { pattern: /^https?:\/\/[^/]/, example: 'for example: https://s3.example.org' },
 };
 
-/** Records a problem; the value is left out where it is secret or absent. */
-type Wrong = (key: string, value: string | undefined, expected: string, fix: string) => void;
-
 /** Rules over several settings. */
 export function crossChecks(
   config: Config,
   { file, given }: { readonly file: string; readonly given: SourceOf },
   warnings: string[],
 ): Problem[] {
-  const problems: Problem[] = [];
-  const wrong: Wrong = (key, value, expected, fix) => {
-    problems.push({
-      source: given(key),
-      key,
-      ...(value === undefined ? {} : { value }),
-      expected,
-      fix,
-    });
-  };
-  checkChain(config, wrong);
-  checkNetwork(config, wrong);
-  checkTls(config, wrong);
-  checkSigner(config, wrong);
-  checkNamedKeys(config, wrong);
-  checkRollback(config, wrong);
-  checkFinality(config, wrong);
-  checkStorage(config.privacy.storage, wrong);
-  checkContracts(config, wrong);
   warnings.push(...warningsOf(config).map((text) => `${file}: ${text}`));
-  return problems;
+  return problemsOf(given, '', (wrong) => {
+    checkChain(config, wrong);
+    checkNetwork(config, wrong);
+    checkTls(config, wrong);
+    checkSigner(config, wrong);
+    checkNamedKeys(config, wrong);
+    checkRollback(config, wrong);
+    checkFinality(config, wrong);
+    checkStorage(config.privacy.storage, wrong);
+    checkContracts(config, wrong);
+  });
 }
 
-function checkChain({ blockchain: { consensus, custom }, ntp }: Config, wrong: Wrong): void {
+function checkChain({ blockchain: { consensus, custom }, ntp }: Config, wrong: Report): void {
   if (consensus.type === 'poa' && ntp.fatalTimeout === undefined) {
     wrong(
       'ntp.fatal-timeout',
@@ -86,7 +74,7 @@ function checkChain({ blockchain: { consensus, custom }, ntp }: Config, wrong: W
   }
 }
 
-function checkNetwork({ synchronization, network }: Config, wrong: Wrong): void {
+function checkNetwork({ synchronization, network }: Config, wrong: Report): void {
   const { minBroadcastCount, maxBroadcastCount } = synchronization.transactionBroadcaster;
   if (minBroadcastCount > maxBroadcastCount) {
     wrong(
@@ -107,7 +95,7 @@ function checkNetwork({ synchronization, network }: Config, wrong: Wrong): void 
 }
 
 /** A branch replaces blocks by their undo records. */
-function checkRollback({ synchronization, storage }: Config, wrong: Wrong): void {
+function checkRollback({ synchronization, storage }: Config, wrong: Report): void {
   if (storage.maxRollbackDepth >= synchronization.maxRollback) return;
   wrong(
     'storage.max-rollback-depth',
@@ -118,7 +106,7 @@ function checkRollback({ synchronization, storage }: Config, wrong: Wrong): void
 }
 
 /** A root above which two branches may still win is two roots (finality.md#votes). */
-function checkFinality({ blockchain, features, synchronization }: Config, wrong: Wrong): void {
+function checkFinality({ blockchain, features, synchronization }: Config, wrong: Report): void {
   const { preActivatedFeatures, featureCheckBlocksPeriod } = blockchain.custom.functionality;
   const isVotedFor = features.supported.includes(feature.finality);
   const isPoa = blockchain.consensus.type === 'poa';
@@ -133,7 +121,7 @@ function checkFinality({ blockchain, features, synchronization }: Config, wrong:
   );
 }
 
-function checkTls({ restApi: { tls } }: Config, wrong: Wrong): void {
+function checkTls({ restApi: { tls } }: Config, wrong: Report): void {
   const { cert, key, clientCa } = tls;
   if (cert === undefined && key === undefined && clientCa !== undefined) {
     const fix = 'clients show certificates over HTTPS only';
@@ -145,7 +133,7 @@ function checkTls({ restApi: { tls } }: Config, wrong: Wrong): void {
 }
 
 /** Only who shows a certificate may use the keys from another machine. */
-function checkSigner({ signer: { socket, host, tls } }: Config, wrong: Wrong): void {
+function checkSigner({ signer: { socket, host, tls } }: Config, wrong: Report): void {
   if (host === undefined) return;
   if (socket !== undefined) {
     wrong('signer.socket', socket, 'expected either socket or host', 'leave one of them out');
@@ -157,7 +145,7 @@ function checkSigner({ signer: { socket, host, tls } }: Config, wrong: Wrong): v
 }
 
 /** The hash of a key without a name opens what that key opens, whatever the scopes say. */
-function checkNamedKeys({ restApi }: Config, wrong: Wrong): void {
+function checkNamedKeys({ restApi }: Config, wrong: Report): void {
   const { apiKeyHash, privacyApiKeyHash, apiKeys } = restApi;
   const whole = [apiKeyHash, privacyApiKeyHash].filter((hash) => hash !== undefined);
   for (const { name, hash } of apiKeys) {
@@ -167,7 +155,7 @@ function checkNamedKeys({ restApi }: Config, wrong: Wrong): void {
   }
 }
 
-function checkStorage(storage: Storage, wrong: Wrong): void {
+function checkStorage(storage: Storage, wrong: Report): void {
   for (const [name, key] of STORAGE_NEEDS[storage.vendor]) {
     if (storage[name] === undefined) {
       wrong(`privacy.storage.${key}`, undefined, 'is missing', `vendor ${storage.vendor} needs it`);
@@ -186,7 +174,7 @@ function checkStorage(storage: Storage, wrong: Wrong): void {
 
 function checkContracts(
   { blockchain: { consensus, custom }, dockerEngine }: Config,
-  wrong: Wrong,
+  wrong: Report,
 ): void {
   const { timeout } = dockerEngine.executionLimits;
   if (!dockerEngine.enable) return;

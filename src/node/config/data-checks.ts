@@ -1,17 +1,16 @@
 /** Checks of several settings of the data service together (data-service.md#settings). */
 
-import type { Problem, SourceOf } from './problems.ts';
+import { type Problem, problemsOf, type SourceOf } from './problems.ts';
 import type { Config } from './settings.ts';
 import { isLoopback } from './text-kinds.ts';
 
 type DataSettings = Config['dataService'];
 
-/** Records a problem; the value is left out where it is secret or absent. */
-type Wrong = (key: string, value: string | undefined, expected: string, fix: string) => void;
+const SECTION = 'data-service.';
 
 /** Rules for every command of the data service. */
 export function dataChecks(settings: DataSettings, given: SourceOf): Problem[] {
-  return problemsOf(given, (wrong) => {
+  return problemsOf(given, SECTION, (wrong) => {
     if (settings.nodeUrl.length === 0) {
       wrong('node-url', '[]', 'expected at least one URL', 'the data come from a node');
     }
@@ -33,7 +32,7 @@ export function dataChecks(settings: DataSettings, given: SourceOf): Problem[] {
 /** Rules for commands that serve: nothing may be open to everyone by mistake. */
 export function servingChecks(settings: DataSettings, given: SourceOf): Problem[] {
   const { auth, apiKeyHashes, trustedProxies, bindAddress, allowUnauthenticated } = settings;
-  return problemsOf(given, (wrong) => {
+  return problemsOf(given, SECTION, (wrong) => {
     if (auth === 'api-key' && apiKeyHashes.length === 0) {
       const fix = 'make one with: platform-node api-key hash';
       wrong('api-key-hashes', '[]', 'expected a hash, since auth = api-key', fix);
@@ -48,19 +47,4 @@ export function servingChecks(settings: DataSettings, given: SourceOf): Problem[
       wrong('auth', auth, expected, fix);
     }
   });
-}
-
-function problemsOf(given: SourceOf, check: (wrong: Wrong) => void): Problem[] {
-  const problems: Problem[] = [];
-  check((name, value, expected, fix) => {
-    const key = `data-service.${name}`;
-    problems.push({
-      source: given(key),
-      key,
-      ...(value === undefined ? {} : { value }),
-      expected,
-      fix,
-    });
-  });
-  return problems;
 }

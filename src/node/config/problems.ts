@@ -15,6 +15,29 @@ export interface Problem {
 /** The source of a setting by its key. */
 export type SourceOf = (key: string) => string;
 
+/** Records a problem; the value is left out where it is secret or absent. */
+export type Report = (
+  key: string,
+  value: string | undefined,
+  expected: string,
+  fix: string,
+) => void;
+
+/** What the check finds. `section` stands before its keys. */
+export function problemsOf(
+  given: SourceOf,
+  section: string,
+  check: (wrong: Report) => void,
+): Problem[] {
+  const problems: Problem[] = [];
+  check((name, value, expected, fix) => {
+    const key = `${section}${name}`;
+    const shown = value === undefined ? {} : { value };
+    problems.push({ source: given(key), key, ...shown, expected, fix });
+  });
+  return problems;
+}
+
 export function problemText(problem: Problem): string {
   const { source, key, value, expected, fix } = problem;
   const subject = value === undefined ? key : `${key} = ${value}`;
