@@ -93,8 +93,15 @@ async function* partsOf(
 
 /** Undefined where it is too long. */
 async function partOf(call: Client['call'], height: number, offset: number, limit: number) {
+  const part = call(blocks.at, { params: { height }, query: { offset, limit } });
+  const answer = await unlessTooLong(part);
+  return answer === undefined ? undefined : readBlock(answer);
+}
+
+/** Undefined where the answer of the node is too long. */
+export async function unlessTooLong<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return readBlock(await call(blocks.at, { params: { height }, query: { offset, limit } }));
+    return await answer;
   } catch (cause) {
     const isTooLong =
       cause instanceof AnswerTooLong || (cause instanceof RefusedError && cause.status === 413);

@@ -1,11 +1,10 @@
 /** What addresses hold, as a node tells it. */
 
 import { isObject } from '../../base/json/json.ts';
-import { AnswerTooLong } from '../../base/ports/http.ts';
 import { addressBalances } from '../../rest/routes/address-balances.ts';
 import { assets } from '../../rest/routes/assets.ts';
 import type { Client } from '../../rest-framework/client.ts';
-import { RefusedError } from '../../rest-framework/client.ts';
+import { unlessTooLong } from './block-parts.ts';
 import { int64, objects, text } from './storable.ts';
 
 /** The amount of each asset of an address; `''` is the native coin. */
@@ -39,39 +38,21 @@ export async function holdingsInParts(call: Client['call'], address: string): Pr
   if (holdings.size === 0) throw new Error(`the node leaves ${address} out`);
   let after: string | undefined;
   for (let limit = PAGE; ; ) {
-    const page = await pageOf(call, address, limit, after);
+    const asked = call(assets.balances, { params: { address }, query: { limit, after } });
+    const page: unknown = await unlessTooLong(asked);
     if (page === undefined) {
       if (limit === 1) throw new Error(`an asset of ${address} is too long for an answer`);
       limit = Math.ceil(limit / 2);
       continue;
     }
-    const assets = assetsOf(page['balances']);
-    const last = assets?.at(-1)?.[0];
-    if (assets === undefined || assets.length > limit || (last !== undefined && last === after)) {
+    const listed = assetsOf(isObject(page) ? page['balances'] : undefined);
+    const last = listed?.at(-1)?.[0];
+    if (listed === undefined || listed.length > limit || (last !== undefined && last === after)) {
       throw new Error(`the node does not give the assets of ${address} in pages`);
     }
-    for (const [asset, amount] of assets) if (amount > 0n) holdings.set(asset, amount);
+    for (const [asset, amount] of listed) if (amount > 0n) holdings.set(asset, amount);
     if (last === undefined) return holdings;
     after = last;
-  }
-}
-
-/** Undefined where it is too long. */
-async function pageOf(
-  call: Client['call'],
-  address: string,
-  limit: number,
-  after: string | undefined,
-) {
-  try {
-    const query = { limit, after };
-    const answer: unknown = await call(assets.balances, { params: { address }, query });
-    return isObject(answer) ? answer : {};
-  } catch (cause) {
-    const isTooLong =
-      cause instanceof AnswerTooLong || (cause instanceof RefusedError && cause.status === 413);
-    if (isTooLong) return undefined;
-    throw cause;
   }
 }
 
