@@ -4,6 +4,7 @@
  */
 import { decodeBase64 } from '../../base/base64.ts';
 import { concat } from '../../base/bytes.ts';
+import { isI64 } from '../../base/int.ts';
 import { parseExactly } from '../../base/json/json-exact.ts';
 import type { ContractFailure, ContractOutcome, DataEntry } from '../../base/ports/containers.ts';
 import { isRecord } from './engine-client.ts';
@@ -15,8 +16,6 @@ const BUSINESS_ERROR = 3;
 const SHOWN_CHARS_MAX = 900;
 const DEPTH_MAX = 2;
 const VALUES_MAX = 50_000;
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
 
 export function execResult(exitCode: number, output: Uint8Array): ContractOutcome {
   const stdout = new TextDecoder().decode(output);
@@ -56,7 +55,7 @@ function dataEntry(of: unknown): DataEntry | undefined {
   if (typeof key !== 'string') return undefined;
   if (type === 'integer' && (typeof value === 'bigint' || Number.isSafeInteger(value))) {
     const exact = BigInt(value as number | bigint);
-    return exact >= INT64_MIN && exact <= INT64_MAX ? { key, type, value: exact } : undefined;
+    return isI64(exact) ? { key, type, value: exact } : undefined;
   }
   if (type === 'boolean' && typeof value === 'boolean') return { key, type, value };
   if (type === 'string' && typeof value === 'string') return { key, type, value };

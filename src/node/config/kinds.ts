@@ -6,6 +6,7 @@
  * well as HOCON's own numbers and booleans; an integer that HOCON has already rounded is refused.
  */
 
+import { I64_MAX } from '../../base/int.ts';
 import type { JsonSchema } from '../../codec/codec.ts';
 import { NATIVE_TOKEN } from '../../crypto/chain-scheme.ts';
 
@@ -108,8 +109,6 @@ export function toInteger(raw: unknown): bigint | undefined | Wrong {
   const text = typeof raw === 'string' ? raw.trim() : '';
   return /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
 }
-
-const I64_MAX = 2n ** 63n - 1n;
 
 /** Smallest units, or a decimal with the native ticker: "1.5 WEST" is 150,000,000. */
 export const amount: Kind<bigint> = {

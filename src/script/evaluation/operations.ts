@@ -4,7 +4,7 @@
  */
 import { base58 as alphabet58 } from '../../base/base58.ts';
 import { equal, utf8 } from '../../base/bytes.ts';
-import { isI64 } from '../../base/int.ts';
+import { I64_MAX, I64_MIN, isI64 } from '../../base/int.ts';
 import { ADDRESS_BYTES } from '../../base/sizes.ts';
 import { caseTypes } from '../language/case-types.ts';
 import {
@@ -58,8 +58,8 @@ export function modulo(a: bigint, b: bigint): bigint {
 export function fraction(a: bigint, b: bigint, c: bigint): bigint {
   if (c === 0n) return fail('BigInteger divide by zero');
   const value = (a * b) / c;
-  if (value >= 2n ** 63n - 1n) fail(`Long overflow: value \`${value}\` greater than 2^63-1`);
-  if (value <= -(2n ** 63n)) fail(`Long overflow: value \`${value}\` less than -2^63-1`);
+  if (value >= I64_MAX) fail(`Long overflow: value \`${value}\` greater than 2^63-1`);
+  if (value <= I64_MIN) fail(`Long overflow: value \`${value}\` less than -2^63-1`);
   return value;
 }
 

@@ -8,19 +8,21 @@ import { shown } from '../../codec/text.ts';
 
 const NAME_CHARS_MAX = 200;
 
-const between = (length: number): boolean => length >= 1 && length <= NAME_CHARS_MAX;
+const nameOf = (what: string): Codec<string> =>
+  check(
+    text16(),
+    ({ length }) =>
+      length >= 1 && length <= NAME_CHARS_MAX
+        ? undefined
+        : apiError(
+            'Invalid',
+            `Incorrect ${what} length: ${length}. Length must be between 1 and ${NAME_CHARS_MAX}`,
+          ),
+    { minLength: 1, maxLength: NAME_CHARS_MAX },
+  );
 
-export const image: Codec<string> = check(
-  text16(),
-  (value) =>
-    between(value.length)
-      ? undefined
-      : apiError(
-          'Invalid',
-          `Incorrect image length: ${value.length}. Length must be between 1 and ${NAME_CHARS_MAX}`,
-        ),
-  { minLength: 1, maxLength: NAME_CHARS_MAX },
-);
+export const image = nameOf('image');
+export const contractName = nameOf('contract name');
 
 /** SHA-256 of the image as text. Upper and lower case are different bytes; both are valid. */
 export const imageHash: Codec<string> = check(
@@ -30,17 +32,4 @@ export const imageHash: Codec<string> = check(
       ? undefined
       : apiError('Invalid', `Image hash string ${shown(value)} is not valid SHA-256 hex string`),
   { pattern: SHA256_HEX.source },
-);
-
-export const contractName: Codec<string> = check(
-  text16(),
-  (value) =>
-    between(value.length)
-      ? undefined
-      : apiError(
-          'Invalid',
-          `Incorrect contract name length: ${value.length}. ` +
-            `Length must be between 1 and ${NAME_CHARS_MAX}`,
-        ),
-  { minLength: 1, maxLength: NAME_CHARS_MAX },
 );
