@@ -20,13 +20,15 @@ import type { LedgerView } from '../ledger/ledger.ts';
 import { idOf, type PoolEntry } from '../mempool/entries/entry.ts';
 import { pack, type Room, type Selection } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
+import { withMembers } from '../tx/members.ts';
 import { maySend } from '../tx/rules/sender-permissions.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../tx/size.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { createContract } from '../tx/types/103-create-contract.ts';
+import { disableContract } from '../tx/types/106-disable-contract.ts';
+import { updateContract } from '../tx/types/107-update-contract.ts';
 import type { Signer } from '../tx/types/120-atomic.ts';
 import { ContractPhase } from './contract-phase.ts';
-import { endedContracts } from './ended-contracts.ts';
 import { createBlockInWork } from './execution/block-in-work.ts';
 import { createCircuitBreakers } from './execution/circuit-breakers.ts';
 import {
@@ -283,6 +285,15 @@ const isPlain = (entry: PoolEntry): boolean =>
 
 const contractIdOf = ({ type, id, fields }: Tx): Uint8Array =>
   type === createContract.type ? id : (fields['contractId'] as Uint8Array);
+
+/** The ids of the contracts that a block ends, or gives another image, as Latin-1 text. */
+function* endedContracts(txs: readonly Tx[]): Generator<string> {
+  for (const mined of withMembers(txs)) {
+    const tx = mined.def.inner?.(mined) ?? mined;
+    if (tx.type !== disableContract.type && tx.type !== updateContract.type) continue;
+    yield latin1(tx.fields['contractId'] as Uint8Array);
+  }
+}
 
 /** What to keep free for contract transactions: what they may need, at most half of the block. */
 function shareOfContracts(pool: Pool, bytesMax: number): number {
