@@ -1,5 +1,7 @@
-/** `platform-node chain export|import|rollback|hash`: the chain of a node that is not running; `export`
- * and `hash` also work on a copy of that of a running one. */
+/**
+ * `platform-node chain export|import|rollback|hash`: the chain of a node that is not running; `export`
+ * and `hash` also work on a copy of that of a running one.
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Log } from '../../../base/ports/log.ts';
 import type { Verifier } from '../../../base/ports/verifier.ts';
