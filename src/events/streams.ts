@@ -11,6 +11,7 @@ import { eventLimits as limits } from '../base/limits/event-limits.ts';
 import type { Clock } from '../base/ports/clock.ts';
 import type { HttpStream, HttpStreamClient } from '../base/ports/http.ts';
 import { Alarm } from '../concurrency/alarm.ts';
+import { Counts } from '../concurrency/counts.ts';
 import { LazyAbort } from '../concurrency/lazy-abort.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type EndReason, endEvent, FILLER } from './event-text.ts';
@@ -113,7 +114,7 @@ class StreamSet<Round> implements Streams<Round> {
   private readonly options: StreamsOptions;
   private readonly source: StreamSource<Round>;
   private readonly members = new Set<Member<Round>>();
-  private readonly ofClients = new Map<string, number>();
+  private readonly ofClients = new Counts<string>();
   private readonly alarm: Alarm;
   private readonly turns = new Set<Promise<void>>();
   /** Clients of which a reader has a turn apart now. */
@@ -135,7 +136,7 @@ class StreamSet<Round> implements Streams<Round> {
   admit({ client, catchesUp }: StreamRequest): OpenedPlace<Round> {
     const { readersMax, readersOfClientMax } = this.options;
     const isFull =
-      this.members.size >= readersMax || (this.ofClients.get(client) ?? 0) >= readersOfClientMax;
+      this.members.size >= readersMax || this.ofClients.of(client) >= readersOfClientMax;
     if (this.isStopped || isFull) throw apiError('Overloaded');
     const member: Member<Round> = {
       reader: undefined,
@@ -199,17 +200,13 @@ class StreamSet<Round> implements Streams<Round> {
   }
 
   private add(member: Member<Round>): void {
-    const { members, ofClients } = this;
-    members.add(member);
-    ofClients.set(member.clientName, (ofClients.get(member.clientName) ?? 0) + 1);
+    this.members.add(member);
+    this.ofClients.add(member.clientName, 1);
   }
 
   private remove(member: Member<Round>): void {
-    const { members, ofClients } = this;
-    if (!members.delete(member)) return;
-    const left = ofClients.get(member.clientName)! - 1;
-    if (left === 0) ofClients.delete(member.clientName);
-    else ofClients.set(member.clientName, left);
+    if (!this.members.delete(member)) return;
+    this.ofClients.add(member.clientName, -1);
     this.taken(member);
     member.turn?.abort();
   }

@@ -8,6 +8,7 @@
 import { eventLimits as limits } from '../../base/limits/event-limits.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { EventListener, EventService, Subscriber } from '../../base/ports/event-service.ts';
+import { Counts } from '../../concurrency/counts.ts';
 import { nothingHeld } from '../containers/grpc/frames.ts';
 import {
   type Answering,
@@ -141,7 +142,7 @@ const gone = (): GrpcRefusal => new GrpcRefusal('UNAVAILABLE', 'The subscription
 class Shares {
   private readonly most: number;
   private readonly ofClientMost: number;
-  private readonly ofClients = new Map<string, number>();
+  private readonly ofClients = new Counts<string>();
   private count = 0;
 
   constructor(most: number, ofClientMost: number) {
@@ -150,18 +151,16 @@ class Shares {
   }
 
   isFull(client: string): boolean {
-    return this.count >= this.most || (this.ofClients.get(client) ?? 0) >= this.ofClientMost;
+    return this.count >= this.most || this.ofClients.of(client) >= this.ofClientMost;
   }
 
   /** What it returns gives the place back. */
   take(client: string): () => void {
     this.count++;
-    this.ofClients.set(client, (this.ofClients.get(client) ?? 0) + 1);
+    this.ofClients.add(client, 1);
     return () => {
       this.count--;
-      const left = this.ofClients.get(client)! - 1;
-      if (left === 0) this.ofClients.delete(client);
-      else this.ofClients.set(client, left);
+      this.ofClients.add(client, -1);
     };
   }
 }

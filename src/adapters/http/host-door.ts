@@ -4,6 +4,7 @@
  */
 import { connect, createServer, type Socket } from 'node:net';
 import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../base/ports/http.ts';
+import { Counts } from '../../concurrency/counts.ts';
 
 export interface HostDoor {
   readonly port: number;
@@ -30,25 +31,22 @@ const UNREAD_MS = 10_000;
 /** Rejects where the port is taken. */
 export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> {
   const { host, port, connectionsMax, connectionsOfHost } = options;
-  const hosts = new Map<string, number>();
+  const hosts = new Counts<string>();
   const clients = new Set<Socket>();
 
   function admit(client: Socket): void {
     const address = client.remoteAddress ?? '';
-    const others = hosts.get(address) ?? 0;
     // Followed by `close`.
     client.on('error', () => {});
-    if (others >= connectionsOfHost(address)) {
+    if (hosts.of(address) >= connectionsOfHost(address)) {
       client.destroy();
       return;
     }
-    hosts.set(address, others + 1);
+    hosts.add(address, 1);
     clients.add(client);
     client.once('close', () => {
       clients.delete(client);
-      const left = (hosts.get(address) ?? 1) - 1;
-      if (left === 0) hosts.delete(address);
-      else hosts.set(address, left);
+      hosts.add(address, -1);
     });
     lead(client, options);
   }

@@ -6,6 +6,7 @@ import { fromLatin1 } from '../../base/bytes.ts';
 import { roundLimits as limits } from '../../base/limits/round-limits.ts';
 import type { Containers, ContractFailure, ContractImage } from '../../base/ports/containers.ts';
 import { base58 } from '../../codec/text.ts';
+import { Counts } from '../../concurrency/counts.ts';
 import { imageKey } from './image-loads.ts';
 
 export interface ImageChecks {
@@ -22,23 +23,18 @@ export const CHECKS_OF_ONE_MAX = limits.checksOfOne.value;
 
 export function createImageChecks({ checkImage }: Pick<Containers, 'checkImage'>): ImageChecks {
   const underWay = new Map<string, Promise<ContractFailure | undefined>>();
-  const byCreator = new Map<string, number>();
-  const count = (creator: string, change: number): void => {
-    const now = (byCreator.get(creator) ?? 0) + change;
-    if (now === 0) byCreator.delete(creator);
-    else byCreator.set(creator, now);
-  };
+  const byCreator = new Counts<string>();
   return {
     check(image, creator) {
       const key = imageKey(image);
       const known = underWay.get(key);
       if (known !== undefined) return known;
       if (underWay.size >= CHECKS_MAX) return 'busy';
-      if ((byCreator.get(creator) ?? 0) >= CHECKS_OF_ONE_MAX) return 'busy';
-      count(creator, 1);
+      if (byCreator.of(creator) >= CHECKS_OF_ONE_MAX) return 'busy';
+      byCreator.add(creator, 1);
       const check = checkImage(image, base58.encode(fromLatin1(creator))).finally(() => {
         underWay.delete(key);
-        count(creator, -1);
+        byCreator.add(creator, -1);
       });
       underWay.set(key, check);
       return check;

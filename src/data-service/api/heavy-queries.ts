@@ -4,6 +4,7 @@
  * asked of the node for clients has places of its own.
  */
 import { apiError } from '../../base/errors.ts';
+import { Counts } from '../../concurrency/counts.ts';
 import { FairSemaphore } from '../../concurrency/fair-semaphore.ts';
 
 export interface HeavyQueries {
@@ -32,14 +33,12 @@ export function createHeavyQueries(
   { waitingMax, waitingOfClientMax }: WaitingBounds = WAITING,
 ): HeavyQueries {
   let slots = new FairSemaphore<Waiting>(places, true);
-  const waitingOf = new Map<string, number>();
+  const waitingOf = new Counts<string>();
   let waiting = 0;
 
   function count(client: string, change: number): void {
     waiting += change;
-    const left = (waitingOf.get(client) ?? 0) + change;
-    if (left === 0) waitingOf.delete(client);
-    else waitingOf.set(client, left);
+    waitingOf.add(client, change);
   }
 
   function startNext(): void {
@@ -52,7 +51,7 @@ export function createHeavyQueries(
 
   return {
     async run(client, signal, work) {
-      if (waiting >= waitingMax || (waitingOf.get(client) ?? 0) >= waitingOfClientMax) {
+      if (waiting >= waitingMax || waitingOf.of(client) >= waitingOfClientMax) {
         throw apiError('Overloaded');
       }
       await new Promise<void>((start) => {

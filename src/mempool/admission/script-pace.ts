@@ -7,6 +7,7 @@
 import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ScriptTime } from '../../chain/apply/script-time.ts';
+import { Counts } from '../../concurrency/counts.ts';
 
 /** Scripts run one after the other up to this time. */
 const PIECE_MS = 2;
@@ -23,7 +24,7 @@ export class ScriptPace {
   /** Empty unless scripts rest. */
   readonly #waiting: { readonly sender: string; readonly goOn: () => void }[] = [];
   /** Places in line by sender; absent: none. */
-  readonly #places = new Map<string, number>();
+  readonly #places = new Counts<string>();
   #spentMs = 0;
   #isResting = false;
   /** Of the attempt that runs now, or ran last. */
@@ -51,7 +52,7 @@ export class ScriptPace {
       this.#restIfDue();
     }
     return new Promise((resolve, reject) => {
-      this.#count(sender, 1);
+      this.#places.add(sender, 1);
       const goOn = (): void => {
         try {
           resolve(this.pass(sender, attempt));
@@ -89,19 +90,13 @@ export class ScriptPace {
     while (!this.#isResting) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
-      this.#count(next.sender, -1);
+      this.#places.add(next.sender, -1);
       next.goOn();
     }
   }
 
-  #count(sender: string, change: 1 | -1): void {
-    const left = (this.#places.get(sender) ?? 0) + change;
-    if (left === 0) this.#places.delete(sender);
-    else this.#places.set(sender, left);
-  }
-
   #hasPlace(sender: string): boolean {
     const isRoom = this.#waiting.length < SCRIPTS_WAITING_MAX;
-    return isRoom && (this.#places.get(sender) ?? 0) < SENDER_WAITING_MAX;
+    return isRoom && this.#places.of(sender) < SENDER_WAITING_MAX;
   }
 }

@@ -13,6 +13,7 @@ import type { Log } from '../../base/ports/log.ts';
 import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import { type ChainScheme, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
+import { Counts } from '../../concurrency/counts.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
 import { u64Key } from '../../ledger/key-codecs.ts';
 import { meta, privateStored } from '../../ledger/tables.ts';
@@ -65,7 +66,7 @@ export const sumsOf = ({ policyId, creator, sender }: CountedItem): readonly str
 
 export class StoredBytes {
   private readonly ports: StoredBytesPorts;
-  private readonly reserved = new Map<string, number>();
+  private readonly reserved = new Counts<string>();
   /** Each change continues from the last. */
   private readonly changes = new Mutex();
   readonly arrivals: Arrivals;
@@ -82,7 +83,7 @@ export class StoredBytes {
   }
 
   reservedFor(sum: string): number {
-    return this.reserved.get(sum) ?? 0;
+    return this.reserved.of(sum);
   }
 
   /** Stored or reserved. */
@@ -92,11 +93,7 @@ export class StoredBytes {
 
   /** Negative: they are no longer reserved. */
   reserve(item: CountedItem, bytes: number): void {
-    for (const sum of sumsOf(item)) {
-      const left = this.reservedFor(sum) + bytes;
-      if (left === 0) this.reserved.delete(sum);
-      else this.reserved.set(sum, left);
-    }
+    for (const sum of sumsOf(item)) this.reserved.add(sum, bytes);
   }
 
   /** The items with a row, in the order of their keys, from this key on. */
