@@ -12,7 +12,7 @@ import { blockProtocols, decodeBlocks, encodeIdList } from '../messages/block-me
 import type { Session } from '../sessions/session.ts';
 import type { AskPeer } from './ask-peer.ts';
 import { BlockSources } from './block-sources.ts';
-import { Blamed, GivenUp, read } from './given-up.ts';
+import { Blamed, GivenUp, notGiven, read } from './given-up.ts';
 import type { PeerTip, PeerTips } from './peer-tips.ts';
 import type { NamedIds } from './unknown-ids.ts';
 
@@ -64,9 +64,7 @@ export class BlockFetcher {
       if (this.stopped) throw new GivenUp('the node stops', 'later');
       if (helper === undefined && blocks.length === before) {
         const what = misconduct('blocks without their bodies');
-        throw (await peerTips.rollsBack(target))
-          ? new GivenUp(what.message, 'elsewhere')
-          : new Blamed(what);
+        throw await notGiven(target, what, peerTips);
       }
     }
     return blocks;

@@ -15,7 +15,7 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import type { Sessions } from '../sessions/session.ts';
 import { Branch, branchBlocksMax, type Fetched } from './adopt-branch.ts';
 import { createDownload, type Download } from './download.ts';
-import { Blamed, GivenUp } from './given-up.ts';
+import { GivenUp, notGiven } from './given-up.ts';
 import type { PeerTip, PeerTips } from './peer-tips.ts';
 import { portionsOf, withLead } from './portions.ts';
 import { createStallDetector, idleMsOf, type StallWatch } from './stall-detector.ts';
@@ -123,9 +123,7 @@ export class PeerFollower {
     if (isTie || branch.isLate) peerTips.markLost(target);
     else if (blockchain.tip().score < target.score) {
       const what = misconduct('a score without the blocks for it');
-      throw (await peerTips.rollsBack(target))
-        ? new GivenUp(what.message, 'elsewhere')
-        : new Blamed(what);
+      throw await notGiven(target, what, peerTips);
     }
   }
 

@@ -1,8 +1,10 @@
 /** Why a peer is no longer followed. */
 import { Refusal } from '../../base/errors.ts';
+import type { Misconduct } from '../../base/faults/misconduct.ts';
 import { CodecError } from '../../codec/codec.ts';
 import type { Evidence } from '../../codec/evidence.ts';
 import type { Session } from '../sessions/session.ts';
+import type { PeerTip, PeerTips } from './peer-tips.ts';
 
 /**
  * The peer is at fault; another peer may do better; or its chain cannot be used at present.
@@ -28,6 +30,16 @@ export class Blamed extends GivenUp {
     this.evidence = evidence;
     this.culprit = culprit;
   }
+}
+
+/** A peer does not give what it has announced. That is its fault, unless it has rolled back since. */
+export async function notGiven(
+  target: PeerTip,
+  what: Misconduct,
+  peerTips: Pick<PeerTips, 'rollsBack'>,
+): Promise<GivenUp> {
+  const hasRolledBack = await peerTips.rollsBack(target);
+  return hasRolledBack ? new GivenUp(what.message, 'elsewhere') : new Blamed(what);
 }
 
 /** What was sent by the session; a refusal is its fault. Throws Blamed. */

@@ -5,6 +5,7 @@
  * Invariant: an announced score expires, and does not count from a peer that announced a false one.
  */
 import { compare, equal, latin1 } from '../../base/bytes.ts';
+import { pause } from '../../base/deadline.ts';
 import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
@@ -131,9 +132,7 @@ export class PeerTips {
     const end = clock.monotonic() + OVERTAKEN_MS;
     const isGone = (): boolean => !this.peers.has(target.session);
     while (!this.hasRolledBack(target) && !isGone() && !this.stopped && clock.monotonic() < end) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      clock.after(LOOK_EVERY_MS, resolve);
-      await promise;
+      await pause(clock, LOOK_EVERY_MS);
     }
     return this.hasRolledBack(target) || isGone();
   }
