@@ -22,9 +22,8 @@ export async function openTelemetry({ metrics }: Config, log: Log): Promise<Tele
   const { processReadings } = await import('../adapters/process-readings.ts');
   const { bindAddress: host, port } = metrics;
   const server = await servePrometheus({ host, port }).catch((cause: Error) => {
-    const remedy = 'stop that process or choose another address or port';
     const settings = 'metrics.bind-address, metrics.port';
-    throw new StartError(`metrics on ${host}:${port}`, settings, cause.cause ?? cause, remedy);
+    throw StartError.ofAddress(`metrics on ${host}:${port}`, settings, cause.cause ?? cause);
   });
   const url = `http://${hostInUrl(host)}:${server.port}/metrics`;
   log.info('metrics.listening', { url });

@@ -318,9 +318,8 @@ async function listen(
   return http.listen(measuredRoutes(routes, routeMeter(metrics)), where).catch((cause: Error) => {
     if (cause instanceof TlsFileError) throw cause;
     const part = `data service on ${where.host}:${where.port}`;
-    const remedy = 'stop that process or choose another address or port';
     const settings = 'data-service.bind-address, data-service.port';
-    throw new StartError(part, settings, cause.cause ?? cause, remedy);
+    throw StartError.ofAddress(part, settings, cause.cause ?? cause);
   });
 }
 

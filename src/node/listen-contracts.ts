@@ -42,7 +42,6 @@ export async function listenContracts(
   } catch (cause) {
     const { cause: reason = cause } = cause as Error;
     const part = `interface for contracts on ${host}:${port}`;
-    const remedy = 'stop that process or choose another address or port';
-    throw new StartError(part, 'docker-engine.rest-listen', reason, remedy);
+    throw StartError.ofAddress(part, 'docker-engine.rest-listen', reason);
   }
 }

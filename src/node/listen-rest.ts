@@ -64,9 +64,8 @@ export async function listenRest(
       const setting = `rest-api.tls.${TLS_SETTINGS[cause.which]}`;
       throw new StartError('certificate of the REST interface', setting, cause, remedy);
     }
-    const remedy = 'stop that process or choose another address or port';
     const settings = 'rest-api.bind-address, rest-api.port';
     const { cause: reason = cause } = cause as Error;
-    throw new StartError(`REST interface on ${host}:${port}`, settings, reason, remedy);
+    throw StartError.ofAddress(`REST interface on ${host}:${port}`, settings, reason);
   }
 }

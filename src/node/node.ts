@@ -239,13 +239,12 @@ async function serveContracts(
   config: Config,
   ports: NodePorts & { readonly started: Disposal },
   ...of: readonly [Services, Executions]
-): Promise<HttpServer | undefined> {
-  if (!isExecuting(config, ports)) return undefined;
+): Promise<void> {
+  if (!isExecuting(config, ports)) return;
   const server = await listenContracts(config, ports, ...of);
-  if (server === undefined) return undefined;
+  if (server === undefined) return;
   ports.started.add('interface for contracts', () => server.close());
   ports.containers?.readsAt(server.port);
-  return server;
 }
 
 /** The chain, its owner, and the votes on its blocks. */

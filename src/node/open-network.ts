@@ -104,8 +104,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
         if (cause instanceof InitialSyncError) throw cause;
         const { bindAddress, port } = config.network;
         const part = `network of nodes on ${bindAddress}:${port}`;
-        const remedy = 'stop that process or choose another address or port';
-        throw new StartError(part, 'network.bind-address, network.port', cause, remedy);
+        throw StartError.ofAddress(part, 'network.bind-address, network.port', cause);
       }
     },
     async stop() {

@@ -9,6 +9,12 @@ export class StartError extends Error {
     super(`${part} (${settings}): ${reasonOf(cause)}; ${remedy}`, { cause });
   }
 
+  /** Of an address where somebody else may listen. */
+  static ofAddress(part: string, settings: string, cause: unknown): StartError {
+    const remedy = 'stop that process or choose another address or port';
+    return new StartError(part, settings, cause, remedy);
+  }
+
   /**
    * Of a file or folder. Where the system refuses access, its content may be sound: nothing is to
    * replace it.

@@ -52,15 +52,12 @@ async function openGrpc({ api, dockerEngine, dataDirectory }: Config, ports: Con
     const tokenLifetimeMs = dockerEngine.contractAuthExpiresIn.ms;
     return await grpcInterface({ listen, tokenLifetimeMs }, ports);
   } catch (cause) {
-    const [part, settings, remedy] =
-      listen.kind === 'unix'
-        ? [`sockets of contracts in ${listen.folder}`, 'data-directory', 'make it writable']
-        : [
-            `listener for contracts on ${bindAddress}:${port}`,
-            'api.grpc.bind-address, api.grpc.port',
-            'stop that process or choose another address or port',
-          ];
-    throw new StartError(part, settings, cause, remedy);
+    if (listen.kind === 'unix') {
+      const part = `sockets of contracts in ${listen.folder}`;
+      throw new StartError(part, 'data-directory', cause, 'make it writable');
+    }
+    const part = `listener for contracts on ${bindAddress}:${port}`;
+    throw StartError.ofAddress(part, 'api.grpc.bind-address, api.grpc.port', cause);
   }
 }
 

@@ -23,11 +23,10 @@ export function eventListener({ api }: Config, clock: Clock): ListenEvents | und
     try {
       return await listenForSubscribers({ host, port, ...most }, service, clock);
     } catch (cause) {
-      throw new StartError(
+      throw StartError.ofAddress(
         `listener for events on ${host}:${port}`,
         'api.grpc.events.bind-address, api.grpc.events.port',
         cause,
-        'stop that process or choose another address or port',
       );
     }
   };
