@@ -30,7 +30,7 @@ type Register = (
 /** The program with every verb registered, for descriptions. */
 export type Whole = () => Promise<Command>;
 
-export const verbs: readonly Verb[] = [
+const verbs: readonly Verb[] = [
   {
     name: 'start',
     summary: 'run a node',
@@ -243,7 +243,7 @@ function askedAbout(program: Command, words: readonly string[]): Command | undef
 }
 
 /** `platform-node --version`: the same answer as the verb. */
-export class VersionAsked extends Error {}
+class VersionAsked extends Error {}
 
 const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 

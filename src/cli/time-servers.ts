@@ -17,7 +17,7 @@ const REMEDY =
  * Undefined without servers: the operator keeps the machine's clock right by other means. `onFatal`
  * gets the one line for the operator when the fatal timeout has passed.
  */
-export function timeSource(
+function timeSource(
   ntp: Ntp,
   log: Log,
   onFatal: (cause: CliError) => void,

@@ -132,7 +132,7 @@ export interface Consensus {
 }
 
 /** A block this far ahead of the clock, or more, is from the future. */
-export const MAX_TIME_DRIFT_MS = 100;
+const MAX_TIME_DRIFT_MS = 100;
 
 /**
  * A block from the future is dropped. It is not remembered as invalid, and its sender is not

@@ -13,9 +13,9 @@ import type { AccountTexts } from '../codec/codec.ts';
 import { BoundedCache } from '../concurrency/bounded-cache.ts';
 import type { CryptoFamily } from './family.ts';
 
-export const ADDRESS_VERSION = 1;
+const ADDRESS_VERSION = 1;
 /** Characters; the text of 26 bytes never has more. */
-export const ADDRESS_TEXT_LENGTH_MAX = 36;
+const ADDRESS_TEXT_LENGTH_MAX = 36;
 
 const PREFIX = 'address:';
 const HASH_END = 22;

@@ -47,7 +47,7 @@ const MARK_BYTES = 6;
 const MARK_CHARS = 8;
 const MARKS_CHARS_MAX = MARK_CHARS * DISTANCES.length;
 
-export const markOf = (id: Uint8Array): string =>
+const markOf = (id: Uint8Array): string =>
   Buffer.from(id.buffer, id.byteOffset, MARK_BYTES).toString('base64url');
 
 const idAt = (view: LedgerView, height: number): Uint8Array | undefined =>

@@ -177,7 +177,7 @@ export const prefix = <P extends readonly KeyPart<unknown>[]>(
 };
 
 /** The longest key of any table; LMDB accepts up to 1978 bytes. */
-export const MAX_KEY_BYTES = 511;
+const MAX_KEY_BYTES = 511;
 
 /** Above every key, for ranges without an upper bound. */
 export const END_OF_TABLE: Uint8Array = new Uint8Array(MAX_KEY_BYTES + 1).fill(0xff);

@@ -161,7 +161,7 @@ function* merged<V>(
 const isKeyed = (view: LedgerView): view is KeyedView => 'lookup' in view && 'entries' in view;
 
 /** Makes any view readable with encoded keys. */
-export function keyed(view: LedgerView): KeyedView {
+function keyed(view: LedgerView): KeyedView {
   if (isKeyed(view)) return view;
   return {
     ...view,

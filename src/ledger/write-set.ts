@@ -210,7 +210,7 @@ interface SortedKeys {
 }
 
 /** Looks for each row only when the reader has come to it. */
-export class RowsBetween implements Iterator<WrittenRow, undefined> {
+class RowsBetween implements Iterator<WrittenRow, undefined> {
   private readonly table: TableRows;
   private readonly sorted: SortedKeys;
   private readonly step: 1 | -1;
@@ -250,7 +250,7 @@ export class RowsBetween implements Iterator<WrittenRow, undefined> {
   }
 }
 
-export class WrittenRow implements Row {
+class WrittenRow implements Row {
   readonly rows: TableRows;
   readonly key: Uint8Array;
   readonly text: string;

@@ -61,7 +61,7 @@ export const missingOthers = (
     : missingQuorum(ports.connectedMiners(), quorum, noQuorumDelayMs);
 
 /** A miner without connections to other miners would make a chain of its own. */
-export function missingQuorum(
+function missingQuorum(
   connected: number,
   quorum: number,
   noQuorumDelayMs: number,

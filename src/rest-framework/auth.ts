@@ -32,7 +32,7 @@ export function matches(
 export const hashOf = (secret: string, hashes: Hashes): Uint8Array =>
   hashes.secureHash(utf8(secret));
 
-export function isAmong(hash: Uint8Array, allowed: readonly (Uint8Array | undefined)[]): boolean {
+function isAmong(hash: Uint8Array, allowed: readonly (Uint8Array | undefined)[]): boolean {
   let found = false;
   for (const expected of allowed) {
     // No short circuit: the time must not show which of the hashes matched.

@@ -17,13 +17,13 @@ export function isLocalProgram(request: Caller, ownNames: readonly string[]): bo
 }
 
 /** Headers, by the beginning of their name, that proxies and balancers add, and no program sends. */
-export const PROXY_TRACES: readonly string[] = [
+const PROXY_TRACES: readonly string[] = [
   ...['forwarded', 'via', 'x-forwarded', 'x-original-', 'x-real-ip', 'x-remote-', 'x-proxy'],
   ...['client-ip', 'true-client-ip', 'x-client-ip', 'x-cluster-client-ip', 'fastly-client-ip'],
   ...['cf-', 'cdn-loop', 'x-envoy-', 'x-amzn-', 'x-appengine-', 'x-azure-', 'x-arr-', 'x-varnish'],
 ];
 /** What only browsers send. A page of the same origin names no origin in some requests. */
-export const BROWSER_TRACES: readonly string[] = ['origin', 'referer', 'sec-fetch-'];
+const BROWSER_TRACES: readonly string[] = ['origin', 'referer', 'sec-fetch-'];
 
 /** `host` is the whole header; two of them are no host. */
 function isOwnHost(host: string, ownNames: readonly string[]): boolean {

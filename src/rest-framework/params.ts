@@ -98,7 +98,7 @@ export const positive = (doc: string): Param<number> => int32(doc, 1);
 export const nonNegative = (doc: string): Param<number> => int32(doc, 0);
 
 /** A positive 64-bit number. */
-export const positiveLong = (doc: string): Param<bigint> => ({
+const positiveLong = (doc: string): Param<bigint> => ({
   doc,
   schema: { type: 'integer', format: 'int64', minimum: 1 },
   parse(text) {

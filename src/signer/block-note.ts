@@ -42,7 +42,7 @@ export interface BlockToSign {
 
 const VERSION = 1;
 /** Under proof of stake a turn has no time; so many blocks of a key leave no chain at once. */
-export const TURNS_MAX = 1000;
+const TURNS_MAX = 1000;
 const turn = text16(120);
 
 /** Of a key that signs no block dated at or before a time. */
@@ -85,11 +85,7 @@ export function encodeBlockNote(
 }
 
 /** Throws CodecError. */
-export function decodeBlockNote(
-  bytes: Uint8Array,
-  owner: NoteOwner,
-  scheme: ChainScheme,
-): BlockNote {
+function decodeBlockNote(bytes: Uint8Array, owner: NoteOwner, scheme: ChainScheme): BlockNote {
   const src = readerOfNote(bytes, VERSION, scheme);
   if (!equal(src.bytes(DIGEST_BYTES), owner.genesis)) {
     throw new CodecError('note', 'it is of another network');

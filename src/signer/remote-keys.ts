@@ -39,7 +39,7 @@ export interface RemoteKeysPorts {
 }
 
 /** Questions that wait for an answer; those beyond fail. */
-export const ASKED_MAX = 1000;
+const ASKED_MAX = 1000;
 const [PAUSE_MS_MIN, PAUSE_MS_MAX] = [100, 5000];
 /** An answer is a signature, a reason, or all keys; a key has 64 bytes at most. */
 const ANSWER_BYTES_MAX = 1024 + 64 * KEYS_MAX;

@@ -26,7 +26,7 @@ export interface ConnectionPorts {
 /** A node greets, and ends a frame that it has begun, within this time. */
 export const PATIENCE_MS = 10_000;
 /** Questions of one connection that wait for an answer. */
-export const QUESTIONS_MAX = 1000;
+const QUESTIONS_MAX = 1000;
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 export class SignerConnection {

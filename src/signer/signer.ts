@@ -59,7 +59,7 @@ export interface SignerPorts {
 }
 
 /** A block farther ahead would use up the turns until then: a node is not trusted with that. */
-export const AHEAD_MS_MAX = 60_000;
+const AHEAD_MS_MAX = 60_000;
 
 class Refused extends Error {}
 

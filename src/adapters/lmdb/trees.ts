@@ -30,8 +30,8 @@ export interface Node {
 
 /** The order of keys in LMDB: as bytes, or as numbers in the tree of free pages. */
 type Compare = (a: Uint8Array, b: Uint8Array) => number;
-export const byBytes: Compare = (a, b) => Buffer.compare(a, b);
-export const byNumber: Compare = (a, b) => u64(viewOf(a), 0) - u64(viewOf(b), 0);
+const byBytes: Compare = (a, b) => Buffer.compare(a, b);
+const byNumber: Compare = (a, b) => u64(viewOf(a), 0) - u64(viewOf(b), 0);
 
 const NUMBER_BYTES = 8;
 const OVERFLOW_BYTES = 24;

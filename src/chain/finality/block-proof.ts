@@ -22,9 +22,9 @@ import { carriedBy } from './finality-rules.ts';
 import { ChainBlocks, leavesAt, overriddenBelow, rootHeight } from './finality-state.ts';
 
 /** Steps of a proof. */
-export const STEPS_MAX = 32;
+const STEPS_MAX = 32;
 /** Headers from the block to the final one. */
-export const PROOF_HEADERS_MAX = 10_000;
+const PROOF_HEADERS_MAX = 10_000;
 const CARRIERS_MAX = 1_000;
 const END = u32Key.encode(0xffff_ffff);
 

@@ -33,7 +33,7 @@ export function conflictWrite({ own, other }: Conflict, scheme: ChainScheme): St
   };
 }
 
-export function storedConflict(view: LedgerView): Conflict | undefined {
+function storedConflict(view: LedgerView): Conflict | undefined {
   const bytes = view.get(meta, NAME)?.slice();
   if (bytes === undefined) return undefined;
   const own = readCheckpoint(new Reader(bytes, view.scheme));

@@ -24,7 +24,7 @@ import { ChainBlocks, leavesAt } from './finality-state.ts';
 import { overriddenSets } from './voter-override.ts';
 
 /** Blocks of the own chain that are kept in memory, at least. */
-export const OWN_MAX = 2_048;
+const OWN_MAX = 2_048;
 
 export class FinalityIndex implements BlockIndex {
   private readonly view: LedgerView;

@@ -84,7 +84,7 @@ async function guarded(job: () => Promise<unknown>): Promise<unknown> {
 }
 
 /** {"error": code, "message": text}, in the form of a node's answer. */
-export function failureLine(cause: unknown): Record<string, unknown> {
+function failureLine(cause: unknown): Record<string, unknown> {
   if (cause instanceof CodecError) {
     // Code 1 means a wrong shape of JSON; bytes that do not decode are just invalid.
     return cause.path === 'bytes' && cause.api === undefined

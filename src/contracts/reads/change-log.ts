@@ -14,7 +14,7 @@ interface ChangedRow {
   readonly key: Uint8Array;
 }
 
-export const rowName = (table: number, keyAsText: string): string => `${table} ${keyAsText}`;
+const rowName = (table: number, keyAsText: string): string => `${table} ${keyAsText}`;
 
 export interface ChangeLog {
   /** The number of changes so far. */

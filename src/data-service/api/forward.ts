@@ -18,7 +18,7 @@ import { admission } from '../../rest-framework/server.ts';
 import type { Clients } from './access.ts';
 import { createHeavyQueries, type HeavyQueries } from './heavy-queries.ts';
 
-export const NODE_PREFIX = '/node-api';
+const NODE_PREFIX = '/node-api';
 
 /** Questions that have a body. */
 const READING_POSTS = ['/permissions/addresses'];

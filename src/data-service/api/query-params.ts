@@ -8,7 +8,7 @@ import { BadNumber, type Param } from '../../rest-framework/params.ts';
 import { ROLES } from '../../tx/fields/permission.ts';
 import { allTypes } from '../../tx/registry.ts';
 
-export const LIMIT_MAX = 500;
+const LIMIT_MAX = 500;
 const SEARCH_CHARS_MAX = 512;
 const DAY_MS = 86_400_000;
 

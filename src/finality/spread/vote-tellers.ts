@@ -7,7 +7,7 @@
 import { latin1 } from '../../base/bytes.ts';
 import { checkpointKey, type SignedVote } from '../votes/vote.ts';
 
-export const TOLD_MAX = 1_000;
+const TOLD_MAX = 1_000;
 
 interface Tellers<Peer extends object> {
   /** Of the block: the text of its header hash. */

@@ -7,11 +7,11 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import { contradict, type IdentifiedLink } from './links.ts';
 import { type SignedVote, type Vote, voteCheck } from './vote.ts';
 
-export const EVIDENCE_MAX = 1_000;
+const EVIDENCE_MAX = 1_000;
 
 export type Contradiction = readonly [SignedVote, SignedVote];
 
-export const identified = ({ source, target }: Vote): IdentifiedLink => ({
+const identified = ({ source, target }: Vote): IdentifiedLink => ({
   source: source.height,
   target: target.height,
   targetId: latin1(target.id),

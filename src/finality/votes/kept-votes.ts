@@ -10,7 +10,7 @@ import { areContradictory, type Contradiction } from './evidence.ts';
 import { SortedHeights } from './sorted-heights.ts';
 import type { SignedVote } from './vote.ts';
 
-export const VOTES_MAX = 65_536;
+const VOTES_MAX = 65_536;
 
 interface Slot {
   readonly first: SignedVote;

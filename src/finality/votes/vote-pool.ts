@@ -20,7 +20,7 @@ export const AHEAD_MAX = 8;
 /** Unknown targets of each voter. */
 export const UNKNOWN_MAX = 8;
 /** Votes whose signatures are being checked. */
-export const CHECKING_MAX = 2_000;
+const CHECKING_MAX = 2_000;
 
 /** The chain, as of now. */
 export interface PoolView {

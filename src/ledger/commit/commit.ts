@@ -48,7 +48,7 @@ export interface Committer {
 }
 
 /** The number of blocks that an operator can roll back (storage.max-rollback-depth). */
-export const UNDO_DEPTH = 2000;
+const UNDO_DEPTH = 2000;
 
 export function createCommitter(options: CommitterOptions): Committer {
   const { store, head, undoDepth = UNDO_DEPTH, slice = endlessSlice } = options;

@@ -8,7 +8,7 @@ import type { Table } from '../table.ts';
 import type { Row } from '../write-set.ts';
 import type { PendingWrite } from './batch.ts';
 
-export class EncodedRow implements PendingWrite {
+class EncodedRow implements PendingWrite {
   readonly row: Row;
   readonly table: number;
   readonly kind: Table<unknown, unknown>['kind'];

@@ -70,7 +70,7 @@ export function spendingOfAll(tx: Tx, view: LedgerView, changes: () => Iterable<
 }
 
 /** The decreases for `address` that the writes of a transaction cause. */
-export function spendingOf(address: Uint8Array, changes: Iterable<Change>): Spending {
+function spendingOf(address: Uint8Array, changes: Iterable<Change>): Spending {
   let native = 0n;
   let assets: Map<string, bigint> | undefined;
   for (const { table, key, before, after } of changes) {

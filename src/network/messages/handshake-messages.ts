@@ -35,7 +35,7 @@ import { hex } from '../../codec/text.ts';
 import { HOST_BYTES_MAX, isAddress } from './peer-address.ts';
 
 export const HELLO_BYTES_MAX = 4096;
-export const NODE_NAME_BYTES_MAX = 127;
+const NODE_NAME_BYTES_MAX = 127;
 export const CHALLENGE_BYTES = 32;
 const REFUSAL_BYTES_MAX = 512;
 const FEATURES_MAX = 32;

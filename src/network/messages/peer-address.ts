@@ -5,7 +5,7 @@ export interface PeerAddress {
   readonly port: number;
 }
 
-export const DEFAULT_PORT = 6864;
+const DEFAULT_PORT = 6864;
 export const HOST_BYTES_MAX = 255;
 
 const PORT_MAX = 65_535;

@@ -38,7 +38,7 @@ const percentage: Kind<number> = {
   },
 };
 
-export const consensus = {
+const consensus = {
   type: setting<'pos' | 'poa'>(
     choice('pos', 'poa'),
     'pos',

@@ -34,7 +34,7 @@ export function defaultText(setting: AnySetting): string {
 }
 
 /** A default in the form of HOCON. */
-export function literal(value: unknown): string {
+function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
     const pairs = Object.entries(value).map(([key, inner]) => `${key} = ${literal(inner)}`);

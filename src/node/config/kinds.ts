@@ -100,7 +100,7 @@ export function intOr<const W extends string>(word: W, kind: Kind<number>): Kind
 }
 
 /** undefined: not an integer. */
-export function toInteger(raw: unknown): bigint | undefined | Wrong {
+function toInteger(raw: unknown): bigint | undefined | Wrong {
   if (typeof raw === 'bigint') return raw;
   if (typeof raw === 'number') {
     if (!Number.isInteger(raw)) return undefined;

@@ -7,7 +7,7 @@ import { didYouMean } from './spelling.ts';
 
 const CRYPTOGRAPHY = ['platform-crypto', 'crypto.type'] as const;
 
-export const TOOL_SECTIONS = {
+const TOOL_SECTIONS = {
   'accounts-generator': [
     ...CRYPTOGRAPHY,
     'chain-id',

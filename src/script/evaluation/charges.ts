@@ -29,7 +29,7 @@ export const readingUnits = (
 /** A row of the state. */
 export const ROW_UNITS = 400;
 /** A key that is looked for, by its code units. */
-export const KEY_CHARGE: Charge = { fixed: 0, per: 1, each: 16 };
+const KEY_CHARGE: Charge = { fixed: 0, per: 1, each: 16 };
 /** A value that is read: a text by its code units, a byte string by its bytes. */
 export const TEXT_CHARGE: Charge = { fixed: 0, per: 1, each: 2 };
 export const BYTES_CHARGE: Charge = { fixed: 0, per: 1, each: 64 };
@@ -46,9 +46,9 @@ export const ELEMENT_UNITS = 20;
 export const ADDRESS_HASHES = 2;
 export const SHORT_BYTES = 64;
 /** The text of an address, beside the address itself. */
-export const ADDRESS_TEXT_UNITS = 100;
+const ADDRESS_TEXT_UNITS = 100;
 
-export const addressUnits = ({ hash }: CryptoCharges): number =>
+const addressUnits = ({ hash }: CryptoCharges): number =>
   ADDRESS_HASHES * unitsOf(hash, SHORT_BYTES);
 
 /** Before the record is made. */

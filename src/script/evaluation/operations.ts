@@ -188,7 +188,7 @@ const knownAccount = (recipient: CaseObject, env: Environment): Uint8Array =>
 const shown = (value: Value | undefined): string =>
   typeof value === 'string' ? value.slice(0, SHOWN_LENGTH_MAX) : '';
 
-export const addressObject = (bytes: Uint8Array): CaseObject => caseObject('Address', { bytes });
+const addressObject = (bytes: Uint8Array): CaseObject => caseObject('Address', { bytes });
 
 export const addressFromRecipient = (recipient: CaseObject, env: Environment): CaseObject =>
   recipient.type === 'Address' ? recipient : addressObject(knownAccount(recipient, env));

@@ -34,7 +34,7 @@ export type Entry =
 type Kind = Entry['type'];
 
 export const KEY_CHARS_MAX = 100;
-export const DATA_ENTRIES_MAX = 100;
+const DATA_ENTRIES_MAX = 100;
 /** A key of one character, a kind and a boolean. */
 const ENTRY_BYTES_MIN = 2 + 1 + 1 + 1;
 

@@ -109,7 +109,7 @@ export function readTransaction(
  * The declared values of a request. Throws CodecError at the first wrong member, ApiError where the
  * lists are too long for any transaction, before their items are read.
  */
-export function readValues(
+function readValues(
   compiled: CompiledLayout,
   json: JsonObject,
   scheme: ChainScheme,

@@ -28,7 +28,7 @@ export const payerOf = (tx: Tx, view: LedgerView): Uint8Array =>
   tx.def.payer === undefined ? tx.sender : tx.def.payer(tx, view.scheme);
 
 /** Minimum fee in native units. */
-export function minimumFee(tx: Tx, view: LedgerView, block: BlockContext): bigint {
+function minimumFee(tx: Tx, view: LedgerView, block: BlockContext): bigint {
   const { fees } = block.rules;
   if (!fees.enabled) return 0n;
   const base = fees.base.get(tx.type);

@@ -13,7 +13,7 @@ export function resolve(view: LedgerView, recipient: Recipient): Uint8Array {
 }
 
 /** The address, or undefined while the alias is not registered. */
-export const resolved = (view: LedgerView, recipient: Recipient): Uint8Array | undefined =>
+const resolved = (view: LedgerView, recipient: Recipient): Uint8Array | undefined =>
   recipient.kind === 'address' ? recipient.bytes : aliasOwner(view, recipient.name);
 
 /** The addresses of the recipients that can be resolved. */

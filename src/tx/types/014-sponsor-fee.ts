@@ -25,7 +25,7 @@ import { SPONSORED_UNIT } from '../rules/fees.ts';
 import { type Layout, type Tx, transaction } from '../transaction.ts';
 
 /** The ratio that `isEnabled` sets: one unit of the asset is worth one native unit. */
-export const RATIO_OF_ENABLED = SPONSORED_UNIT;
+const RATIO_OF_ENABLED = SPONSORED_UNIT;
 
 const SWITCH = 'switch';
 

@@ -2,7 +2,7 @@
 import { isOurs } from '../../../base/assert.ts';
 import { ApiError } from '../../../base/errors.ts';
 
-export const STATUS = {
+const STATUS = {
   OK: 0,
   UNKNOWN: 2,
   INVALID_ARGUMENT: 3,

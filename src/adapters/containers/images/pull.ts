@@ -7,7 +7,7 @@ import type { Engine, ImageToPull, RegistryLogin } from '../engine.ts';
 import { isRecord } from '../engine-client.ts';
 
 /** The registry, the network or the engine is at fault. */
-export class PullFailed extends Error {
+class PullFailed extends Error {
   override name = 'PullFailed';
 }
 

@@ -7,7 +7,7 @@ import { files } from '../../../adapters/files.ts';
 import { isObject, parse, stringify } from '../../../base/json/json.ts';
 import { CliError } from '../../terminal/exit.ts';
 
-export const MANIFEST = 'manifest.json';
+const MANIFEST = 'manifest.json';
 export const CHAIN_FILE = 'chain/data.mdb';
 export const CONFIG_FILE = 'node.conf';
 /** The folder of the keystore: a file of this name, or one for each account. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { emptyFolder } from '../../terminal/empty-folder.ts';
 import { printJson, say } from '../../terminal/output.ts';
 
-export const TEMPLATES = ['shell', 'typescript'] as const;
+const TEMPLATES = ['shell', 'typescript'] as const;
 export type Template = (typeof TEMPLATES)[number];
 
 const examples = fileURLToPath(new URL('../../../../examples/', import.meta.url));

@@ -62,7 +62,7 @@ interface Rates {
 }
 
 /** `blocks 812 345/1 204 110 67.5 % | 9 412 tx/s | 141 blk/s | eta 46m | queue 12 MB`. */
-export function progressLine(state: CrawlState, { txsPerSecond, blocksPerSecond }: Rates): string {
+function progressLine(state: CrawlState, { txsPerSecond, blocksPerSecond }: Rates): string {
   const { height, nodeHeight, waitingBytes, step } = state;
   if (step !== undefined) return step;
   const share = ((100 * height) / Math.max(1, nodeHeight)).toFixed(1);

@@ -149,7 +149,7 @@ function optionsOf(config: DataSettings, { crawl, serve, wait }: Parts): DataSer
   };
 }
 
-export const crawlerOptions = (config: DataSettings): CrawlerOptions => ({
+const crawlerOptions = (config: DataSettings): CrawlerOptions => ({
   confirmations: config.confirmations,
   concurrency: config.concurrency,
   batchBlocks: config.batchBlocks,

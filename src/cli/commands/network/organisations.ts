@@ -14,7 +14,7 @@ export interface Organisation {
 const PEER_PORT = 6864;
 const REST_PORT = 6862;
 /** More join later. */
-export const ORGANISATIONS_MAX = 100;
+const ORGANISATIONS_MAX = 100;
 
 const SPELLING = /^([^=]*)=(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?(?::([^:]*))?$/;
 /** A folder, a service of compose and a name in a configuration. */

@@ -11,7 +11,7 @@ import { STREEBOG_MATRIX, SUBSTITUTION } from '../constants.ts';
 
 export const BLOCK_BYTES = 64;
 export const STREEBOG_TABLE_BYTES = 8 * 256 * 8;
-export const ROUNDS = 12;
+const ROUNDS = 12;
 
 const WORDS = 8;
 const words = Array.from({ length: WORDS }, (_, i) => i);

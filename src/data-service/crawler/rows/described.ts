@@ -9,7 +9,7 @@ import { EXECUTED } from '../../schema/tables.ts';
 import { int64, objects, storableText, text, texts } from '../storable.ts';
 
 /** Stands for the native coin where an asset id is expected; `I` is no Base58 character. */
-export const NATIVE = 'NATIVE';
+const NATIVE = 'NATIVE';
 const MESSAGE_CHARS_MAX = 4096;
 
 /** The asset that is moved or managed; undefined where there is none. */
