@@ -8,7 +8,7 @@ import type { Files } from '../base/ports/files.ts';
 import type { Log } from '../base/ports/log.ts';
 import type { Network } from '../base/ports/network.ts';
 import type { Random } from '../base/ports/random.ts';
-import type { Sign } from '../base/signer/signing.ts';
+import type { SigningAccount } from '../base/signer/signing.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { VITAL_HOLDERS_MAX } from '../ledger/role-holders.ts';
 import { addressText, type PeerAddress } from './messages/peer-address.ts';
@@ -57,11 +57,7 @@ export interface PeeringDeps {
   readonly random: Random;
   readonly log: Log;
   readonly files: Files | undefined;
-  readonly owner: {
-    readonly address: Uint8Array;
-    readonly publicKey: Uint8Array;
-    readonly sign: Sign;
-  };
+  readonly owner: SigningAccount;
   readonly verify: HandshakeDeps['verify'];
   readonly ephemeralKey: () => Uint8Array;
   /** Key of an address that is registered at the head. */

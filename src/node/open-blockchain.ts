@@ -1,14 +1,8 @@
-/** Opens the chain of a configuration on its store, for the node and for the chain tools. */
-import type { Clock } from '../base/ports/clock.ts';
-import type { Log } from '../base/ports/log.ts';
-import type { Store } from '../base/ports/store.ts';
-import type { Verifier } from '../base/ports/verifier.ts';
 import { type Block, blockId } from '../block/block.ts';
-import { Blockchain, type ChainMetrics } from '../chain/blockchain.ts';
+import { Blockchain, type BlockchainPorts } from '../chain/blockchain.ts';
 import type { FeatureSupport, VotingSettings } from '../chain/features/feature-activation.ts';
 import { createLostBlocks, type LostBlocks } from '../chain/fork/lost-blocks.ts';
 import { requireSameNetwork, requireSameSettings } from '../chain/store/network-identity.ts';
-import type { ChainScheme } from '../codec/codec.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { prepareKeccak256 } from '../crypto/keccak.ts';
 import { allTypes } from '../tx/registry.ts';
@@ -18,15 +12,6 @@ import { sharedSettings } from './config/genesis-section.ts';
 import type { Config } from './config/settings.ts';
 import { voterOverrides } from './config/voter-overrides.ts';
 import { consensusOf } from './open-consensus.ts';
-
-export interface ChainPorts {
-  readonly scheme: ChainScheme;
-  readonly store: Store;
-  readonly verifier: Verifier;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics?: ChainMetrics | undefined;
-}
 
 export interface OpenedChain {
   readonly blockchain: Blockchain;
@@ -43,7 +28,7 @@ export interface OpenedChain {
 export async function openBlockchain(
   config: Config,
   genesis: Block,
-  ports: ChainPorts,
+  ports: BlockchainPorts,
 ): Promise<OpenedChain> {
   // The national family has no other use for it: it would be made within the first script that calls it.
   prepareKeccak256();

@@ -8,7 +8,7 @@ import type { Log } from '../base/ports/log.ts';
 import type { Network } from '../base/ports/network.ts';
 import type { Random } from '../base/ports/random.ts';
 import type { Verifier } from '../base/ports/verifier.ts';
-import type { Sign, SigningAccount } from '../base/signer/signing.ts';
+import type { SigningAccount } from '../base/signer/signing.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { overridesHash } from '../chain/finality/voter-override.ts';
@@ -39,11 +39,7 @@ export interface PeeringPortsOfNode {
   readonly log: Log;
   readonly version: string;
   readonly blockchain: Blockchain;
-  readonly owner: {
-    readonly address: Uint8Array;
-    readonly publicKey: Uint8Array;
-    readonly sign: Sign;
-  };
+  readonly owner: SigningAccount;
   /** `minerProof`; absent: the owner, under which peers know the node, makes the blocks. */
   readonly miner?: OwnHello['miner'];
 }

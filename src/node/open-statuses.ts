@@ -4,7 +4,7 @@ import type { Clock } from '../base/ports/clock.ts';
 import type { Log } from '../base/ports/log.ts';
 import type { Store } from '../base/ports/store.ts';
 import type { Verifier } from '../base/ports/verifier.ts';
-import type { Sign } from '../base/signer/signing.ts';
+import type { SigningAccount } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { mayExecute } from '../contracts/may-execute.ts';
 import { Statuses } from '../contracts/statuses/statuses.ts';
@@ -26,11 +26,7 @@ export interface StatusesPortsOfNode {
   /** Undefined for a node without peers. */
   readonly sessions: SessionRegistry | undefined;
   /** The account that makes the blocks of this node. */
-  readonly owner: {
-    readonly address: Uint8Array;
-    readonly publicKey: Uint8Array;
-    readonly sign: Sign;
-  };
+  readonly owner: SigningAccount;
 }
 
 /** The network must start after it. */

@@ -11,7 +11,8 @@ import type { GroupCall } from '../waiting/group-calls.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
 import type { GroupTurns, GroupWaste } from './group-turns.ts';
 
-interface Checked {
+/** A group whose turn has come. */
+export interface Attempt {
   readonly entry: PoolEntry;
   readonly tx: Tx;
   readonly calls: readonly GroupCall[];
@@ -30,7 +31,7 @@ interface CheckPlace {
 
 /** False where it has to wait, or has been judged. `ms`: the time for all its checks. */
 export async function areGood(
-  { entry, tx, calls, waste }: Checked,
+  { entry, tx, calls, waste }: Attempt,
   ms: number,
   { ports, outcomes, ended }: CheckPlace,
 ): Promise<boolean> {

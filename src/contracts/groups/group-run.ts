@@ -28,7 +28,7 @@ import type { WorkOptions, WorkPorts } from '../execution/contract-work.ts';
 import { runContract, timedOut } from '../execution/run-contract.ts';
 import { type ImageLoad, imageKey } from '../images/image-loads.ts';
 import { callsOf, type GroupCall, type PlannedCall, plannedCalls } from '../waiting/group-calls.ts';
-import { areGood } from './group-images.ts';
+import { type Attempt, areGood } from './group-images.ts';
 import type { GroupOutcomes } from './group-outcomes.ts';
 import { type GroupTurns, GroupWaste } from './group-turns.ts';
 
@@ -53,14 +53,6 @@ export interface GroupPlace {
   /** Resolves at the end of the part of the round for groups; `true`: everything ends at once. */
   readonly ended: Promise<boolean>;
   readonly leftMs: () => number;
-}
-
-/** A group whose turn has come. */
-interface Attempt {
-  readonly entry: PoolEntry;
-  readonly tx: Tx;
-  readonly calls: readonly GroupCall[];
-  readonly waste: GroupWaste;
 }
 
 /** What a 105 with few results adds to the transaction in it. */

@@ -5,7 +5,7 @@ import { within } from '../../base/deadline.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Network, PeerConnection, PeerStream } from '../../base/ports/network.ts';
 import type { Random } from '../../base/ports/random.ts';
-import type { Sign } from '../../base/signer/signing.ts';
+import type { SigningAccount } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import {
   type Answer,
@@ -26,11 +26,7 @@ export interface IdentityPorts {
   readonly scheme: ChainScheme;
   readonly clock: Clock;
   readonly random: Random;
-  readonly owner: {
-    readonly address: Uint8Array;
-    readonly publicKey: Uint8Array;
-    readonly sign: Sign;
-  };
+  readonly owner: SigningAccount;
   readonly verify: (
     publicKey: Uint8Array,
     message: Uint8Array,
