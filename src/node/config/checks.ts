@@ -2,10 +2,10 @@
  * Checks of several settings together (node.md#configuration, decision 46: spellings of the
  * configuration).
  */
+import { isLoopback } from '../../network/messages/peer-address.ts';
 import { feature } from '../../tx/rules/features.ts';
 import { type Problem, problemsOf, type Report, type SourceOf } from './problems.ts';
 import type { Config } from './settings.ts';
-import { isLoopback } from './text-kinds.ts';
 import { warningsOf } from './warnings.ts';
 
 type Storage = Config['privacy']['storage'];

@@ -1,8 +1,8 @@
 /** Checks of several settings of the data service together (data-service.md#settings). */
 
+import { isLoopback } from '../../network/messages/peer-address.ts';
 import { type Problem, problemsOf, type SourceOf } from './problems.ts';
 import type { Config } from './settings.ts';
-import { isLoopback } from './text-kinds.ts';
 
 type DataSettings = Config['dataService'];
 

@@ -1,5 +1,5 @@
 /** Settings of the data service, a program of its own beside the node (data-service.md#settings). */
-import { bool, duration, int, intOr } from './kinds.ts';
+import { bool, duration, int, intOr, port } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import {
   addressRange,
@@ -16,7 +16,6 @@ import {
 
 const HOUR_MS = 3_600_000;
 const COUNT = int(1, 1_000_000);
-const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
 
 export const dataService = {
   'node-url': setting<readonly string[]>(
@@ -86,7 +85,7 @@ export const dataService = {
     'Indexes for parts of texts. Without them such searches are slow and the crawl is faster.',
   ),
   'bind-address': setting(hostName, '127.0.0.1', 'Address the listener binds to.'),
-  port: setting(PORT, 6866, 'TCP port of the listener.'),
+  port: setting(port, 6866, 'TCP port of the listener.'),
   auth: setting<'none' | 'api-key' | 'proxy'>(
     choice('none', 'api-key', 'proxy'),
     'none',
@@ -115,7 +114,7 @@ export const dataService = {
   'rate-limit': setting(int(0, 1_000_000), 20, 'Requests a second of one client; 0: no limit.'),
   'rate-burst': setting(int(1, 1_000_000), 40, 'Requests of one client at once.'),
   'metrics-bind': setting(hostName, '127.0.0.1', 'Address of the metrics.'),
-  'metrics-port': optional(PORT, 'TCP port of the metrics; absent: they are not served.'),
+  'metrics-port': optional(port, 'TCP port of the metrics; absent: they are not served.'),
   tls: {
     cert: optional(path, 'PEM certificate chain; with it and the key the listener is HTTPS.'),
     key: optional(path, 'PEM private key of the certificate.'),

@@ -85,6 +85,8 @@ export function int(min: number, max: number, fix?: string): Kind<number> {
   };
 }
 
+export const port = int(0, 65535, 'choose a free port; 0 lets the system choose');
+
 /** An integer, or a word in its place. */
 export function intOr<const W extends string>(word: W, kind: Kind<number>): Kind<number | W> {
   return {

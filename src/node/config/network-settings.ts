@@ -1,12 +1,11 @@
 /**
  * Settings of peer connections, clock, block making and synchronisation (node.md#configuration).
  */
-import { bool, duration, durationFrom, int, type Kind, sizeFrom, Wrong } from './kinds.ts';
+import { bool, duration, durationFrom, int, type Kind, port, sizeFrom, Wrong } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import { choice, hostName, hostPort, list, path, textLike, timeServer } from './text-kinds.ts';
 
 const COUNT = int(1, 1_000_000);
-const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
 const time = duration();
 const BLOCK_BYTES = sizeFrom(1024);
 /** The journal of the pool ends at 2 GB, and has twice as much before it is rewritten. */
@@ -36,7 +35,7 @@ export const network = {
   ),
   listen: setting(bool, 'yes', 'No: other nodes cannot connect to this node; it only dials.'),
   'bind-address': setting(hostName, '0.0.0.0', 'Address the peer listener binds to.'),
-  port: setting(PORT, 6864, 'TCP port of the peer listener.'),
+  port: setting(port, 6864, 'TCP port of the peer listener.'),
   'declared-address': optional(hostPort, 'host:port under which peers can reach this node.'),
   nonce: derived<number>(
     int(0, Number.MAX_SAFE_INTEGER),

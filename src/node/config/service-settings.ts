@@ -4,7 +4,7 @@
  */
 import { PRIVATE_DATA_BYTES_MAX } from '../../base/ports/private-store.ts';
 import { namedKeys } from './key-kinds.ts';
-import { bool, duration, durationFrom, int, size, sizeFrom } from './kinds.ts';
+import { bool, duration, durationFrom, int, port, size, sizeFrom } from './kinds.ts';
 import { derived, optional, setting } from './setting.ts';
 import {
   address,
@@ -23,7 +23,6 @@ import {
 } from './text-kinds.ts';
 
 const COUNT = int(1, 1_000_000);
-const PORT = int(0, 65535, 'choose a free port; 0 lets the system choose');
 const time = duration();
 const IGNORED = { ignored: true } as const;
 const SECRET = { secret: true } as const;
@@ -37,7 +36,7 @@ export const restApi = {
     'Address the REST listener binds to; 0.0.0.0 for other machines, with tls.',
     { aliases: ['api.rest.bind-address'] },
   ),
-  port: setting(PORT, 6862, 'TCP port of the REST listener.', { aliases: ['api.rest.port'] }),
+  port: setting(port, 6862, 'TCP port of the REST listener.', { aliases: ['api.rest.port'] }),
   threads: setting(
     int(0, 64),
     0,
@@ -119,11 +118,11 @@ export const api = {
       '0.0.0.0',
       'Address the listener for contracts binds to, with grpc-listen = tcp.',
     ),
-    port: setting(PORT, 6865, 'Its TCP port.'),
+    port: setting(port, 6865, 'Its TCP port.'),
     events: {
       enable: setting(bool, 'no', 'Serve BlockchainEventsService to applications.'),
       'bind-address': setting(hostName, '127.0.0.1', 'Address its listener binds to; no keys.'),
-      port: setting(PORT, 6867, 'Its TCP port.'),
+      port: setting(port, 6867, 'Its TCP port.'),
       'max-connections': setting(int(1, 1000), 5, 'Subscriptions at a time.', {
         aliases: ['api.grpc.services.blockchain-events.max-connections'],
       }),
@@ -225,7 +224,7 @@ export const signer = {
     hostName,
     'The same over TLS: the host of the signer. The signer itself listens at this address.',
   ),
-  port: setting(PORT, 6870, 'Its TCP port.'),
+  port: setting(port, 6870, 'Its TCP port.'),
   tls: {
     cert: optional(path, 'PEM certificate that this side shows to the other.'),
     key: optional(path, 'PEM private key of that certificate.'),
@@ -359,5 +358,5 @@ export const dockerEngine = {
 export const metrics = {
   enable: setting(bool, 'no', 'Serve Prometheus metrics.'),
   'bind-address': setting(hostName, '127.0.0.1', 'Address the metrics listener binds to.'),
-  port: setting(PORT, 9464, 'TCP port of the metrics listener.'),
+  port: setting(port, 9464, 'TCP port of the metrics listener.'),
 };

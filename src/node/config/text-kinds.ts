@@ -5,6 +5,7 @@
 import { imagePattern, isRegistry } from '../../base/image-name.ts';
 import { ipBytes, ipRange } from '../../base/ip-range.ts';
 import { isObject } from '../../base/json/json.ts';
+import { addressText } from '../../network/messages/peer-address.ts';
 import type { Kind } from './kinds.ts';
 import { Wrong } from './kinds.ts';
 import { type Camel, camel } from './setting.ts';
@@ -186,12 +187,9 @@ export const listener: Kind<'off' | { readonly host: string; readonly port: numb
       ? { host, port }
       : new Wrong('off or host:port, for example "127.0.0.1:6863"', 'HOCON wants it in quotes');
   },
-  show: (value) => (value === 'off' ? value : placeText(value)),
+  show: (value) => (value === 'off' ? value : addressText(value)),
   schema: { type: 'string' },
 };
-
-const placeText = ({ host, port }: { readonly host: string; readonly port: number }): string =>
-  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
 const FORBIDDEN_IN_PATH = /[\\\u0400-\u052f]/u;
 
@@ -343,6 +341,3 @@ function allOf([first, ...more]: readonly Wrong[]): Wrong | undefined {
   const others = [...first.others, ...more.flatMap((one) => [one, ...one.others])];
   return new Wrong(first.expected, first.fix, first.at, others);
 }
-
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host.startsWith('127.');

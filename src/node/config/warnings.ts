@@ -2,9 +2,9 @@
 import { majorityOf } from '../../chain/apply/counted-miners.ts';
 import { ABOVE_FINAL_MAX } from '../../chain/finality/final-floor.ts';
 import { MIN_GENERATING_BALANCE } from '../../consensus/pos-formulas.ts';
+import { isLoopback } from '../../network/messages/peer-address.ts';
 import { feature } from '../../tx/rules/features.ts';
 import type { Config, GenesisConfig } from './settings.ts';
-import { isLoopback } from './text-kinds.ts';
 
 /** The shortest delay of a block (consensus/pos-formulas.ts) is half of it. */
 const POS_DELAY_MS_MIN = 10_000;
