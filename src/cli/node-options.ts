@@ -12,6 +12,22 @@ export interface NodeFlags extends TlsFlags {
   apiKey?: string;
 }
 
+/** Of commands that an account of the node signs. */
+export interface SignFlags extends NodeFlags {
+  sender: string;
+  passwordEnv?: string;
+  fee?: string;
+  wait?: string;
+}
+
+/** `awaited`: what the command waits for. */
+export const signOptions = (command: Command, awaited: string): Command =>
+  command
+    .requiredOption('--sender <address>', 'account of the node that signs')
+    .option('--password-env <variable>', 'variable that holds the password of the account')
+    .option('--fee <units>', 'fee; default: the minimum fee')
+    .option('--wait <seconds>', `seconds to wait for ${awaited}`);
+
 /** For nodes whose certificate the system does not trust, or that ask for one of the client. */
 export const tlsOptions = (command: Command): Command =>
   command

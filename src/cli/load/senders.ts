@@ -43,10 +43,15 @@ export interface Funding {
   readonly waitSeconds: number;
 }
 
+interface Lack {
+  readonly sender: Sender;
+  readonly lacks: bigint;
+}
+
 /** Gives every sender what it lacks, and waits until all have it. Throws CliError. */
 export async function fund(node: Client, funding: Funding, of: Cryptography): Promise<void> {
   const { payer, senders, amount, waitSeconds } = funding;
-  const poor: { readonly sender: Sender; readonly lacks: bigint }[] = [];
+  const poor: Lack[] = [];
   for (const sender of senders) {
     const owns = await balanceOf(node, sender, of);
     if (owns < amount) poor.push({ sender, lacks: amount - owns });
@@ -65,7 +70,7 @@ export async function fund(node: Client, funding: Funding, of: Cryptography): Pr
 
 async function massTransferTo(
   node: Client,
-  poor: readonly { readonly sender: Sender; readonly lacks: bigint }[],
+  poor: readonly Lack[],
   payer: Sender,
   of: Cryptography,
 ): Promise<Tx> {

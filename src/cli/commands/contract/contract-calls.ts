@@ -9,7 +9,7 @@ import { createContract } from '../../../tx/types/103-create-contract.ts';
 import { callContract } from '../../../tx/types/104-call-contract.ts';
 import { disableContract } from '../../../tx/types/106-disable-contract.ts';
 import { updateContract } from '../../../tx/types/107-update-contract.ts';
-import type { NodeFlags } from '../../node-options.ts';
+import type { NodeFlags, SignFlags } from '../../node-options.ts';
 import { answerOf, printAnswer, restNode } from '../../rest-calls.ts';
 import { convertAll, jsonDocuments, positive } from '../../terminal/documents.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
@@ -18,13 +18,6 @@ import { fromVariable } from '../keystore/account-passwords.ts';
 import { confirmed, WAIT_SECONDS_MAX } from '../tx/tx-send.ts';
 import { execution, known, type Outcome } from './contract-execution.ts';
 import type { ParamJson } from './contract-params.ts';
-
-export interface SignFlags extends NodeFlags {
-  sender: string;
-  passwordEnv?: string;
-  fee?: string;
-  wait?: string;
-}
 
 export interface DocumentFlags extends SignFlags {
   ndjson?: true;

@@ -1,14 +1,8 @@
 /** `platform-node contract …`: contracts in containers, from the first file to the last call. */
 import { type Command, Option } from 'commander';
-import { type NodeFlags, nodeOptions } from '../../node-options.ts';
+import { type NodeFlags, nodeOptions, type SignFlags, signOptions } from '../../node-options.ts';
 import type { BuildFlags } from './contract-build.ts';
-import type {
-  CallFlags,
-  CreateFlags,
-  ImageFlags,
-  SignFlags,
-  StateFlags,
-} from './contract-calls.ts';
+import type { CallFlags, CreateFlags, ImageFlags, StateFlags } from './contract-calls.ts';
 import { paramFrom } from './contract-params.ts';
 import { dockerHostOption } from './docker-host-option.ts';
 
@@ -125,10 +119,4 @@ const documents = (command: Command): Command =>
     .option('--ndjson', 'one document a line in, one line out for each')
     .option('--concurrency <n>', 'parallel transactions; answers keep the order', '1');
 
-/** The options of commands that an account of the node signs. */
-const signed = (command: Command): Command =>
-  command
-    .requiredOption('--sender <address>', 'account of the node that signs')
-    .option('--password-env <variable>', 'variable that holds the password of the account')
-    .option('--fee <units>', 'fee; default: the minimum fee')
-    .option('--wait <seconds>', 'seconds to wait for the execution');
+const signed = (command: Command): Command => signOptions(command, 'the execution');

@@ -10,19 +10,12 @@ import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';
 import { createPolicy } from '../../../tx/types/112-create-policy.ts';
 import { updatePolicy } from '../../../tx/types/113-update-policy.ts';
-import type { NodeFlags } from '../../node-options.ts';
+import type { NodeFlags, SignFlags } from '../../node-options.ts';
 import { answerOf, printAnswer } from '../../rest-calls.ts';
 import { positive } from '../../terminal/documents.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { fromVariable } from '../keystore/account-passwords.ts';
 import { confirmed, WAIT_SECONDS_MAX } from '../tx/tx-send.ts';
-
-interface SignFlags extends NodeFlags {
-  sender: string;
-  passwordEnv?: string;
-  fee?: string;
-  wait?: string;
-}
 
 export interface CreateFlags extends SignFlags {
   name: string;

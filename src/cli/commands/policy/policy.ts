@@ -1,6 +1,6 @@
 /** `platform-node policy …`: policies, and the confidential data of their members. */
 import { type Command, Option } from 'commander';
-import { type NodeFlags, nodeOptions, privacyOptions } from '../../node-options.ts';
+import { type NodeFlags, nodeOptions, privacyOptions, signOptions } from '../../node-options.ts';
 import type { ChangeFlags, CreateFlags, ReadFlags, SendFlags } from './policy-calls.ts';
 
 const KEY =
@@ -78,13 +78,8 @@ export function register(policy: Command): void {
   );
 }
 
-/** The options of commands that an account of the node signs. */
 const signed = (command: Command): Command =>
-  command
-    .requiredOption('--sender <address>', 'account of the node that signs')
-    .option('--password-env <variable>', 'variable that holds the password of the account')
-    .option('--fee <units>', 'fee; default: the minimum fee')
-    .option('--wait <seconds>', 'seconds to wait for the transaction to be in a block');
+  signOptions(command, 'the transaction to be in a block');
 
 const reading = (command: Command): Command =>
   command.option('--policy <policyId>', 'policy of the data; default: any policy with this hash');
