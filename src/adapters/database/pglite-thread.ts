@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { DatabaseError, databaseFailure } from '../../base/ports/database.ts';
+import { extension } from '../threads/module-extension.ts';
 import { threadFlags } from '../threads/thread-flags.ts';
 import type {
   FromPglite,
@@ -27,7 +28,6 @@ interface Pending {
   readonly reject: (cause: DatabaseError) => void;
 }
 
-const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const WORKER = new URL(`./pglite-worker${extension}`, import.meta.url);
 
 let loaded: Promise<PgliteProgram> | undefined;

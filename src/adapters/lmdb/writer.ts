@@ -13,6 +13,7 @@ import { type RowColumn, RowsAndColumns, rowCount } from '../../base/row-columns
 import { Mutex } from '../../concurrency/mutex.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { systemClock } from '../system.ts';
+import { extension } from '../threads/module-extension.ts';
 import { type Environment, type EnvironmentOptions, typed } from './environment.ts';
 import { BUFFER_BYTES, RowPacker } from './rows.ts';
 import { WritingThread } from './writing-thread.ts';
@@ -32,8 +33,6 @@ export class StoreWriteError extends Error {
   }
 }
 
-/** Works from sources and from the published build. */
-const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const WORKER = new URL(`./worker${extension}`, import.meta.url);
 
 /** The rows of a column that are packed in one piece. */

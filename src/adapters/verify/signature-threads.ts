@@ -2,10 +2,8 @@
 
 import type { Log } from '../../base/ports/log.ts';
 import type { CryptoFamily } from '../../crypto/family.ts';
+import { extension } from '../threads/module-extension.ts';
 import { VerifyPool } from './signature-pool.ts';
-
-/** Works from sources and from the published build. */
-const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 export interface VerifyThreadsOptions {
   /** Upper limit; threads start when there is work for them. Default: one for each processor. */

@@ -10,6 +10,7 @@ import { makeFolder } from '../../adapters/folders.ts';
 import { httpListener } from '../../adapters/http/listener.ts';
 import { SamePidError } from '../../adapters/lmdb/reader-slots.ts';
 import { diskSpace, systemRandom } from '../../adapters/system.ts';
+import { extension } from '../../adapters/threads/module-extension.ts';
 import { PatternThread } from '../../adapters/threads/pattern-thread.ts';
 import { putConnectionsFirst } from '../../adapters/threads/priorities.ts';
 import { createVerifyThreads } from '../../adapters/verify/signature-threads.ts';
@@ -38,9 +39,6 @@ import { openAccounts } from './open-accounts.ts';
 import { openContainers } from './open-containers.ts';
 import { eventListener } from './open-event-listener.ts';
 import { openPrivateStore } from './open-private-store.ts';
-
-/** Works from sources and from the published build. */
-const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 export interface OpenPorts extends Omit<NodePorts, 'requestStop' | 'audit'> {
   /** The URL of the metrics. */

@@ -3,13 +3,12 @@
 import { threadedHttp } from '../../adapters/http/connection-threads/threaded.ts';
 import { httpListener, nativeProblem } from '../../adapters/http/listener.ts';
 import { offloadHttp } from '../../adapters/http/offload/offload-http.ts';
+import { extension } from '../../adapters/threads/module-extension.ts';
 import { giveWay } from '../../adapters/threads/priorities.ts';
 import type { Http } from '../../base/ports/http.ts';
 import { BROADCAST } from '../../rest/broadcast-offload.ts';
 import { CliError } from '../terminal/exit.ts';
 
-/** Works from sources and from the published build. */
-const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const module = (name: string): URL => new URL(`./${name}${extension}`, import.meta.url);
 
 /**

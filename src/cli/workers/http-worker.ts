@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ConnectionThread } from '../../adapters/http/connection-threads/connection-thread.ts';
 import type { HttpThreadData } from '../../adapters/http/connection-threads/thread-messages.ts';
 import { OffloadThreads } from '../../adapters/http/offload/offload-threads.ts';
+import { extension } from '../../adapters/threads/module-extension.ts';
 import { keepToOwnProcessor } from '../../adapters/threads/processors.ts';
 import { createFamily } from '../../crypto/families.ts';
 import type { ForThreads } from '../../node/listen-rest.ts';
@@ -11,9 +12,6 @@ import { AccessKeys, type KeySettings } from '../../rest/access-keys.ts';
 import { BROADCAST } from '../../rest/broadcast-offload.ts';
 import { createGuards } from '../../rest/guards.ts';
 import { admission } from '../../rest-framework/server.ts';
-
-/** Works from sources and from the published build. */
-const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
 const data = workerData as HttpThreadData;
 const program = data.program as ForThreads;
