@@ -6,7 +6,8 @@
  */
 
 const encoder = new TextEncoder();
-const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Throws where the bytes are no UTF-8. */
+export const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Takes any Uint8Array as `this`; half again as fast as a detour through a Buffer's toString. */
 const latin1Slice = (

@@ -1,5 +1,6 @@
 /** Numbers, booleans, byte strings and texts (transactions.md, conventions). */
 
+import { strictDecoder } from '../base/bytes.ts';
 import { apiError, type Refusal } from '../base/errors.ts';
 import { I64_MAX, I64_MIN } from '../base/int.ts';
 import { integer } from '../base/json/json.ts';
@@ -240,13 +241,12 @@ function sizedBytes(
   };
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /** UTF-8 that survives a round trip; malformed bytes are refused. */
 export function utf8FromBytes(raw: Uint8Array): string {
   try {
-    return decoder.decode(raw);
+    return strictDecoder.decode(raw);
   } catch {
     throw new CodecError('bytes', 'malformed UTF-8');
   }

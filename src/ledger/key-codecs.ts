@@ -6,6 +6,7 @@
  * caller's bytes without a copy.
  */
 import { assert } from '../base/assert.ts';
+import { strictDecoder } from '../base/bytes.ts';
 import type { KeyCodec } from './table.ts';
 
 /** A key codec that can also be one part of a tuple. */
@@ -53,7 +54,6 @@ export const fixed = (width: number): KeyPart<Uint8Array> => {
 };
 
 const utf8 = new TextEncoder();
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** UTF-8 text of any length as the last part; its byte order is that of the code points. */
 export const textTail: KeyPart<string> = standalone({
@@ -62,7 +62,7 @@ export const textTail: KeyPart<string> = standalone({
   put: (target, at, key) => {
     utf8.encodeInto(key, at === 0 ? target : target.subarray(at));
   },
-  take: (bytes, at, end) => strictUtf8.decode(bytes.subarray(at, end)),
+  take: (bytes, at, end) => strictDecoder.decode(bytes.subarray(at, end)),
 });
 
 const integer = (

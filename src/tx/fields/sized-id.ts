@@ -36,6 +36,9 @@ export function sizedId(refuse: Refuse): Codec<Uint8Array> {
   }
 }
 
+/** A hash in Base58. */
+export const base58Hash = sizedId((reason) => apiError('InvalidHash', reason));
+
 /** Id of the transaction that made the contract; code 600. */
 export const contractId = sizedId((_, text) => apiError('ContractNotFound', shown(text)));
 

@@ -8,7 +8,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { equal } from '../../base/bytes.ts';
-import { apiError, Refusal, refused } from '../../base/errors.ts';
+import { Refusal, refused } from '../../base/errors.ts';
 import { type Codec, CodecError } from '../../codec/codec.ts';
 import { bytes32 } from '../../codec/primitives.ts';
 import { since } from '../../codec/struct.ts';
@@ -18,7 +18,7 @@ import { createDecoder } from '../decoder.ts';
 import { results } from '../fields/entries.ts';
 import { validationProofs } from '../fields/extensions.ts';
 import { senderPublicKey, timestamp } from '../fields/shared.ts';
-import { sizedId } from '../fields/sized-id.ts';
+import { base58Hash } from '../fields/sized-id.ts';
 import { txToJson } from '../json/described.ts';
 import { readRequest, readTransaction } from '../json/request.ts';
 import { provenOf } from '../proof-verdicts.ts';
@@ -55,8 +55,6 @@ const nested: Codec<Tx> = {
   schema: { $ref: '#/components/schemas/Transaction' },
 };
 
-const resultsHash = sizedId((reason) => apiError('InvalidHash', reason));
-
 export const executedContract = transaction({
   type: 105,
   name: 'ExecutedContractTransaction',
@@ -66,7 +64,7 @@ export const executedContract = transaction({
     senderPublicKey,
     tx: nested,
     results,
-    resultsHash: since(resultsHash),
+    resultsHash: since(base58Hash),
     validationProofs,
     timestamp,
   },

@@ -14,12 +14,10 @@ import { base58, hex } from '../../codec/text.ts';
 import { bindHash, boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';
 import { atomicBadge } from '../fields/extensions.ts';
 import { fee, feeAssetId, senderPublicKey, timestamp } from '../fields/shared.ts';
-import { policyId, sizedId } from '../fields/sized-id.ts';
+import { base58Hash, policyId } from '../fields/sized-id.ts';
 import { feature } from '../rules/features.ts';
 import { requirePolicy } from '../rules/policy-rules.ts';
 import { transaction } from '../transaction.ts';
-
-const base58Hash = sizedId((reason) => apiError('InvalidHash', reason));
 
 /**
  * SHA-256 of the data. Answers show it twice: `hash` in hexadecimal and `dataHash` in Base58.

@@ -31,7 +31,7 @@ export const MAGNITUDE_MAX = 7;
 const { const: constant, add, mul, and, shiftRight, shiftLeft, load32, store32 } = i64;
 const mask = constant(MASK);
 const sum = (terms: readonly Code[]): Code => terms.reduce((a, b) => add(a, b));
-const indices = Array.from({ length: LIMBS }, (_, i) => i);
+export const indices = Array.from({ length: LIMBS }, (_, i) => i);
 
 /** A multiple of p whose limbs are all larger than those of a subtrahend. */
 const bias = limbsOfBias();

@@ -5,14 +5,13 @@
  * Nothing branches or reads memory depending on the values.
  */
 import { type Assembler, type Code, get, i64, set } from '../../wasm/assembler.ts';
-import { LIMB_BITS, LIMBS, subtractIfNotBelow } from './field.ts';
+import { indices, LIMB_BITS, LIMBS, subtractIfNotBelow } from './field.ts';
 
 export const Q = 0xffffffff_ffffffff_ffffffff_ffffffff_6c611070_995ad100_45841b09_b761b893n;
 const MASK = 2n ** 29n - 1n;
 
 const { const: constant, add, mul, and, shiftRight, load32, store32 } = i64;
 const mask = constant(MASK);
-const indices = Array.from({ length: LIMBS }, (_, i) => i);
 const limbOfQ = (i: number): Code => constant((Q >> BigInt(LIMB_BITS * i)) & MASK);
 
 /** −q^(−1) modulo 2^29. */

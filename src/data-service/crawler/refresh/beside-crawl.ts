@@ -1,5 +1,7 @@
 /** Work beside the crawl: a node that fails there is asked again later, and the crawl goes on. */
 import type { Clock } from '../../../base/ports/clock.ts';
+import type { Database } from '../../../base/ports/database.ts';
+import type { Log } from '../../../base/ports/log.ts';
 import { NodeAway, type NodeReader, TooMuch } from '../node-reader.ts';
 
 /** What one pass of the crawler may use. */
@@ -9,6 +11,12 @@ export interface Pass {
   readonly nodes: number;
   /** Throws LockLost once another process may write. */
   readonly assertLocked: () => void;
+}
+
+export interface RefreshDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** True where more may be left. Rejects with the failure of the store or of the lock. */

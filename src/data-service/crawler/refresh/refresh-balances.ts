@@ -3,14 +3,12 @@
  * because fees, rewards and sponsorship change them too (data-service.md#balances).
  */
 
-import type { Clock } from '../../../base/ports/clock.ts';
 import type { Database, Queries } from '../../../base/ports/database.ts';
-import type { Log } from '../../../base/ports/log.ts';
 import type { Holdings } from '../holdings.ts';
 import { NodeAway, type NodeReader, TooMuch } from '../node-reader.ts';
 import { assertEnd, lockedEnd, readTip, type Tip } from '../store-end.ts';
 import { aheadOf, hasReached, settle, settleRead } from './balance-marks.ts';
-import { type BesideCrawl, besideCrawl, type Pass } from './beside-crawl.ts';
+import { type BesideCrawl, besideCrawl, type Pass, type RefreshDeps } from './beside-crawl.ts';
 
 const ADDRESSES_AT_ONCE = 200;
 const ATTEMPTS = 3;
@@ -19,14 +17,8 @@ const ATTEMPTS = 3;
 const REFUSED_AGAIN_MS = 600_000;
 const REFUSED_MAX = 1000;
 
-export interface BalanceDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** A function that refreshes some balances. */
-export function balanceRefresher({ db, clock, log }: BalanceDeps): BesideCrawl {
+export function balanceRefresher({ db, clock, log }: RefreshDeps): BesideCrawl {
   /** Addresses that nodes did not give, until they are forgotten. */
   const refused = new Map<string, { readonly times: number; readonly until: number }>();
   const refresh: BesideCrawl = async (pass) => {

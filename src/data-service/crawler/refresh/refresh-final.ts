@@ -3,22 +3,14 @@
  * where the node knows no final block, so stores of other networks stay as they are.
  */
 
-import type { Clock } from '../../../base/ports/clock.ts';
 import type { Database, Queries } from '../../../base/ports/database.ts';
-import type { Log } from '../../../base/ports/log.ts';
 import { readMeta, writeMeta } from '../../schema/migrate.ts';
 import { notifyOfChain } from '../../schema/notices.ts';
 import { FINAL_HEIGHT } from '../../schema/tables.ts';
 import { assertEnd, lockedEnd, readTip } from '../store-end.ts';
-import { type BesideCrawl, besideCrawl, type Pass } from './beside-crawl.ts';
+import { type BesideCrawl, besideCrawl, type Pass, type RefreshDeps } from './beside-crawl.ts';
 
-export interface FinalDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-export const finalRefresher = ({ db, clock, log }: FinalDeps): BesideCrawl =>
+export const finalRefresher = ({ db, clock, log }: RefreshDeps): BesideCrawl =>
   besideCrawl(
     async (pass) => {
       await refreshFinal(db, pass);

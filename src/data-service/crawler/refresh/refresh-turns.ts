@@ -3,14 +3,12 @@
  * (data-service.md#turns-of-miners). The height up to which they are there is in `meta`.
  */
 
-import type { Clock } from '../../../base/ports/clock.ts';
 import type { Database, Queries } from '../../../base/ports/database.ts';
-import type { Log } from '../../../base/ports/log.ts';
 import type { BanHistory } from '../../../consensus/ban-history.ts';
 import { readMeta, writeMeta } from '../../schema/migrate.ts';
 import { KEPT_MINERS, SKIPPED_ROUNDS } from '../../schema/tables.ts';
 import { assertEnd, lockedEnd, readTip } from '../store-end.ts';
-import { type BesideCrawl, besideCrawl, type Pass } from './beside-crawl.ts';
+import { type BesideCrawl, besideCrawl, type Pass, type RefreshDeps } from './beside-crawl.ts';
 import {
   MARKS,
   type MinedBlock,
@@ -25,14 +23,8 @@ const BLOCKS_AT_ONCE = 5000;
 const MARKS_READ = 10_000;
 const DONE = 'turns_height';
 
-export interface TurnDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** A function that derives the turns of some blocks. */
-export const turnRefresher = ({ db, clock, log }: TurnDeps): BesideCrawl =>
+export const turnRefresher = ({ db, clock, log }: RefreshDeps): BesideCrawl =>
   besideCrawl(
     (pass) => refreshTurns(db, pass),
     clock,

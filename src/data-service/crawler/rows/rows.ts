@@ -1,5 +1,6 @@
 /** The rows of blocks, ready for the store. */
 import { isObject, type JsonObject, stringify } from '../../../base/json/json.ts';
+import { print } from '../../../rest-framework/answer.ts';
 import { types } from '../../../tx/registry.ts';
 import type { ChainBlock } from '../chain-block.ts';
 import {
@@ -204,7 +205,7 @@ function addTransaction(
     assetOf(type, tx),
     amount,
     messageOf(type, tx),
-    printed(bodyOf(tx, signature)),
+    print(bodyOf(tx, signature)),
   ]);
   rows.typeCounts.set(type, (rows.typeCounts.get(type) ?? 0) + 1);
   if (!types.has(type)) rows.unknown++;
@@ -222,15 +223,6 @@ function clean(rows: Rows, given: JsonObject, isStorable: boolean): { tx: JsonOb
   const tx = storableJson(given) as JsonObject;
   if (stringify(tx) !== json) rows.changed.push(id);
   return { tx, id };
-}
-
-/** Without a function for every value this takes a fifth of the time; few bodies have a bigint. */
-function printed(body: JsonObject): string {
-  try {
-    return JSON.stringify(body);
-  } catch {
-    return stringify(body);
-  }
 }
 
 /** The signature, or else the proofs; the first is the column, further ones have their own rows. */
