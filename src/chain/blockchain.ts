@@ -38,10 +38,8 @@ export class Blockchain {
 
   constructor(options: BlockchainOptions, ports: BlockchainPorts) {
     const slice = new TimeSlice(ports.clock);
-    const head = new ChainHead(options.undoDepth, {
-      ...{ ...ports, slice },
-      duration: ports.metrics?.commit,
-    });
+    const duration = ports.metrics?.commit;
+    const head = new ChainHead(options.undoDepth, { ...ports, slice, duration });
     this.view = head.view;
     this.#options = options;
     this.#ports = ports;

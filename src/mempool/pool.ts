@@ -206,8 +206,16 @@ function connected(options: PoolOptions, ports: PoolPorts) {
   const cleanup = { clock, log, entries, candidates, trial, evictions, afterwards: size.trim };
   const stopCleanup = startCleanup(options, cleanup);
   return {
-    ...{ entries, candidates, trial, evictions, revalidator, admission },
-    ...{ otherProofs, readmission, size, recovery },
+    entries,
+    candidates,
+    trial,
+    evictions,
+    revalidator,
+    admission,
+    otherProofs,
+    readmission,
+    size,
+    recovery,
     async stop(): Promise<void> {
       readmission.stop();
       recovery.stop();

@@ -84,12 +84,11 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
     scripts: startScriptHistory(config, ports),
     isOutdated: (height) => lacksFeatures(ports.blockchain.view, height, ports.rules),
   });
+  const { handshakeCheck } = config.network;
+  const connect: PeersPort['connect'] = (address) => peering.connect(address);
   return {
     readings: { sessions, book, penalties, sync: service.sync },
-    peers: {
-      ...{ sessions, book, penalties, handshakeCheck: config.network.handshakeCheck },
-      connect: (address) => peering.connect(address),
-    },
+    peers: { sessions, book, penalties, handshakeCheck, connect },
     sessions: peering.sessions,
     connectedMiners: service.connectedMiners,
     isFarBehind: service.isFarBehind,

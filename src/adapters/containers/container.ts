@@ -103,8 +103,13 @@ export async function startContainer(
     const { connectionId, image, info, labels, capacity } = plan;
     session = await plan.use.open({ connectionId, image, network });
     const definition = {
-      ...{ image: info, labels, capacity, limits: options.limits, setup: session.setup },
-      ...{ network: isConnected ? plan.name : undefined, hasInit: engine.hasInit },
+      image: info,
+      labels,
+      capacity,
+      limits: options.limits,
+      setup: session.setup,
+      network: isConnected ? plan.name : undefined,
+      hasInit: engine.hasInit,
     };
     const id = await engine.create(plan.name, containerDefinition(definition), both);
     await engine.start(id, both);

@@ -59,11 +59,23 @@ export class Places {
     const known = this.#places.get(key);
     if (known !== undefined) return this.#share(known, creator);
     const place: Place = {
-      ...{ key, image, createVersion, creator: creator ?? '' },
+      key,
+      image,
+      createVersion,
+      creator: creator ?? '',
       slots: new Semaphore(this.#perContainerMax),
-      ...{ running: 0, usedAt: this.#now(), notBefore: 0, pauseMs: PAUSE_MS_MIN },
-      ...{ start: undefined, isLocal: false, container: undefined, readyAt: 0 },
-      ...{ isStarting: false, hasServed: false, failure: undefined, shortSince: undefined },
+      running: 0,
+      usedAt: this.#now(),
+      notBefore: 0,
+      pauseMs: PAUSE_MS_MIN,
+      start: undefined,
+      isLocal: false,
+      container: undefined,
+      readyAt: 0,
+      isStarting: false,
+      hasServed: false,
+      failure: undefined,
+      shortSince: undefined,
     };
     this.#places.set(key, place);
     return place;

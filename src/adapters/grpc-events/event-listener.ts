@@ -71,10 +71,9 @@ export async function listenForSubscribers(
     const watched = connections.get(connection)!;
     const answer = stream();
     const leave = shares.take(client);
-    const subscriber = subscriberOf(answer, client, {
-      ...{ messages, leaving: leaving.signal, clock, waiting },
-      slow: () => service.endedSlow(),
-    });
+    const slow = (): void => service.endedSlow();
+    const ports = { messages, leaving: leaving.signal, clock, waiting, slow };
+    const subscriber = subscriberOf(answer, client, ports);
     watched.subscriptions++;
     const ended = service.subscribe(request, subscriber).then(
       () => answer.end(),

@@ -87,7 +87,14 @@ export class BlockApplier {
     const generator = scheme.addressOf(header.generator);
     this.requireUnscripted(base, generator);
     const draft = openDraft({
-      ...{ base, parent, timestamp, generator, rules, consensus, uncommitted, slice },
+      base,
+      parent,
+      timestamp,
+      generator,
+      rules,
+      consensus,
+      uncommitted,
+      slice,
       ...(scriptTime === undefined ? {} : { scriptTime }),
     });
     requireKnownFeatures(draft.context.features, support);

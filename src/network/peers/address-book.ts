@@ -182,11 +182,19 @@ export class AddressBook {
     const rows = Array.from(
       this.knownPlaces.all(),
       ([text, { address, configured, owner, miner, claimed }]) => ({
-        ...{ text, address, configured, owner: claimed ?? owner, miner: claimed ?? miner },
+        text,
+        address,
+        configured,
+        owner: claimed ?? owner,
+        miner: claimed ?? miner,
       }),
     );
     const offered = Array.from(this.candidatePlaces.all(), ([text, address]) => ({
-      ...{ text, address, configured: false, owner: undefined, miner: undefined },
+      text,
+      address,
+      configured: false,
+      owner: undefined,
+      miner: undefined,
     }));
     return [...rows, ...offered].filter(({ address }) => !this.isOwn(address));
   }

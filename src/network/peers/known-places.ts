@@ -167,8 +167,16 @@ export class KnownPlaces {
 
   private add(address: PeerAddress, configured: boolean): Row {
     const row: Row = {
-      ...{ address, configured, lastSeen: 0, seenAt: 0, owner: undefined, miner: undefined },
-      ...{ claim: undefined, failedDials: 0, isUnconfirmed: false, isHidden: false },
+      address,
+      configured,
+      lastSeen: 0,
+      seenAt: 0,
+      owner: undefined,
+      miner: undefined,
+      claim: undefined,
+      failedDials: 0,
+      isUnconfirmed: false,
+      isHidden: false,
     };
     this.see(row);
     this.rows.set(addressText(address), row);

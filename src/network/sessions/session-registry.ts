@@ -60,7 +60,11 @@ interface Postponed {
 }
 
 const applicantOf = ({ owner, miner, hello }: Identity, at: PeerConnection): Applicant => ({
-  ...{ owner, miner, mode: hello.mode, remoteHost: at.remoteHost, outbound: at.outbound },
+  owner,
+  miner,
+  mode: hello.mode,
+  remoteHost: at.remoteHost,
+  outbound: at.outbound,
 });
 
 /** Name of a protocol on the wire. */

@@ -106,15 +106,13 @@ export class PeerFollower {
   }
 
   private async take(target: PeerTip, watch: StallWatch, left: AbortSignal): Promise<void> {
-    const { blockchain, peerTips } = this.ports;
+    const { blockchain, peerTips, log } = this.ports;
     const isOutdated = (): boolean => this.isOutdated();
     const isTie = target.score === blockchain.tip().score;
     const adopt = (blocks: readonly CheckedBlock[]) => this.adopt(blocks);
     const depthMax = (): number => this.ports.forkChoice.depthMax();
-    const branch = new Branch(target.session, {
-      ...{ adopt, depthMax, peerTips, watch, isOutdated },
-      log: this.ports.log,
-    });
+    const ports = { adopt, depthMax, peerTips, watch, isOutdated, log };
+    const branch = new Branch(target.session, ports);
     const portions = portionsOf(this.checkedBlocks(target, left));
     for await (const portion of withLead(portions, PORTIONS_AHEAD)) {
       await branch.extend(portion);

@@ -76,7 +76,9 @@ export function readManifest(bytes: Uint8Array, expected: string | undefined): M
   // The engine fetches equal layers once, but nothing of use repeats one.
   const sizes = layerList.map((layer) => partOf(layer).size);
   return {
-    ...{ kind: 'image', digest, config: config.digest },
+    kind: 'image',
+    digest,
+    config: config.digest,
     bytes: sizes.reduce((sum, size) => sum + size, config.size),
   };
 }

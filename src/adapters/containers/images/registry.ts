@@ -102,7 +102,10 @@ export class Registry {
     const both = AbortSignal.any([signal, limit.signal]);
     try {
       const answer = await this.#agent.request({
-        ...{ origin: url.origin, path: url.pathname + url.search, method: 'GET', signal: both },
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: 'GET',
+        signal: both,
         headers: { ...headers, 'accept-encoding': 'identity' },
       });
       const challenge = String(answer.headers['www-authenticate'] ?? '');
