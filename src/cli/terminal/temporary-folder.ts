@@ -1,4 +1,7 @@
-/** A folder for the time of one command. A signal that ends the command removes it too. */
+/**
+ * A folder for the time of one command. A signal that ends the command removes it too, and so does an
+ * exit at once: a reader that closes the pipe early ends `chain export - | head` in that way.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { onSignalEnd } from './signal-end.ts';
 
@@ -13,8 +16,10 @@ export function temporaryFolder(prefix: string): TemporaryFolder {
   const path = mkdtempSync(prefix);
   const removeFolder = (): void => rmSync(path, { recursive: true, force: true });
   const ending = onSignalEnd(removeFolder);
+  process.once('exit', removeFolder);
   const remove = (): void => {
     ending.forget();
+    process.removeListener('exit', removeFolder);
     removeFolder();
   };
   return { path, remove };

@@ -1,4 +1,4 @@
-// A command that a signal ends leaves no folder.
+// A command that a signal or an exit ends leaves no folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -31,3 +31,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     t.strictSame(readdirSync(dir), []);
   });
 }
+
+t.test('an exit at once removes it', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'temporary-'));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  const program = `
+    import { writeFileSync } from 'node:fs';
+    import { temporaryFolder } from ${JSON.stringify(MODULE)};
+    const { path } = temporaryFolder(${JSON.stringify(`${dir}/one-`)});
+    writeFileSync(path + '/file', '');
+    process.exit(3);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+  t.strictSame(await once(child, 'exit'), [3, null]);
+  t.strictSame(readdirSync(dir), []);
+});
