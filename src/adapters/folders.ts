@@ -3,8 +3,8 @@
  * synchronised, and the same holds for every folder above.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { leave, missingFolders } from './file-owner.ts';
+import { dirname } from 'node:path';
+import { leave, missingFolders, statIfAny } from './file-owner.ts';
 
 /**
  * Makes a folder and the missing folders above it. Root leaves them to the owner of the one that was
@@ -12,15 +12,24 @@ import { leave, missingFolders } from './file-owner.ts';
  */
 export function makeFolder(path: string, mode?: number): void {
   const missing = missingFolders(path);
-  const first = mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
-  if (first === undefined) return;
-  for (const made of missing) leave(made);
-  const last = resolve(first);
-  let made = resolve(path);
-  syncFolder(dirname(made));
-  while (made !== last) {
-    made = dirname(made);
-    syncFolder(dirname(made));
+  // A file in its place is refused.
+  if (missing.length === 0) mkdirSync(path, { recursive: true });
+  for (const folder of missing) {
+    makeOne(folder, mode);
+    leave(folder);
+  }
+  for (const made of missing.toReversed()) syncFolder(dirname(made));
+}
+
+/**
+ * Another process may have made it meanwhile. The recursive form of Node runs for ever, deaf to signals,
+ * below a folder that is there and takes no new one, such as /proc or a folder of an automounter.
+ */
+function makeOne(path: string, mode: number | undefined): void {
+  try {
+    mkdirSync(path, mode);
+  } catch (cause) {
+    if (statIfAny(path)?.isDirectory() !== true) throw cause;
   }
 }
 
