@@ -54,6 +54,8 @@ t.test('a node', async (t) => {
   await t.test('an account without funds, and wrong usage', async (t) => {
     const poor = join(folder, 'poor');
     writeFileSync(poor, 'a phrase without funds');
+    const missing = ['load', '--seed-file', join(folder, 'none'), '--count', '10'];
+    t.match(await run(missing, { env }), { code: 1, stderr: /^Cannot read '.*none': ENOENT/ });
     const unfunded = await run(['load', '--seed-file', poor, '--count', '10'], { env });
     t.equal(unfunded.code, 1);
     t.match(unfunded.stderr, /owns 0, and \d+ are needed/);

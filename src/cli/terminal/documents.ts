@@ -11,7 +11,7 @@ import { CodecError } from '../../codec/codec.ts';
 import { refusalOf } from '../../codec/refusal.ts';
 import { RefusedError } from '../../rest-framework/client.ts';
 import { CliError, EXIT } from './exit.ts';
-import { readAll, readLines } from './lines.ts';
+import { readAll, readLines, withoutMark } from './lines.ts';
 import { isForPerson, printJson } from './output.ts';
 import { refusalLine } from './refusal-line.ts';
 
@@ -26,9 +26,6 @@ export async function* jsonDocuments(
   }
   yield* documentsOf(await readAll(source));
 }
-
-/** Editors of some systems begin a file with it, and JSON does not allow it. */
-const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
 
 /** One value, the items of a list, or one value a line. */
 export function* documentsOf(given: string): Generator<() => unknown> {

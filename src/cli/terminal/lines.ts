@@ -7,6 +7,9 @@ import { CliError } from './exit.ts';
 
 const LINE_CHARACTERS_MAX = 64 * 1024 * 1024;
 
+/** Editors of some systems begin a file with it. It is no part of a phrase, a key or a document. */
+export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
+
 /** `-` is stdin. Blank lines are skipped. */
 export async function* readLines(source: string): AsyncGenerator<string> {
   const input = source === '-' ? process.stdin : createReadStream(source);
@@ -16,9 +19,16 @@ export async function* readLines(source: string): AsyncGenerator<string> {
   });
   const lines = createInterface({ input, crlfDelay: Infinity });
   input.once('error', () => lines.close());
-  for await (const line of lines) {
-    if (line.length > LINE_CHARACTERS_MAX) throw new CliError('A line of the input is too long');
-    if (line.trim() !== '') yield line;
+  let isFirst = true;
+  try {
+    for await (const given of lines) {
+      const line = isFirst ? withoutMark(given) : given;
+      isFirst = false;
+      if (line.length > LINE_CHARACTERS_MAX) throw new CliError('A line of the input is too long');
+      if (line.trim() !== '') yield line;
+    }
+  } catch (cause) {
+    if (failure === undefined) throw cause;
   }
   if (failure !== undefined) throw new CliError(`Cannot read '${source}': ${failure.message}`);
 }

@@ -15,6 +15,9 @@ t.test('one line that is not blank', async (t) => {
     t.equal(await phraseOf(`my phrase${end}`), 'my phrase', JSON.stringify(end));
   }
   t.equal(await phraseOf('\nmy phrase\n'), 'my phrase');
+  t.equal(await phraseOf('\uFEFFmy phrase\r\n'), 'my phrase', 'a byte order mark is no part of it');
+  const missing = join(file, 'x');
+  await t.rejects(seedPhrase(missing), { name: 'CliError', message: /^Cannot read '/ });
   t.equal(await phraseOf(' my  phrase \n'), ' my  phrase ', 'spaces are a part of it');
   for (const text of ['', '\n', ' \n\n']) await t.rejects(phraseOf(text), /is empty/);
   await t.rejects(phraseOf('one\ntwo\n'), {
@@ -34,4 +37,8 @@ t.test('keystore derive and tx sign take the same account', async (t) => {
   });
   t.equal(signed.code, 0, signed.stderr);
   t.match(jsonLines(signed.stdout), [{ sender: address, senderPublicKey: publicKey }]);
+  const marked = await run(['keystore', 'derive', '--chain-id', 'T'], {
+    input: `\uFEFF${phrase}`,
+  });
+  t.equal(marked.stdout, derived.stdout, 'with a byte order mark');
 });
