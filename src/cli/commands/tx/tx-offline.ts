@@ -14,8 +14,8 @@ import {
   jsonDocuments,
   parseJson,
 } from '../../terminal/documents.ts';
-import { EXIT } from '../../terminal/exit.ts';
-import { readAll, readLines } from '../../terminal/lines.ts';
+import { CliError, EXIT } from '../../terminal/exit.ts';
+import { readAll, readLines, withoutMark } from '../../terminal/lines.ts';
 
 interface Flags {
   chainId: string;
@@ -75,7 +75,9 @@ async function* textLines(source: string): AsyncGenerator<() => string> {
 /** JSON as for encode, or lines of bytes. */
 async function* mixedDocuments(source: string, ndjson: boolean): AsyncGenerator<() => unknown> {
   if (!ndjson) {
-    const text = await readAll(source);
+    const text = withoutMark(await readAll(source));
+    // Nothing is not valid: the command before this one in a pipe has failed.
+    if (text.trim() === '') throw new CliError('The input is empty');
     if (/^\s*[[{]/.test(text)) yield* documentsOf(text);
     else for (const line of text.split('\n')) if (line.trim() !== '') yield () => line.trim();
     return;

@@ -94,6 +94,15 @@ t.test('another network', async (t) => {
   t.match(jsonLines(stdout)[0], { message: /Data from other network/ });
 });
 
+t.test('nothing is not valid', async (t) => {
+  for (const input of ['', '\n', '\uFEFF\n']) {
+    const empty = await run(['tx', 'verify', '-c', 'T'], { input });
+    t.match(empty, { code: 1, stdout: '', stderr: 'The input is empty\n' }, JSON.stringify(input));
+  }
+  const stream = await run(['tx', 'verify', '-c', 'T', '--ndjson']);
+  t.match(stream, { code: 0, stdout: '' }, 'a stream may have no line');
+});
+
 t.test('integers stay exact', async (t) => {
   const transfer = accepted.find(({ json }) => json['type'] === 4 && json['version'] === 2)!;
   const withAmount = (literal: string) =>
