@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { JsonObject } from '../../../base/json/json.ts';
+import { didYouMean } from '../../../node/config/spelling.ts';
 import { type NodeFlags, nodeOptions } from '../../node-options.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import {
@@ -125,9 +126,20 @@ export function requestOf(type: SendType, words: readonly string[], flags: JsonO
   return { type: type.type, ...fields, version: Number(version) };
 }
 
+function hint(type: SendType, name: string): string {
+  const guess = didYouMean(name, type.fields.keys());
+  return guess === undefined
+    ? `it has ${[...type.fields.keys()].join(', ')}`
+    : `did you mean '${guess}'?`;
+}
+
 function wordValue(type: SendType, name: string, text: string): unknown {
   const schema = type.fields.get(name);
-  if (schema === undefined) return loose(text);
+  if (schema === undefined) {
+    // A node would leave it out without a word, and the transaction cannot be taken back.
+    if (name === 'version') return loose(text);
+    throw new CliError(`${type.key} has no field '${name}': ${hint(type, name)}`, EXIT.usage);
+  }
   try {
     return valueFrom(schema, text);
   } catch (cause) {

@@ -132,4 +132,11 @@ t.test('the version is the lowest that has the fields', async (t) => {
   t.equal(versionFor(sponsor, ['assetId', 'isEnabled']), 1);
   t.equal(versionFor(sponsor, ['minSponsoredAssetFee', 'isEnabled']), undefined);
   t.throws(() => requestOf(transfer, [], {}), /needs --sender, --amount, --recipient/);
+  const words = ['sender=3M', 'recipient=3N', 'amount=1'];
+  t.match(requestOf(transfer, [...words, 'version=2'], {}), { version: 2, amount: 1 });
+  t.throws(() => requestOf(transfer, [...words, 'atachment=x'], {}), {
+    message: "transfer has no field 'atachment': did you mean 'attachment'?",
+    code: 2,
+  });
+  t.throws(() => requestOf(transfer, [...words, 'x=1'], {}), /no field 'x': it has /);
 });
