@@ -1,7 +1,7 @@
 /** Values of the settings of API keys with names. */
 import type { NamedKey } from '../../rest/access-keys.ts';
 import { isoDate, timeOfIsoDate } from '../../rest-framework/iso-date.ts';
-import { type Kind, Wrong } from './kinds.ts';
+import { type Kind, textOf, Wrong } from './kinds.ts';
 import { keyHash, list, record, textLike } from './text-kinds.ts';
 
 const scope = textLike({
@@ -20,7 +20,7 @@ const keyName = textLike({
 const instant: Kind<number> = {
   name: 'date',
   parse: (raw) =>
-    timeOfIsoDate(String(raw)) ?? new Wrong('a date such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+    timeOfIsoDate(textOf(raw)) ?? new Wrong('a date such as 2027-01-31 or 2027-01-31T12:00:00Z'),
   show: isoDate,
   schema: { type: 'string' },
 };

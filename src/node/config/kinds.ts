@@ -53,13 +53,16 @@ export interface Kind<V> {
 
 export const QUOTE_IT = 'an unquoted integer above 2^53 loses digits: write it in quotes';
 
+/** The text of a value, and none of a list or an object: of `[1]` JavaScript would make `1`. */
+export const textOf = (raw: unknown): string => (typeof raw === 'object' ? '' : String(raw).trim());
+
 const YES = ['true', 'yes', 'on'];
 const NO = ['false', 'no', 'off'];
 
 export const bool: Kind<boolean> = {
   name: 'yes/no',
   parse(raw) {
-    const text = String(raw).trim().toLowerCase();
+    const text = textOf(raw).toLowerCase();
     if (YES.includes(text)) return true;
     return NO.includes(text) ? false : new Wrong('yes or no (or true, false, on, off)');
   },
@@ -160,7 +163,7 @@ export function duration(min = 0, max = Number.MAX_SAFE_INTEGER, range = ''): Ki
   return {
     name: `duration${range === '' ? '' : ` ${range}`}`,
     parse(raw) {
-      const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(raw).trim());
+      const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(textOf(raw));
       const value = match && durationOf(Number(match[1]), match[2]?.toLowerCase() || 'ms');
       if (!value) {
         return new Wrong('a duration such as "200ms", "17s", "1 minute", "2h" or "1d"');
@@ -206,7 +209,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
 export const sizeFrom = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> => ({
   name: 'size',
   parse(raw) {
-    const match = /^(\d+)\s*([a-z]*)$/i.exec(String(raw).trim());
+    const match = /^(\d+)\s*([a-z]*)$/i.exec(textOf(raw));
     const unit = match && SIZE_UNITS[(match[2] ?? '').toLowerCase()];
     const bytes = match && unit ? Number(match[1]) * unit : NaN;
     if (!Number.isSafeInteger(bytes)) {

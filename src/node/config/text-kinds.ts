@@ -7,7 +7,7 @@ import { ipBytes, ipRange } from '../../base/ip-range.ts';
 import { isObject } from '../../base/json/json.ts';
 import { addressText } from '../../network/messages/peer-address.ts';
 import type { Kind } from './kinds.ts';
-import { Wrong } from './kinds.ts';
+import { textOf, Wrong } from './kinds.ts';
 import { type Camel, camel } from './setting.ts';
 
 interface TextRule {
@@ -78,8 +78,8 @@ export const hostName = textLike({
 export const registry: Kind<string> = {
   name: 'host or host:port',
   parse: (raw) =>
-    isRegistry(String(raw).trim())
-      ? String(raw).trim()
+    isRegistry(textOf(raw))
+      ? textOf(raw)
       : new Wrong('the domain of a registry, without a scheme and a path', REGISTRY_FIX),
   show: (value) => value,
   schema: { type: 'string' },
@@ -90,9 +90,9 @@ const REGISTRY_FIX = 'for example: "registry.example.org:5000"';
 export const imageNames: Kind<string> = {
   name: 'image',
   parse: (raw) =>
-    imagePattern(String(raw).trim()) === undefined
+    imagePattern(textOf(raw)) === undefined
       ? new Wrong('the name of an image, in which * stands for characters of one part', IMAGE_FIX)
-      : String(raw).trim(),
+      : textOf(raw),
   show: (value) => value,
   schema: { type: 'string' },
 };
@@ -102,9 +102,9 @@ const IMAGE_FIX = 'for example: "registry.example.org/team/*"';
 export const addressRange: Kind<string> = {
   name: 'address or range',
   parse: (raw) =>
-    ipRange(String(raw).trim()) === undefined
+    ipRange(textOf(raw)) === undefined
       ? new Wrong('an IP address or a range of them, for example "10.0.0.7" or "10.0.0.0/8"')
-      : String(raw).trim(),
+      : textOf(raw),
   show: (value) => value,
   schema: { type: 'string' },
 };
@@ -146,10 +146,10 @@ const isOrigin = (text: string): boolean =>
 export const hostPort: Kind<string> = {
   name: 'host:port',
   parse(raw) {
-    const match = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/.exec(String(raw).trim());
+    const match = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/.exec(textOf(raw));
     const port = Number(match?.[2]);
     return port >= 1 && port <= 65535
-      ? String(raw).trim()
+      ? textOf(raw)
       : new Wrong('host:port, for example "node-1.example:6864"', 'HOCON wants it in quotes');
   },
   show: (value) => value,
@@ -160,7 +160,7 @@ export const hostPort: Kind<string> = {
 export const timeServer: Kind<string> = {
   name: 'host or host:port',
   parse(raw) {
-    const value = String(raw).trim();
+    const value = textOf(raw);
     const match = /^(?:\[([0-9a-fA-F:.]+)\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(value);
     const [, bracketed, port = '123'] = match ?? [];
     const isHost = match !== null && (bracketed === undefined || isAddress6(bracketed));
@@ -178,7 +178,7 @@ const isAddress6 = (value: string): boolean => ipBytes(value) !== undefined && v
 export const listener: Kind<'off' | { readonly host: string; readonly port: number }> = {
   name: 'off or host:port',
   parse(raw) {
-    const value = String(raw).trim();
+    const value = textOf(raw);
     if (value === 'off' || value === 'false') return 'off';
     const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(value);
     const host = match?.[1] ?? match?.[2];
@@ -218,7 +218,7 @@ export function choice<const W extends string>(...words: readonly W[]): Kind<W> 
   return {
     name: words.join(', '),
     parse(raw) {
-      const wanted = String(raw).trim().toLowerCase();
+      const wanted = textOf(raw).toLowerCase();
       const word = words.find((candidate) => candidate.toLowerCase() === wanted);
       return word ?? new Wrong(`one of ${words.join(', ')}`);
     },

@@ -10,7 +10,7 @@ import {
   size,
   Wrong,
 } from '../../../src/node/config/kinds.ts';
-import { hostPort, path } from '../../../src/node/config/text-kinds.ts';
+import { choice, hostPort, path, text } from '../../../src/node/config/text-kinds.ts';
 
 const context = { home: '/home/op', ticker: 'GOLD' };
 const parse = <V>(kind: Kind<V>, raw: unknown): V | undefined => {
@@ -38,6 +38,14 @@ t.test('durations', async (t) => {
   t.equal(parse(duration(), '1s')?.text, '1 second');
   t.equal(parse(duration(), '0s')?.text, '0 seconds');
   t.equal(parse(duration(100, 200, 'x'), '99ms'), undefined);
+});
+
+t.test('a list or an object is no single value', async (t) => {
+  for (const kind of [bool, duration(), size, int(0, 9), choice('5', 'yes'), hostPort, text]) {
+    for (const raw of [['5'], [5], ['yes'], ['a:5'], { a: 5 }, [['5s']]]) {
+      t.equal(parse(kind as Kind<unknown>, raw), undefined, `${kind.name} ${JSON.stringify(raw)}`);
+    }
+  }
 });
 
 t.test('sizes', async (t) => {
