@@ -78,10 +78,18 @@ export async function readConfigFile(path: string | undefined): Promise<ConfigFi
     fromStdin ??= readStdin();
     return fromStdin;
   }
-  const where = files.isDirectory(path) ? 'appeared to be a directory' : "doesn't exist";
   const text = files.isDirectory(path) ? undefined : readText(path);
-  if (text === undefined) throw new CliError(`Provided configuration file ${where}: ${path}`);
+  if (text === undefined) {
+    throw new CliError(`Provided configuration file ${whyUnread(path)}: ${path}`);
+  }
   return { file: path, text, ...(await parsed(path, parseWithMissing(path))) };
+}
+
+function whyUnread(path: string): string {
+  if (files.isDirectory(path)) return 'appeared to be a directory';
+  return files.exists(path)
+    ? 'cannot be read by this user; make it readable, or run as the user of the node'
+    : "doesn't exist";
 }
 
 /** Stdin can be read once, and a command may read its configuration twice. */

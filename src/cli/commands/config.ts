@@ -90,9 +90,9 @@ async function findingsOf(file: string, flags: Flags): Promise<Findings> {
   const { loadConfig, readConfigFile } = await import('../config-file.ts');
   const { ConfigError, problemText } = await import('../../node/config/problems.ts');
   const { unknownOfTools } = await import('../../node/config/read.ts');
-  const ofTools = unknownOfTools(await readConfigFile(file));
-  if (ofTools !== undefined) return { said: [], errors: [], warnings: ofTools, unknown: ofTools };
   try {
+    const ofTools = unknownOfTools(await readConfigFile(file));
+    if (ofTools !== undefined) return { said: [], errors: [], warnings: ofTools, unknown: ofTools };
     const { config, warnings, unknown } = await loadConfig(file, flags);
     const { genesisFindings } = await import('../genesis-block.ts');
     const { tlsProblem } = await import('../tls/tls-findings.ts');
@@ -107,6 +107,11 @@ async function findingsOf(file: string, flags: Flags): Promise<Findings> {
       unknown,
     };
   } catch (cause) {
+    // No file, or none that can be parsed.
+    if (cause instanceof CliError) {
+      const { message } = cause;
+      return { said: [message], errors: [message], warnings: [], unknown: [] };
+    }
     if (!(cause instanceof ConfigError)) throw cause;
     const { message, problems, warnings, unknown } = cause;
     return { said: [message], errors: problems.map(problemText), warnings, unknown };

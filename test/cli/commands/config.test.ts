@@ -1,6 +1,7 @@
 // config check|show|explain, api-key hash (scenario 110) and the texts of a failed start.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { childEnvironment } from '../../child-environment.ts';
@@ -152,6 +153,26 @@ t.test('a start that cannot begin', async (t) => {
     t.match(stderr, text);
     t.notMatch(stderr, /\n +at /, 'no stack trace');
   }
+  for (const name of ['none.conf', 'folder', 'broken.conf']) {
+    const check = await run(['config', 'check', join(dir, name)]);
+    t.equal(check.code, 1, name);
+    const [answer] = jsonLines(check.stdout);
+    t.match(answer, { ok: false, errors: [String] }, 'the check answers all the same');
+    t.equal(check.stderr, `${listIn(check.stdout, 'errors')[0]}\n`);
+  }
+});
+
+const notRoot = process.getuid?.() === 0 ? false : leftOut('root');
+
+t.test('a file of another user', { skip: notRoot }, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'config-'));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  chmodSync(dir, 0o755);
+  const file = join(dir, 'node.conf');
+  writeFileSync(file, LEAST, { mode: 0o600 });
+  const { code, stderr } = await run(['start', file], { uid: 65534 });
+  t.equal(code, 1);
+  t.match(stderr, /^Provided configuration file cannot be read by this user; make it readable/);
 });
 
 t.test('the hash of an API key', async (t) => {
