@@ -19,7 +19,10 @@ const EXIT_CODES: readonly [code: string, meaning: string][] = [
   ['70', 'An assertion of the node failed.'],
   ['75', 'Another process uses the data directory.'],
   ['77', 'The owner of the node is not registered; address and public key are printed.'],
-  ['130', 'A signal interrupted chain import; committed blocks stay.'],
+  [
+    '130',
+    'A signal interrupted chain import, and committed blocks stay; or Ctrl-C a question for a password.',
+  ],
 ];
 
 const VARIABLES: readonly [name: string, meaning: string][] = [

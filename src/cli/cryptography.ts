@@ -4,7 +4,7 @@ import { createChainScheme } from '../crypto/chain-scheme.ts';
 import { configuredFamily } from '../crypto/families.ts';
 import type { CryptoFamily } from '../crypto/family.ts';
 import type { Config } from '../node/config/settings.ts';
-import { CliError } from './terminal/exit.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
 
 export interface Cryptography {
   readonly family: CryptoFamily;
@@ -18,7 +18,7 @@ export function cryptographyOf(
   nativeToken?: string,
 ): Cryptography {
   if (!/^[\x21-\x7e]$/.test(chainId)) {
-    throw new CliError(`The chain id '${chainId}' must be one ASCII character`);
+    throw new CliError(`The chain id '${chainId}' must be one ASCII character`, EXIT.usage);
   }
   const family = configuredFamily(platformCrypto);
   return { family, scheme: createChainScheme(family, chainId.charCodeAt(0), nativeToken) };

@@ -178,7 +178,7 @@ Answers go to stdout as JSON, messages to stderr. A file argument of '-' is stdi
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by a contract, 4 contract not executed,
             38 unsupported feature activated, 61 password needed but no console,
             69 no usable time, 70 failed assertion, 75 data directory in use, 77 owner not registered,
-            130 chain import interrupted.
+            130 chain import, or a question for a password, interrupted.
 Environment: PLATFORM_NODE_OWNER_PASSWORD[_EMPTY], NODE_<SETTING>, LOG_LEVEL, NO_COLOR.`;
 
 /**

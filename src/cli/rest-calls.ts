@@ -7,7 +7,7 @@ import { undiciClient } from '../adapters/http/undici.ts';
 import { isObject } from '../base/json/json.ts';
 import { type Client, client, RefusedError } from '../rest-framework/client.ts';
 import type { NodeFlags } from './node-options.ts';
-import { CliError } from './terminal/exit.ts';
+import { CliError, EXIT } from './terminal/exit.ts';
 import { printJson } from './terminal/output.ts';
 import { refusalLine } from './terminal/refusal-line.ts';
 import { clientTls } from './tls/client-tls.ts';
@@ -20,7 +20,7 @@ export interface RestNode extends Client {
 export function restNode(flags: NodeFlags): RestNode {
   const { url, apiKey } = flags;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new CliError(`'${url}' is no URL of a node`);
+    throw new CliError(`'${url}' is no URL of a node`, EXIT.usage);
   }
   const http = undiciClient(clientTls(flags));
   const { call } = client(

@@ -109,7 +109,7 @@ t.test('a node', async (t) => {
       t.equal(lines(stderr).length, 1);
     }
     const wrong = await ask('node', 'status', '--url', 'ftp://x');
-    t.equal(wrong.code, 1);
+    t.equal(wrong.code, 2);
     t.match(wrong.stderr, /is no URL of a node/);
   });
 

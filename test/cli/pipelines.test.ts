@@ -117,4 +117,20 @@ t.test('on a console the second question for a password has the text of the firs
   t.match(text, '"publicKey"');
 });
 
+t.test('Ctrl-C at a question for a password', async (t) => {
+  const dir = temporaryFolder(t);
+  const file = join(dir, 'generator.conf');
+  const section = `chain-id = T, wallet = "${dir}/keystore.dat", wallet-password = "x"`;
+  writeFileSync(file, `accounts-generator { ${section} }`);
+  const command = `'${BINARY}' keystore generate '${file}'`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], { env: childEnvironment() });
+  t.teardown(() => child.kill('SIGKILL'));
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    // Without a moment for the console to become silent, the signal would come from there.
+    if (more.includes(PROMPT)) setTimeout(() => child.stdin.write('\x03'), 500);
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  t.equal(code, 130);
+});
+
 const PROMPT = 'Please enter password for 1 account (empty password means no password): ';

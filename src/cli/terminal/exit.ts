@@ -23,7 +23,7 @@ export const EXIT = {
   locked: 75,
   /** The owner of the node is not registered in the network yet. */
   notRegistered: 77,
-  /** A signal ended long work in an orderly way; completed parts stay. */
+  /** A signal ended long work in an orderly way, and completed parts stay; or Ctrl-C a question. */
   interrupted: 130,
 } as const;
 

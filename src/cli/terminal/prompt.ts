@@ -14,7 +14,7 @@ export async function askHidden(prompt: string): Promise<string | undefined> {
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   return new Promise((resolve, reject) => {
     lines.on('SIGINT', () => {
-      reject(new CliError('', EXIT.failure));
+      reject(new CliError('', EXIT.interrupted));
       lines.close();
     });
     lines.once('line', (line) => {

@@ -22,7 +22,10 @@ export interface PasswordSource {
   close(): void;
 }
 
-export function passwordSource(flags: PasswordFlags): PasswordSource {
+const NO_CONSOLE = 'use --password-env <variable> or --empty-passwords';
+
+/** `remedy`: what else the command takes, where there is no console. */
+export function passwordSource(flags: PasswordFlags, remedy = NO_CONSOLE): PasswordSource {
   const fixed = flags.emptyPasswords === true ? '' : fromVariable(flags.passwordEnv);
   if (fixed !== undefined) {
     return { choose: async () => fixed, ask: async () => fixed, close() {} };
@@ -31,10 +34,7 @@ export function passwordSource(flags: PasswordFlags): PasswordSource {
   const line = async (prompt: string): Promise<string> => {
     const typed = pipe === undefined ? await askHidden(prompt) : await pipe.next();
     if (typed !== undefined) return typed;
-    throw new CliError(
-      'No password and no console to ask for one: use --password-env <variable> or --empty-passwords',
-      EXIT.noConsole,
-    );
+    throw new CliError(`No password and no console to ask for one: ${remedy}`, EXIT.noConsole);
   };
   return {
     async choose(prompt) {
@@ -53,7 +53,7 @@ export function passwordSource(flags: PasswordFlags): PasswordSource {
 export function fromVariable(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   const value = process.env[name];
-  if (value === undefined) throw new CliError(`The variable ${name} is not set`);
+  if (value === undefined) throw new CliError(`The variable ${name} is not set`, EXIT.usage);
   return value;
 }
 

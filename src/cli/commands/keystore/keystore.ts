@@ -236,7 +236,7 @@ async function exportKeys(file: string, target: string, flags: ImportFlags): Pro
   if (!family.hasCompatibleKeyFiles) {
     throw new CliError(`There is no key file of other nodes for the ${family.title} cryptography`);
   }
-  const passwords = passwordSource(flags);
+  const passwords = passwordSource(flags, 'use --password-env <variable>');
   const keystore = await openWallet(place);
   try {
     const keys = [];

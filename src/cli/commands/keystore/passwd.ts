@@ -10,13 +10,16 @@ export interface PasswdFlags extends PasswordFlags {
   newPasswordEnv?: string;
 }
 
+const NO_CONSOLE =
+  'use --new-password-env <variable>, and --password-env <variable> for the present one of an account';
+
 export async function passwd(
   file: string,
   address: string | undefined,
   flags: PasswdFlags,
 ): Promise<void> {
   const place = await placeFromFile(file, flags.set);
-  const typed = passwordSource({});
+  const typed = passwordSource({}, NO_CONSOLE);
   const ask = async (name: string): Promise<string> =>
     fromVariable(flags.passwordEnv) ?? typed.ask(`Password of ${name}: `);
   const choose = async (of: string): Promise<string> =>

@@ -194,6 +194,8 @@ t.test('another password for the wallet, and for an account', async (t) => {
   const old = await run(['keystore', 'passwd', file, text], { input: 'pw\nx\nx\n' });
   t.match([old.code, old.stdout], [1, ''], 'the old password');
   t.match(old.stderr, /Wrong password/);
+  const asked = await run(['keystore', 'passwd', file]);
+  t.match(asked, { code: 61, stderr: /: use --new-password-env <variable>, and --password-env / });
   const stranger = await run(['keystore', 'passwd', file, ADDRESS], { input: 'x\nx\n' });
   t.match([stranger.code, stranger.stderr], [1, /is not in '/]);
 
