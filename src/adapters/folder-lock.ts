@@ -79,7 +79,9 @@ export async function lockFolder(
   };
 
   try {
-    await listen(server, join(sockets, starting + token));
+    await listen(server, join(sockets, starting + token)).catch((cause: NodeJS.ErrnoException) => {
+      throw NO_ACCESS.has(cause.code ?? '') ? notWritable(folder, cause) : cause;
+    });
     // One that root leaves behind would look to the user of the folder as if somebody listened.
     giveTo(statSync(folder), join(folder, starting + token));
     renameSync(join(folder, starting + token), join(folder, own));
@@ -97,6 +99,12 @@ export async function lockFolder(
   }
   return { release };
 }
+
+const NO_ACCESS: ReadonlySet<string> = new Set(['EACCES', 'EROFS']);
+
+/** The system names the socket, by a number that only this process knows. */
+const notWritable = (folder: string, { code }: NodeJS.ErrnoException): Error =>
+  Object.assign(new Error(`${code}: this user cannot write to the folder ${folder}`), { code });
 
 /** It may be gone since it was listed. */
 const madeAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

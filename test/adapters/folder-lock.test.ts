@@ -1,13 +1,15 @@
 // Locks of folders: for different purposes, with those who wait for one, and of processes that have died
 // on this machine or on another one.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { files } from '../../src/adapters/files.ts';
 import { lockFolder, StoreLockedError } from '../../src/adapters/folder-lock.ts';
+import { makeFolder } from '../../src/adapters/folders.ts';
 import { thisKernel } from '../../src/adapters/shared-folders/lock-origin.ts';
+import { leftOut } from '../left-out.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'folder-lock-'));
 t.teardown(() => rmSync(root, { recursive: true }));
@@ -22,6 +24,24 @@ t.test('purposes do not see each other', async (t) => {
   other.release();
   (await lockFolder(folder)).release();
   t.strictSame(readdirSync(folder), []);
+});
+
+const notRoot = process.getuid?.() === 0 ? false : leftOut('root');
+
+t.test('a folder of another user is named', { skip: notRoot }, async (t) => {
+  const folder = join(root, 'foreign');
+  chmodSync(root, 0o755);
+  makeFolder(folder, 0o755);
+  const program = `
+    import { lockFolder } from ${JSON.stringify(MODULE)};
+    await lockFolder(${JSON.stringify(folder)}).catch(({ code, message }) => console.log(code, message));
+  `;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    uid: 65534,
+    gid: 65534,
+    encoding: 'utf8',
+  });
+  t.equal(stdout, `EACCES EACCES: this user cannot write to the folder ${folder}\n`);
 });
 
 for (const kind of ['file', 'directory'] as const) {
