@@ -127,6 +127,9 @@ export async function withChain<T>(
   }
 }
 
+const noBlock = (height: number, tip: number): CliError =>
+  new CliError(`there is no block ${height}: the last one is ${tip}`);
+
 interface ExportFlags extends Flags {
   readonly from: number;
   readonly fileVersion: '1' | '2';
@@ -143,7 +146,7 @@ async function exportChain(path: string, file: string, flags: ExportFlags) {
     const { view } = blockchain;
     const genesisId = headerRowAt(view, 1)?.header.signature ?? new Uint8Array(0);
     const tip = blockchain.tip().height;
-    if (from > tip) throw new CliError(`there is no block ${from}: the last one is ${tip}`);
+    if (from > tip) throw noBlock(from, tip);
     const progress = progressLine(tip);
     function* blocks() {
       for (let height = from; height <= tip; height++) {
@@ -341,7 +344,9 @@ async function stateHash(path: string, asked: number | undefined, flags: Flags) 
   const { encodeHex } = await import('../../../base/hex.ts');
   const { printJson } = await import('../../terminal/output.ts');
   await withChain(path, flags, async (blockchain) => {
-    const height = asked ?? blockchain.tip().height;
+    const tip = blockchain.tip().height;
+    const height = asked ?? tip;
+    if (height > tip) throw noBlock(height, tip);
     const hash = blockchain.stateHash(height);
     printJson({ height, stateHash: hash === undefined ? null : encodeHex(hash) });
   });

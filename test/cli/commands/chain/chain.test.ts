@@ -51,6 +51,8 @@ t.test('a chain as a file', async (t) => {
   const file = join(node.dir, 'chain.bin');
   const fresh = (name: string) => ['--set', `data-directory=${join(node.dir, name)}`];
   const { height, stateHash } = await json('hash', config);
+  const above = await run(['chain', 'hash', config, '99999']);
+  t.match(above, { code: 1, stdout: '', stderr: /^there is no block 99999: the last one is / });
   t.match(await json('export', config, file), { from: 2, to: height });
 
   await t.test('which heights a file has', async (t) => {
