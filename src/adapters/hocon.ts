@@ -93,13 +93,15 @@ export async function hoconIncludes(path: string): Promise<readonly string[]> {
 
 /**
  * Parses a file; includes are relative to it. `missing`: the absolute paths of includes that HOCON
- * ignores, since no file is there. Throws Error with the parser's reason.
+ * ignores, since no file is there; `included`: the others. Throws Error with the parser's reason.
  */
-export async function parseWithMissing(
-  path: string,
-): Promise<{ readonly tree: unknown; readonly missing: readonly string[] }> {
+export async function parseWithIncludes(path: string): Promise<{
+  readonly tree: unknown;
+  readonly included: readonly string[];
+  readonly missing: readonly string[];
+}> {
   const { tree, includes } = await parseNoting(path);
-  return { tree, missing: missingIn(new Set(includes)) };
+  return { tree, included: includes.filter(existsSync), missing: missingIn(new Set(includes)) };
 }
 
 async function parseNoting(

@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { homedir } from 'node:os';
 import { files } from '../adapters/files.ts';
-import { parseHoconText, parseWithMissing } from '../adapters/hocon.ts';
+import { parseHoconText, parseWithIncludes } from '../adapters/hocon.ts';
 import {
   type ConfigResult,
   type DataConfig,
@@ -67,6 +67,8 @@ export interface ConfigFile {
   readonly file: string;
   readonly text: string;
   readonly tree: unknown;
+  /** The files that it includes, by their absolute paths. */
+  readonly included?: readonly { readonly file: string; readonly text: string }[];
   /** The includes that HOCON ignores, since no file is there. */
   readonly missing: readonly string[];
 }
@@ -82,7 +84,9 @@ export async function readConfigFile(path: string | undefined): Promise<ConfigFi
   if (text === undefined) {
     throw new CliError(`Provided configuration file ${whyUnread(path)}: ${path}`);
   }
-  return { file: path, text, ...(await parsed(path, parseWithMissing(path))) };
+  const { tree, included, missing } = await parsed(path, parseWithIncludes(path));
+  const texts = included.map((file) => ({ file, text: readText(file) ?? '' }));
+  return { file: path, text, tree, included: texts, missing };
 }
 
 function whyUnread(path: string): string {

@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { hoconIncludes, parseHoconText, parseWithMissing } from '../../src/adapters/hocon.ts';
+import { hoconIncludes, parseHoconText, parseWithIncludes } from '../../src/adapters/hocon.ts';
 
-const parseHoconFile = async (path: string) => (await parseWithMissing(path)).tree;
+const parseHoconFile = async (path: string) => (await parseWithIncludes(path)).tree;
 
 /** HOCON's substitution. */
 const use = (name: string): string => `$\{${name}}`;
@@ -35,14 +35,14 @@ t.test('includes that are ignored, since no file is there', async (t) => {
   const file = join(folder, 'node.conf');
   const text = ['"there"', '"more.conf"', '"none"', 'file("other.properties")'];
   writeFileSync(file, text.map((one) => `include ${one}\n`).join(''));
-  const { tree, missing } = await parseWithMissing(file);
+  const { tree, missing } = await parseWithIncludes(file);
   t.same(tree, { a: 1, b: 2 });
   t.strictSame(
     [...missing].sort(),
     ['deep.conf', 'none', 'other.properties'].map((name) => join(folder, name)),
   );
   writeFileSync(file, 'include required(file("none.conf"))');
-  await t.rejects(parseWithMissing(file), /Unable to include/);
+  await t.rejects(parseWithIncludes(file), /Unable to include/);
 });
 
 t.test('nothing in a file is executed or fetched', async (t) => {

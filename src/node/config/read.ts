@@ -35,6 +35,8 @@ export interface ConfigInput {
   readonly text: string;
   /** The result of the HOCON parser, with includes and substitutions resolved. */
   readonly tree: unknown;
+  /** The files that it includes, for lines. */
+  readonly included?: readonly { readonly file: string; readonly text: string }[];
   /** Includes of the file that are not there, which HOCON ignores. */
   readonly missing?: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -168,19 +170,32 @@ const missingIncludes = ({ file, missing = [] }: Pick<ConfigInput, 'file' | 'mis
  * undefined for any other file.
  */
 export function unknownOfTools(
-  input: Pick<ConfigInput, 'file' | 'text' | 'tree' | 'missing'>,
+  input: Pick<ConfigInput, 'file' | 'text' | 'tree' | 'included' | 'missing'>,
 ): readonly string[] | undefined {
   if (!isObject(input.tree) || !hasOnlyTools(input.tree)) return undefined;
   const { unknown } = collectFile(input.tree, locatorOf(input, mapText(input.text)));
   return [...missingIncludes(input), ...unknown];
 }
 
-const locatorOf =
-  ({ file, text }: Pick<ConfigInput, 'file' | 'text'>, map: TextMap): Locate =>
-  (path) => {
+/** A key that is in no file, or below an include inside of a section, is looked for in the first file. */
+function locatorOf(
+  { file, text, included = [] }: Pick<ConfigInput, 'file' | 'text' | 'included'>,
+  map: TextMap,
+): Locate {
+  const others = included.map((one) => ({ ...one, starts: startsOf(mapText(one.text)) }));
+  return (path) => {
     const entry = findEntry(map, path);
-    return entry === undefined ? file : `${file}:${lineAt(text, entry.keyStart)}`;
+    if (entry !== undefined) return `${file}:${lineAt(text, entry.keyStart)}`;
+    for (const { starts, ...other } of others) {
+      const start = starts.get(path);
+      if (start !== undefined) return `${other.file}:${lineAt(other.text, start)}`;
+    }
+    return file;
   };
+}
+
+const startsOf = ({ entries }: TextMap): ReadonlyMap<string, number> =>
+  new Map(entries.map(({ path, keyStart }) => [path.join('.'), keyStart]));
 
 // Contains no values, since some are secret.
 const originsOf = (raw: ReadonlyMap<string, Raw>): ReadonlyMap<string, Origin> =>

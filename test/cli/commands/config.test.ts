@@ -113,6 +113,19 @@ t.test('check --strict takes unknown keys for errors', async (t) => {
   t.match(generated.stderr, "unknown setting 'accounts-generator.walet'");
 });
 
+t.test('a wrong value of an included file is said to be there', async (t) => {
+  const dir = t.testdir({
+    'more.conf': '# more\nnode {\n  network.port = x\n  network.prot = 1\n  miner.enable = 7\n}\n',
+    'node.conf': `include "more.conf"\nnode {\n  miner.enable = 8\n ${LEAST} }\n`,
+  });
+  const { stdout } = await run(['config', 'check', join(dir, 'node.conf')]);
+  const more = join(dir, 'more.conf');
+  t.match(listIn(stdout, 'errors')[0], `${more}:3: network.port = "x": expected an integer`);
+  t.match(listIn(stdout, 'errors')[1], `${join(dir, 'node.conf')}:3: miner.enable = 8: `);
+  const unknown = `${more}:4: unknown setting 'network.prot', did you mean 'network.port'?`;
+  t.ok(listIn(stdout, 'warnings').includes(unknown));
+});
+
 const noTerminal =
   spawnSync('script', ['--version']).error === undefined ? false : leftOut('script');
 
