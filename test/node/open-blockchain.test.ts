@@ -1,7 +1,7 @@
 // What scripts call is made before the first of them runs, so that a want of memory is no verdict of one node.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { parseWithMissing } from '../../src/adapters/hocon.ts';
+import { parseWithIncludes } from '../../src/adapters/hocon.ts';
 import { stderrLog } from '../../src/adapters/log.ts';
 import { systemClock } from '../../src/adapters/system.ts';
 import { cryptographyOfConfig } from '../../src/cli/cryptography.ts';
@@ -16,7 +16,7 @@ const file = new URL('../chain/fixture/gost.conf', import.meta.url).pathname;
 // The usual harness has accounts of the other family, which hashes with Keccak.
 t.test('Keccak in a network of the national family', async (t) => {
   const text = readFileSync(file, 'utf8');
-  const { tree } = await parseWithMissing(file);
+  const { tree } = await parseWithIncludes(file);
   const input = { file, text, tree, env: {}, sets: [] };
   const { config } = readConfig({ ...input, home: '/', nonce: 0, readSecret: () => undefined });
   const verifier = { verifyOne: async () => true, verify: async () => [], close: async () => {} };
