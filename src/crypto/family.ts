@@ -7,6 +7,7 @@
  */
 import type { CryptoCharges } from '../base/charge.ts';
 import type { Random } from '../base/ports/random.ts';
+import type { SignatureCheck } from '../base/ports/verifier.ts';
 import type { SIGNATURE_BYTES } from '../base/sizes.ts';
 
 export interface KeyPair {
@@ -55,8 +56,8 @@ export interface CryptoFamily {
   sign(privateKey: Uint8Array, message: Uint8Array, random: Random): Uint8Array;
   /** The verdict of the network. False for malformed input, never an error. */
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
-  /** Prepares `verify` for these keys; preparing them together is much cheaper than one by one. */
-  prepare(publicKeys: readonly Uint8Array[]): void;
+  /** The verdicts of `verify`, in the order of the checks, in less time than one by one. */
+  verifyAll(checks: readonly SignatureCheck[]): boolean[];
 
   /** The shared secret of two accounts, the same from both sides. Throws CryptoError. */
   agree(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;

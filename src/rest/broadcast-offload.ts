@@ -32,7 +32,7 @@ export const signedBody: Body<JsonObject> = jsonObject({
 /** The part that needs no state. */
 export function prepareBroadcast(
   scheme: ChainScheme,
-  family: Pick<CryptoFamily, 'prepare' | 'verify' | 'publicKeySize' | 'signatureSize'>,
+  family: Pick<CryptoFamily, 'verify' | 'publicKeySize' | 'signatureSize'>,
 ): OffloadWork {
   return (body) => {
     try {
@@ -53,7 +53,6 @@ export function prepareBroadcast(
   function isGood({ publicKey, message, signature }: SignatureCheck): boolean {
     if (publicKey.length !== family.publicKeySize) return false;
     if (signature.length !== family.signatureSize) return false;
-    family.prepare([publicKey]);
     return family.verify(publicKey, message, signature);
   }
 }

@@ -1,12 +1,14 @@
-// libsodium and the reference give the same verdict on all inputs on which implementations of
-// Ed25519 are known to disagree.
+// libsodium, the check by tables and the reference give the same verdict on all inputs on which
+// implementations of Ed25519 are known to disagree.
 import { ed25519 } from '@noble/curves/ed25519.js';
 import sodium from 'sodium-native';
 import t from 'tap';
-import { concat } from '../../src/base/bytes.ts';
+import { concat, equal } from '../../src/base/bytes.ts';
 import { createCurve25519 } from '../../src/crypto/curve25519/curve25519-family.ts';
 import { edwardsOf, fromInteger, toInteger } from '../../src/crypto/curve25519/field.ts';
 import { sha512 } from '../../src/crypto/curve25519/hashes.ts';
+import { isWeakPublicKey } from '../../src/crypto/curve25519/keys.ts';
+import { TableChecks } from '../../src/crypto/curve25519/table-checks.ts';
 import * as reference from './curve25519-reference.ts';
 import { seededRandom } from './random.ts';
 
@@ -17,6 +19,8 @@ const L = Point.Fn.ORDER;
 const family = createCurve25519();
 const random = seededRandom('differential');
 const torsion = pointsOfSmallOrder();
+const tableChecks = new TableChecks(4);
+const byTable = { true: 0, false: 0 };
 
 const signers = Array.from({ length: 6 }, () => family.generateKeyPair(random));
 const signed = signers.map(({ privateKey, publicKey }, i) => {
@@ -192,8 +196,14 @@ t.test('batches of keys convert like single ones', async (t) => {
     new Uint8Array(31),
   ];
   const prepared = createCurve25519();
-  prepared.prepare(publicKeys);
-  prepared.prepare([...publicKeys, ...publicKeys]);
+  const { message, signature } = signed[0]!;
+  const checks = [...publicKeys, ...publicKeys].map((publicKey) => ({
+    publicKey,
+    message,
+    signature,
+  }));
+  const verdicts = checks.map(({ publicKey }) => one.verify(publicKey, message, signature));
+  t.same(prepared.verifyAll(checks), verdicts);
   for (const { publicKey, message, signature } of signed) {
     t.ok(prepared.verify(publicKey, message, signature));
     t.ok(one.verify(publicKey, message, signature));
@@ -224,10 +234,16 @@ t.test('mutations of every kind at once', { timeout: 30_000 + 30 * cases }, asyn
   t.ok(tally.accepted > cases / 8 && tally.refused > cases / 8, JSON.stringify(tally));
 });
 
-/** The verdict of both, which must be one. */
+/** The verdict of all, which must be one. */
 function verdict(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const [ours, other] = [family, reference].map((it) => it.verify(publicKey, message, signature));
   if (ours !== other) t.fail(`verdicts differ: libsodium ${ours}, reference ${other}`);
+  const last = signature[63] ?? 0;
+  if (publicKey.length === 32 && signature.length === 64 && (last & 0x60) === 0) {
+    const raw = concat(signature.subarray(0, 63), Uint8Array.of(last & 0x7f));
+    const key = withSign(edwardsOf([publicKey])[0]!, last & 0x80);
+    if (!isWeakPublicKey(publicKey)) sameByTable(key, message, raw, ours!);
+  }
   return ours!;
 }
 
@@ -236,8 +252,33 @@ function edwardsVerdict(key: Uint8Array, message: Uint8Array, signature: Uint8Ar
   const ours = sodium.crypto_sign_verify_detached(signature, message, key);
   const other = reference.verifyEdwards(key, message, signature);
   if (ours !== other) t.fail(`verdicts differ: libsodium ${ours}, reference ${other}`);
+  sameByTable(key, message, signature, ours);
   return ours;
 }
+
+/** Keys get a table that libsodium takes: canonical ones of a point that is not of small order. */
+function sameByTable(
+  key: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+  expected: boolean,
+): void {
+  const y = withSign(key, 0);
+  const isSmall = torsion.some((point) => equal(withSign(point.toBytes(), 0), y));
+  if (toInteger(y) >= P || isSmall) return;
+  if (tableChecks.tables.find(y) === undefined) tableChecks.tables.add(y, y);
+  const table = tableChecks.tables.find(y);
+  if (table === undefined) return; // No point has this y.
+  byTable[String(expected) as 'true' | 'false'] += 1;
+  const verdicts = tableChecks.add(table, key, message, signature)
+    ? tableChecks.verdicts()
+    : [false];
+  if (verdicts[0] !== expected) t.fail(`verdicts differ: libsodium ${expected}, table ${verdicts}`);
+}
+
+t.test('tables took part', async (t) => {
+  t.ok(byTable.true > 20 && byTable.false > 500, JSON.stringify(byTable));
+});
 
 function schnorr(R: Uint8Array, A: Point, scalar: bigint, nonce: bigint, message: Uint8Array) {
   const h = challenge(R, A, message);

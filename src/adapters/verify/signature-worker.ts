@@ -12,9 +12,6 @@ giveWay('background');
 parentPort?.on('message', (buffer: ArrayBuffer) => {
   const items = readBatch(buffer, data);
   const verdicts = verdictsOf(buffer);
-  family.prepare(items.map((item) => item.publicKey));
-  for (const [i, { publicKey, message, signature }] of items.entries()) {
-    verdicts[i] = family.verify(publicKey, message, signature) ? 1 : 0;
-  }
+  for (const [i, verdict] of family.verifyAll(items).entries()) verdicts[i] = verdict ? 1 : 0;
   parentPort?.postMessage(buffer, [buffer]);
 });

@@ -1,7 +1,6 @@
 /** The international family (`platform-crypto: yes`, accounts.md), on libsodium. */
 import type { CryptoCharges } from '../../base/charge.ts';
 import type { CryptoFamily } from '../family.ts';
-import { EdwardsKeys } from './edwards-keys.ts';
 import { fastHash, secureHash } from './hashes.ts';
 import {
   accountSeed,
@@ -14,7 +13,8 @@ import {
   publicKeyOf,
 } from './keys.ts';
 import { open, openPiece, seal, sealPiece } from './sealing.ts';
-import { prepare, SIGNATURE_SIZE, sign, verify } from './signatures.ts';
+import { SIGNATURE_SIZE, sign } from './signatures.ts';
+import { SignatureVerification } from './verification.ts';
 
 const CONTENT_KEY_SIZE = 16;
 const CACHED_KEYS = 8_192;
@@ -25,12 +25,15 @@ const CHARGES: CryptoCharges = {
 };
 
 export interface Curve25519Options {
-  /** The number of converted public keys that `verify` caches, 68 bytes each. */
+  /**
+   * The number of converted public keys that checks keep, 69 bytes each. An eighth of them, 800 at
+   * most, has tables of 10 KiB.
+   */
   readonly cachedKeys?: number;
 }
 
 export function createCurve25519(options: Curve25519Options = {}): CryptoFamily {
-  const known = new EdwardsKeys(options.cachedKeys ?? CACHED_KEYS);
+  const verification = new SignatureVerification(options.cachedKeys ?? CACHED_KEYS);
   return {
     name: 'curve25519',
     title: 'international',
@@ -51,8 +54,8 @@ export function createCurve25519(options: Curve25519Options = {}): CryptoFamily 
     publicKeyOf,
     isWeakPublicKey,
     sign,
-    verify: (publicKey, message, signature) => verify(known, publicKey, message, signature),
-    prepare: (publicKeys) => prepare(known, publicKeys),
+    verify: (publicKey, message, signature) => verification.verify(publicKey, message, signature),
+    verifyAll: (checks) => verification.verifyAll(checks),
     agree,
     seal,
     open,

@@ -15,15 +15,17 @@ export class EdwardsKeys {
   private readonly values: Uint8Array;
   /** The time of each entry's last use; 0 marks an empty entry. */
   private readonly usedAt: Uint32Array;
+  private readonly counts: Uint8Array;
   private now = 0;
 
-  /** `entries` is rounded up to a power of two, at least 8; each takes 68 bytes. */
+  /** `entries` is rounded up to a power of two, at least 8; each takes 69 bytes. */
   constructor(entries: number) {
     const sets = 2 ** Math.max(0, Math.ceil(Math.log2(entries / WAYS)));
     this.setMask = sets - 1;
     this.keys = new Uint8Array(sets * WAYS * KEY_SIZE);
     this.values = new Uint8Array(sets * WAYS * KEY_SIZE);
     this.usedAt = new Uint32Array(sets * WAYS);
+    this.counts = new Uint8Array(sets * WAYS);
   }
 
   has(key: Uint8Array): boolean {
@@ -51,6 +53,15 @@ export class EdwardsKeys {
     this.keys.set(key, oldest * KEY_SIZE);
     this.values.set(value, oldest * KEY_SIZE);
     this.usedAt[oldest] = this.tick();
+    this.counts[oldest] = 0;
+  }
+
+  /** How often it has been called for a key since it is known, this time included; 255 at most. */
+  count(key: Uint8Array): number {
+    const entry = this.find(key);
+    if (entry < 0) return 0;
+    if (this.counts[entry]! < 0xff) this.counts[entry]! += 1;
+    return this.counts[entry]!;
   }
 
   private find(key: Uint8Array): number {

@@ -3,7 +3,7 @@
  * (u + 1), where 1/0 counts as 0 (accounts.md#signatures).
  */
 
-const P = 2n ** 255n - 19n;
+export const P = 2n ** 255n - 19n;
 /** 19, reached by folding: 2^255 ≡ 19. */
 const MASK = 2n ** 255n - 1n;
 

@@ -1,55 +1,19 @@
 /**
  * Signatures with Curve25519 keys, similar to XEdDSA (accounts.md#signatures).
  *
- * A signature is R(32) ‖ S(32); bit 7 of its last byte is the sign of the Edwards key. The verdict
- * is libsodium's: S < L, no point of small order, no non-canonical key, no cofactor.
+ * A signature is R(32) ‖ S(32); bit 7 of its last byte is the sign of the Edwards key.
  */
 import { concat } from '../../base/bytes.ts';
 import type { Random } from '../../base/ports/random.ts';
 import { sodium } from '../sodium.ts';
-import type { EdwardsKeys } from './edwards-keys.ts';
-import { edwardsOf, fromInteger, toInteger } from './field.ts';
+import { fromInteger, toInteger } from './field.ts';
 import { sha512 } from './hashes.ts';
-import { clamp, isWeakPublicKey, KEY_SIZE } from './keys.ts';
+import { clamp, KEY_SIZE } from './keys.ts';
 
 export const SIGNATURE_SIZE = 64;
-
-const LAST = SIGNATURE_SIZE - 1;
-const SIGN_BIT = 0x80;
-/** Bits of the last byte that are 0 in every S below L. */
-const EXCESS_BITS = 0x60;
-
-const scratchKey = new Uint8Array(KEY_SIZE);
-const scratchSignature = new Uint8Array(SIGNATURE_SIZE);
-
-/** False for anything malformed. `known` saves the conversion of keys seen before. */
-export function verify(
-  known: EdwardsKeys,
-  publicKey: Uint8Array,
-  message: Uint8Array,
-  signature: Uint8Array,
-): boolean {
-  if (publicKey.length !== KEY_SIZE || signature.length !== SIGNATURE_SIZE) return false;
-  const last = signature[LAST]!;
-  if ((last & EXCESS_BITS) !== 0 || isWeakPublicKey(publicKey)) return false;
-  if (!known.copy(publicKey, scratchKey)) {
-    const [y] = edwardsOf([publicKey]);
-    known.add(publicKey, y!);
-    scratchKey.set(y!);
-  }
-  scratchKey[KEY_SIZE - 1]! |= last & SIGN_BIT;
-  scratchSignature.set(signature);
-  scratchSignature[LAST] = last & ~SIGN_BIT;
-  return sodium.crypto_sign_verify_detached(scratchSignature, message, scratchKey);
-}
-
-/** Converts all keys that are not yet cached, with one inversion. */
-export function prepare(known: EdwardsKeys, publicKeys: readonly Uint8Array[]): void {
-  const fresh = publicKeys.filter((key) => key.length === KEY_SIZE && !known.has(key));
-  if (fresh.length === 0) return;
-  const ys = edwardsOf(fresh);
-  for (const [i, key] of fresh.entries()) if (!known.has(key)) known.add(key, ys[i]!);
-}
+/** Where the sign of the Edwards key is. */
+export const LAST = SIGNATURE_SIZE - 1;
+export const SIGN_BIT = 0x80;
 
 /** Order of the base point. */
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;

@@ -43,6 +43,11 @@ export function createGost(options: GostOptions = {}): CryptoFamily {
   const signatures = createSignatures({ engine, limbs, scalars, group, multiples, streebog });
   const hash = (message: Uint8Array): Uint8Array => streebog.hash256(message);
 
+  const verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>
+    publicKey.length === PUBLIC_KEY_SIZE &&
+    signature.length === SIGNATURE_SIZE &&
+    signatures.verify(publicKey, message, signature);
+
   return {
     name: 'gost',
     title: 'national',
@@ -65,12 +70,10 @@ export function createGost(options: GostOptions = {}): CryptoFamily {
       publicKey.length === PUBLIC_KEY_SIZE && !keys.isPoint(publicKey),
     sign: (privateKey, message, random) =>
       keys.withPrivateKey(privateKey, (scalar) => signatures.sign(scalar, message, random)),
-    verify: (publicKey, message, signature) =>
-      publicKey.length === PUBLIC_KEY_SIZE &&
-      signature.length === SIGNATURE_SIZE &&
-      signatures.verify(publicKey, message, signature),
+    verify,
     // Tables of keys are made one by one: what they share would save a twentieth.
-    prepare: () => {},
+    verifyAll: (checks) =>
+      checks.map(({ publicKey, message, signature }) => verify(publicKey, message, signature)),
     agree: keys.agree,
     seal,
     open,

@@ -120,7 +120,15 @@ export const v128 = {
   sub32: vectorBinary(0xb1),
   mul32: vectorBinary(0xb5),
   equal32: vectorBinary(0x37),
+  shiftLeft32: (a: Code, bits: number): Code => [a, i32.const(bits), ...simd(0xab)],
   shiftRight32: (a: Code, bits: number): Code => [a, i32.const(bits), ...simd(0xad)],
+  add64: vectorBinary(0xce),
+  shiftLeft64: (a: Code, bits: number): Code => [a, i32.const(bits), ...simd(0xcb)],
+  shiftRight64: (a: Code, bits: number): Code => [a, i32.const(bits), ...simd(0xcd)],
+  splat64: (a: Code): Code => [a, ...simd(0x12)],
+  /** Two products of 64 bits: of the lower two 32-bit lanes, or of the upper two. */
+  multiplyLow: vectorBinary(0xde),
+  multiplyHigh: vectorBinary(0xdf),
 };
 
 export const get = (local: number): Code => [0x20, ...unsigned(local)];

@@ -1,0 +1,155 @@
+/**
+ * Tables of multiples for the check of signatures: of a point P, the odd multiples of 2^32n P for n
+ * from 0 to 7, so that a product takes 31 doublings instead of 252.
+ *
+ * A table costs about as much as two checks. A key gets one when it has signed often, and at most one
+ * check of eight makes one, so that keys that nobody sees again cost little.
+ */
+import { latin1 } from '../../base/bytes.ts';
+import { P, toInteger } from './field.ts';
+import type { Elements } from './wasm/elements.ts';
+import type { PairEngine } from './wasm/engine.ts';
+import { PAIR_BYTES } from './wasm/pair-field.ts';
+import { POINT_BYTES, TERM_BYTES } from './wasm/points.ts';
+
+export const CHUNKS = 8;
+export const CHUNK_BITS = 32;
+/** The widths of the digits that the tables serve. */
+export const KEY_WIDTH = 5;
+export const BASE_WIDTH = 8;
+const KEY_MULTIPLES = 2 ** (KEY_WIDTH - 2);
+const BASE_MULTIPLES = 2 ** (BASE_WIDTH - 2);
+export const KEY_CHUNK_BYTES = KEY_MULTIPLES * TERM_BYTES;
+export const BASE_CHUNK_BYTES = BASE_MULTIPLES * TERM_BYTES;
+const KEY_TABLE_BYTES = CHUNKS * KEY_CHUNK_BYTES;
+const BASE_TABLE_BYTES = CHUNKS * BASE_CHUNK_BYTES;
+/** What `createKeyTables` reserves. */
+export const tablesBytes = (keysMax: number): number =>
+  BASE_TABLE_BYTES + keysMax * KEY_TABLE_BYTES + 3 * POINT_BYTES + TERM_BYTES + 2 * PAIR_BYTES;
+
+const modulo = (value: bigint): bigint => ((value % P) + P) % P;
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n;
+  let square = base;
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if ((rest & 1n) === 1n) result = (result * square) % P;
+    square = (square * square) % P;
+  }
+  return result;
+}
+
+/** d = −121665 / 121666 (RFC 7748). */
+const D = modulo(-121665n * power(121666n, P - 2n));
+const ROOT_OF_MINUS_ONE = power(2n, (P - 1n) / 4n);
+const BASE_Y = modulo(4n * power(5n, P - 2n));
+
+export interface KeyTable {
+  /** That of the point whose x is even. */
+  readonly address: number;
+  /** The y of the point, 32 bytes, little-endian. */
+  readonly y: Uint8Array;
+}
+
+export interface KeyTables {
+  /** The table of the base point, whose x is even. */
+  base(): number;
+  find(publicKey: Uint8Array): KeyTable | undefined;
+  /** Makes one for a key that has none, whose point has this y. It takes the place of the oldest. */
+  add(publicKey: Uint8Array, y: Uint8Array): void;
+}
+
+export function createKeyTables(
+  engine: PairEngine,
+  elements: Elements,
+  keysMax: number,
+): KeyTables {
+  const { run } = engine;
+  const memory = new Uint8Array(engine.memory);
+  const [point, multiple, twice] = [0, 1, 2].map(() => engine.reserve(POINT_BYTES)) as [
+    number,
+    number,
+    number,
+  ];
+  const constants = engine.reserve(PAIR_BYTES);
+  const root = engine.reserve(PAIR_BYTES);
+  const twiceTerm = engine.reserve(TERM_BYTES);
+  const baseTable = engine.reserve(BASE_TABLE_BYTES);
+  const keyTables = engine.reserve(keysMax * KEY_TABLE_BYTES);
+  elements.put(constants, 0, modulo(2n * D));
+  elements.put(constants, 1, 2n);
+  /** Public key → its table, the one used longest ago first. */
+  const known = new Map<string, KeyTable>();
+  let hasBase = false;
+
+  /** From the point at `point`, which changes. */
+  function fill(table: number, multiples: number): void {
+    let term = table;
+    for (let chunk = 0; chunk < CHUNKS; chunk++) {
+      memory.copyWithin(multiple, point, point + POINT_BYTES);
+      run.doublePoint(twice, point);
+      run.termOf(twiceTerm, twice, constants);
+      for (let i = 0; i < multiples; i++, term += TERM_BYTES) {
+        if (i > 0) run.addTerm(multiple, multiple, twiceTerm);
+        run.termOf(term, multiple, constants);
+      }
+      for (let i = 0; i < CHUNK_BITS; i++) run.doublePoint(point, point);
+    }
+  }
+
+  /** The point with this y and an even x, at `point`; false if there is none. */
+  function putPoint(y: bigint): boolean {
+    const x = evenRoot(modulo(y * y - 1n), modulo(D * y * y + 1n));
+    if (x === undefined) return false;
+    elements.put(point, 0, x);
+    elements.put(point, 1, y);
+    elements.put(point + PAIR_BYTES, 0, (x * y) % P);
+    elements.put(point + PAIR_BYTES, 1, 1n);
+    return true;
+  }
+
+  /** The even root of u / v (RFC 8032, 5.1.3). */
+  function evenRoot(u: bigint, v: bigint): bigint | undefined {
+    const cubed = (((v * v) % P) * v) % P;
+    elements.put(root, 0, (((((u * cubed) % P) * cubed) % P) * v) % P);
+    elements.rootPower(root, root);
+    const candidate = (((u * cubed) % P) * elements.take(root, 0)) % P;
+    const square = (((candidate * candidate) % P) * v) % P;
+    if (square !== u && square !== modulo(-u)) return undefined;
+    const x = square === u ? candidate : (candidate * ROOT_OF_MINUS_ONE) % P;
+    return x % 2n === 0n ? x : P - x;
+  }
+
+  /** A place that is free, or that of the table used longest ago. */
+  function place(): number {
+    if (known.size < keysMax) return keyTables + known.size * KEY_TABLE_BYTES;
+    const [oldest] = known;
+    known.delete(oldest![0]);
+    return oldest![1].address;
+  }
+
+  return {
+    base() {
+      if (!hasBase) {
+        putPoint(BASE_Y);
+        fill(baseTable, BASE_MULTIPLES);
+      }
+      hasBase = true;
+      return baseTable;
+    },
+    find(publicKey) {
+      const key = latin1(publicKey);
+      const table = known.get(key);
+      if (table === undefined) return undefined;
+      known.delete(key);
+      known.set(key, table);
+      return table;
+    },
+    add(publicKey, y) {
+      if (keysMax === 0 || !putPoint(toInteger(y))) return;
+      const address = place();
+      fill(address, KEY_MULTIPLES);
+      known.set(latin1(publicKey), { address, y });
+    },
+  };
+}
