@@ -1,9 +1,7 @@
 /**
  * Tables of multiples for the check of signatures: of a point P, the odd multiples of 2^32n P for n
- * from 0 to 7, so that a product takes 31 doublings instead of 252.
- *
- * A table costs about as much as two checks. A key gets one when it has signed often, and at most one
- * check of eight makes one, so that keys that nobody sees again cost little.
+ * from 0 to 7, so that a product takes 31 doublings instead of 252. A table costs about as much as
+ * two checks.
  */
 import { latin1 } from '../../base/bytes.ts';
 import { P, toInteger } from './field.ts';
@@ -23,7 +21,7 @@ export const KEY_CHUNK_BYTES = KEY_MULTIPLES * TERM_BYTES;
 export const BASE_CHUNK_BYTES = BASE_MULTIPLES * TERM_BYTES;
 const KEY_TABLE_BYTES = CHUNKS * KEY_CHUNK_BYTES;
 const BASE_TABLE_BYTES = CHUNKS * BASE_CHUNK_BYTES;
-/** What `createKeyTables` reserves. */
+/** What the tables reserve. */
 export const tablesBytes = (keysMax: number): number =>
   BASE_TABLE_BYTES + keysMax * KEY_TABLE_BYTES + 3 * POINT_BYTES + TERM_BYTES + 2 * PAIR_BYTES;
 
@@ -39,7 +37,7 @@ function power(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-/** d = −121665 / 121666 (RFC 7748). */
+/** d = −121665 / 121666 (RFC 8032, 5.1). */
 const D = modulo(-121665n * power(121666n, P - 2n));
 const ROOT_OF_MINUS_ONE = power(2n, (P - 1n) / 4n);
 const BASE_Y = modulo(4n * power(5n, P - 2n));
@@ -51,55 +49,100 @@ export interface KeyTable {
   readonly y: Uint8Array;
 }
 
-export interface KeyTables {
-  /** The table of the base point, whose x is even. */
-  base(): number;
-  find(publicKey: Uint8Array): KeyTable | undefined;
-  /** Makes one for a key that has none, whose point has this y. It takes the place of the oldest. */
-  add(publicKey: Uint8Array, y: Uint8Array): void;
-}
-
-export function createKeyTables(
-  engine: PairEngine,
-  elements: Elements,
-  keysMax: number,
-): KeyTables {
-  const { run } = engine;
-  const memory = new Uint8Array(engine.memory);
-  const [point, multiple, twice] = [0, 1, 2].map(() => engine.reserve(POINT_BYTES)) as [
-    number,
-    number,
-    number,
-  ];
-  const constants = engine.reserve(PAIR_BYTES);
-  const root = engine.reserve(PAIR_BYTES);
-  const twiceTerm = engine.reserve(TERM_BYTES);
-  const baseTable = engine.reserve(BASE_TABLE_BYTES);
-  const keyTables = engine.reserve(keysMax * KEY_TABLE_BYTES);
-  elements.put(constants, 0, modulo(2n * D));
-  elements.put(constants, 1, 2n);
+export class KeyTables {
+  private readonly engine: PairEngine;
+  private readonly elements: Elements;
+  private readonly keysMax: number;
+  private readonly memory: Uint8Array;
+  private readonly point: number;
+  private readonly multiple: number;
+  private readonly twice: number;
+  private readonly termOfTwice: number;
+  /** The pair (2d, 2). */
+  private readonly constants: number;
+  private readonly root: number;
+  private readonly baseTable: number;
+  private readonly keyTables: number;
   /** Public key → its table, the one used longest ago first. */
-  const known = new Map<string, KeyTable>();
-  let hasBase = false;
+  private readonly known = new Map<string, KeyTable>();
+  private hasBase = false;
+
+  constructor(engine: PairEngine, elements: Elements, keysMax: number) {
+    this.engine = engine;
+    this.elements = elements;
+    this.keysMax = keysMax;
+    this.memory = new Uint8Array(engine.memory);
+    this.point = engine.reserve(POINT_BYTES);
+    this.multiple = engine.reserve(POINT_BYTES);
+    this.twice = engine.reserve(POINT_BYTES);
+    this.termOfTwice = engine.reserve(TERM_BYTES);
+    this.constants = engine.reserve(PAIR_BYTES);
+    this.root = engine.reserve(PAIR_BYTES);
+    this.baseTable = engine.reserve(BASE_TABLE_BYTES);
+    this.keyTables = engine.reserve(keysMax * KEY_TABLE_BYTES);
+    elements.put(this.constants, 0, modulo(2n * D));
+    elements.put(this.constants, 1, 2n);
+  }
+
+  /** The table of the base point, whose x is even. */
+  base(): number {
+    if (!this.hasBase) {
+      this.putPoint(BASE_Y);
+      this.fill(this.baseTable, BASE_MULTIPLES);
+      this.hasBase = true;
+    }
+    return this.baseTable;
+  }
+
+  find(publicKey: Uint8Array): KeyTable | undefined {
+    const key = latin1(publicKey);
+    const table = this.known.get(key);
+    if (table === undefined) return undefined;
+    this.known.delete(key);
+    this.known.set(key, table);
+    return table;
+  }
+
+  /**
+   * Makes one for a key that has none, from the y of its point. Nothing happens if no point has it.
+   */
+  add(publicKey: Uint8Array, y: Uint8Array): void {
+    if (this.keysMax === 0 || !this.putPoint(toInteger(y))) return;
+    const address = this.place();
+    this.fill(address, KEY_MULTIPLES);
+    this.known.set(latin1(publicKey), { address, y });
+  }
+
+  /** A place that is free, or that of the table used longest ago. */
+  private place(): number {
+    const { known, keysMax } = this;
+    if (known.size < keysMax) return this.keyTables + known.size * KEY_TABLE_BYTES;
+    const [oldest] = known;
+    known.delete(oldest![0]);
+    return oldest![1].address;
+  }
 
   /** From the point at `point`, which changes. */
-  function fill(table: number, multiples: number): void {
+  private fill(table: number, multiples: number): void {
+    const { memory, point, multiple, twice, termOfTwice, constants } = this;
+    const { run } = this.engine;
     let term = table;
     for (let chunk = 0; chunk < CHUNKS; chunk++) {
       memory.copyWithin(multiple, point, point + POINT_BYTES);
       run.doublePoint(twice, point);
-      run.termOf(twiceTerm, twice, constants);
+      run.termOf(termOfTwice, twice, constants);
       for (let i = 0; i < multiples; i++, term += TERM_BYTES) {
-        if (i > 0) run.addTerm(multiple, multiple, twiceTerm);
+        if (i > 0) run.addTerm(multiple, multiple, termOfTwice);
         run.termOf(term, multiple, constants);
       }
       for (let i = 0; i < CHUNK_BITS; i++) run.doublePoint(point, point);
     }
   }
 
-  /** The point with this y and an even x, at `point`; false if there is none. */
-  function putPoint(y: bigint): boolean {
-    const x = evenRoot(modulo(y * y - 1n), modulo(D * y * y + 1n));
+  /** Puts the point with this y and an even x at `point`; false if there is none. */
+  private putPoint(y: bigint): boolean {
+    const { elements, point } = this;
+    const x = this.evenRoot(modulo(y * y - 1n), modulo(D * y * y + 1n));
     if (x === undefined) return false;
     elements.put(point, 0, x);
     elements.put(point, 1, y);
@@ -109,47 +152,15 @@ export function createKeyTables(
   }
 
   /** The even root of u / v (RFC 8032, 5.1.3). */
-  function evenRoot(u: bigint, v: bigint): bigint | undefined {
-    const cubed = (((v * v) % P) * v) % P;
-    elements.put(root, 0, (((((u * cubed) % P) * cubed) % P) * v) % P);
+  private evenRoot(u: bigint, v: bigint): bigint | undefined {
+    const { elements, root } = this;
+    const cube = (((v * v) % P) * v) % P;
+    elements.put(root, 0, (((((u * cube) % P) * cube) % P) * v) % P);
     elements.rootPower(root, root);
-    const candidate = (((u * cubed) % P) * elements.take(root, 0)) % P;
+    const candidate = (((u * cube) % P) * elements.take(root, 0)) % P;
     const square = (((candidate * candidate) % P) * v) % P;
     if (square !== u && square !== modulo(-u)) return undefined;
     const x = square === u ? candidate : (candidate * ROOT_OF_MINUS_ONE) % P;
     return x % 2n === 0n ? x : P - x;
   }
-
-  /** A place that is free, or that of the table used longest ago. */
-  function place(): number {
-    if (known.size < keysMax) return keyTables + known.size * KEY_TABLE_BYTES;
-    const [oldest] = known;
-    known.delete(oldest![0]);
-    return oldest![1].address;
-  }
-
-  return {
-    base() {
-      if (!hasBase) {
-        putPoint(BASE_Y);
-        fill(baseTable, BASE_MULTIPLES);
-      }
-      hasBase = true;
-      return baseTable;
-    },
-    find(publicKey) {
-      const key = latin1(publicKey);
-      const table = known.get(key);
-      if (table === undefined) return undefined;
-      known.delete(key);
-      known.set(key, table);
-      return table;
-    },
-    add(publicKey, y) {
-      if (keysMax === 0 || !putPoint(toInteger(y))) return;
-      const address = place();
-      fill(address, KEY_MULTIPLES);
-      known.set(latin1(publicKey), { address, y });
-    },
-  };
 }

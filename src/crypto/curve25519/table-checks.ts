@@ -10,16 +10,15 @@ import {
   BASE_WIDTH,
   CHUNK_BITS,
   CHUNKS,
-  createKeyTables,
   KEY_CHUNK_BYTES,
   KEY_WIDTH,
   type KeyTable,
-  type KeyTables,
+  KeyTables,
   tablesBytes,
 } from './key-tables.ts';
 import { KEY_SIZE } from './keys.ts';
 import { recodeScalar, SCALAR_DIGITS } from './scalar-digits.ts';
-import { createElements, ELEMENTS_BYTES, type Elements } from './wasm/elements.ts';
+import { ELEMENTS_BYTES, Elements } from './wasm/elements.ts';
 import { createPairEngine, type PairEngine } from './wasm/engine.ts';
 import { bitOf, bitsOf, LIMBS, PAIR_BYTES } from './wasm/pair-field.ts';
 import { POINT_BYTES, TERM_BYTES } from './wasm/points.ts';
@@ -59,8 +58,8 @@ export class TableChecks {
     const own = CHECKS_MAX * CHECK_BYTES + POINT_BYTES + 2 * PAIR_BYTES;
     this.engine = createPairEngine(tablesBytes(keysMax) + ELEMENTS_BYTES + own);
     const { reserve, memory } = this.engine;
-    this.elements = createElements(this.engine);
-    this.tables = createKeyTables(this.engine, this.elements, keysMax);
+    this.elements = new Elements(this.engine);
+    this.tables = new KeyTables(this.engine, this.elements, keysMax);
     this.memory = new Uint8Array(memory);
     this.neutral = reserve(POINT_BYTES);
     this.elements.put(this.neutral, 1, 1n);

@@ -8,94 +8,108 @@ export type Side = 0 | 1;
 
 const indices = Array.from({ length: LIMBS }, (_, i) => i);
 const masks = indices.map((i) => 2 ** bitsOf(i) - 1);
-const TOP = LIMBS - 1;
 
-export interface Elements {
-  put(pair: number, side: Side, value: bigint): void;
-  take(pair: number, side: Side): bigint;
-  /** The limbs of the representative below p, at `target`. */
-  canonical(target: Int32Array, pair: number, side: Side): void;
-  /** The inverse of each element of the pair; that of 0 is 0. */
-  invert(target: number, pair: number): void;
-  /** To the power of (p − 5) / 8 = 2^252 − 3, which serves to find roots. */
-  rootPower(target: number, pair: number): void;
-}
-
-/** What `createElements` reserves. */
+/** What an instance reserves. */
 export const ELEMENTS_BYTES = 5 * PAIR_BYTES;
 
-export function createElements({ run, memory, reserve }: PairEngine): Elements {
-  const words = new Uint32Array(memory);
-  const wordOf = (pair: number, side: Side, limb: number): number =>
-    pair / 4 + 4 * (limb >> 1) + 2 * (limb & 1) + side;
-  const pairs = Array.from({ length: 5 }, () => reserve(PAIR_BYTES)) as Five;
-  const [squared, two, eleven, tail50, long] = pairs;
+export class Elements {
+  private readonly engine: PairEngine;
+  private readonly words: Uint32Array;
+  /** Powers of a pair, by their exponents. */
+  private readonly two: number;
+  private readonly eleven: number;
+  private readonly tail: number;
+  private readonly long: number;
+  private readonly squared: number;
 
-  /** Puts a^(2^250 − 1) at `long` and a^11 at `eleven`. */
-  function power250(a: number): void {
-    /** From a^(2^n − 1) at `long`, and a^(2^m − 1) at `tail`, to a^(2^(n + m) − 1). */
-    const lengthen = (m: number, tail: number): void => {
-      run.squareTimes(squared, long, m);
-      run.multiply(long, squared, tail);
-    };
-    run.squareTimes(two, a, 1);
-    run.squareTimes(squared, two, 2);
-    run.multiply(long, squared, a);
-    run.multiply(eleven, long, two);
-    run.squareTimes(squared, eleven, 1);
-    run.multiply(long, squared, long); // 31 = 2^5 − 1
-    lengthen(5, long);
-    run.squareTimes(squared, long, 10);
-    run.multiply(tail50, squared, long); // 2^20 − 1, for now
-    run.squareTimes(squared, tail50, 20);
-    run.multiply(squared, squared, tail50); // 40
-    run.squareTimes(squared, squared, 10);
-    run.multiply(tail50, squared, long); // 2^50 − 1
-    run.squareTimes(squared, tail50, 50);
-    run.multiply(long, squared, tail50); // 100
-    lengthen(100, long);
-    lengthen(50, tail50);
+  constructor(engine: PairEngine) {
+    this.engine = engine;
+    this.words = new Uint32Array(engine.memory);
+    this.two = engine.reserve(PAIR_BYTES);
+    this.eleven = engine.reserve(PAIR_BYTES);
+    this.tail = engine.reserve(PAIR_BYTES);
+    this.long = engine.reserve(PAIR_BYTES);
+    this.squared = engine.reserve(PAIR_BYTES);
   }
 
-  return {
-    put(pair, side, value) {
-      for (const i of indices) {
-        const limb = (value >> BigInt(bitOf(i))) & BigInt(masks[i]!);
-        words[wordOf(pair, side, i)] = Number(limb);
+  put(pair: number, side: Side, value: bigint): void {
+    for (const i of indices) {
+      const limb = (value >> BigInt(bitOf(i))) & BigInt(masks[i]!);
+      this.words[wordOf(pair, side, i)] = Number(limb);
+    }
+  }
+
+  take(pair: number, side: Side): bigint {
+    const limb = (i: number): bigint => BigInt(this.words[wordOf(pair, side, i)]!);
+    return indices.reduce((total, i) => total + (limb(i) << BigInt(bitOf(i))), 0n) % P;
+  }
+
+  /** The limbs of the representative below p, at `target`, of an element of magnitude 1. */
+  canonical(target: Int32Array, pair: number, side: Side): void {
+    for (let i = 0; i < LIMBS; i++) target[i] = this.words[wordOf(pair, side, i)]!;
+    // The second time for what 19 times the first carry brings, up to the highest limb.
+    for (let pass = 0; pass < 2; pass++) {
+      let carry = 0;
+      for (let i = 0; i < LIMBS; i++) {
+        const limb = target[i]! + carry;
+        carry = limb >> bitsOf(i);
+        target[i] = limb & masks[i]!;
       }
-    },
-    take(pair, side) {
-      const limb = (i: number): bigint => BigInt(words[wordOf(pair, side, i)]!);
-      return indices.reduce((total, i) => total + (limb(i) << BigInt(bitOf(i))), 0n) % P;
-    },
-    canonical(target, pair, side) {
-      for (let i = 0; i < LIMBS; i++) target[i] = words[wordOf(pair, side, i)]!;
-      // The second time for what 19 times the first carry brings, up to the highest limb.
-      for (let pass = 0; pass < 2; pass++) {
-        let carry = 0;
-        for (let i = 0; i < LIMBS; i++) {
-          const limb = target[i]! + carry;
-          carry = limb >> bitsOf(i);
-          target[i] = limb & masks[i]!;
-        }
-        target[0] = target[0]! + 19 * carry;
-      }
-      if (target[0]! < masks[0]! - 18) return;
-      for (let i = 1; i < LIMBS; i++) if (target[i] !== masks[i]) return;
-      target[0] = target[0]! - (masks[0]! - 18);
-      target.fill(0, 1, TOP + 1);
-    },
-    invert(target, pair) {
-      power250(pair);
-      run.squareTimes(squared, long, 5);
-      run.multiply(target, squared, eleven);
-    },
-    rootPower(target, pair) {
-      power250(pair);
-      run.squareTimes(squared, long, 2);
-      run.multiply(target, squared, pair);
-    },
-  };
+      target[0] = target[0]! + 19 * carry;
+    }
+    const lowestOfP = masks[0]! - 18;
+    if (target[0]! < lowestOfP) return;
+    for (let i = 1; i < LIMBS; i++) if (target[i] !== masks[i]) return;
+    target[0] = target[0]! - lowestOfP;
+    target.fill(0, 1);
+  }
+
+  /** The inverse of each element of the pair; that of 0 is 0. */
+  invert(target: number, pair: number): void {
+    const { run } = this.engine;
+    this.power250(pair);
+    run.squareTimes(this.squared, this.long, 5);
+    run.multiply(target, this.squared, this.eleven);
+  }
+
+  /** To the power of (p − 5) / 8 = 2^252 − 3, which serves to find roots. */
+  rootPower(target: number, pair: number): void {
+    const { run } = this.engine;
+    this.power250(pair);
+    run.squareTimes(this.squared, this.long, 2);
+    run.multiply(target, this.squared, pair);
+  }
+
+  /** Puts a^(2^250 − 1) at `long` and a^11 at `eleven`. */
+  private power250(a: number): void {
+    const { two, eleven, tail, long, squared } = this;
+    const { run } = this.engine;
+    run.squareTimes(two, a, 1);
+    run.squareTimes(squared, two, 2);
+    run.multiply(long, squared, a); // 9
+    run.multiply(eleven, long, two);
+    run.squareTimes(squared, eleven, 1);
+    run.multiply(long, squared, long); // 2^5 − 1
+    this.lengthen(5, long); // 2^10 − 1
+    run.squareTimes(squared, long, 10);
+    run.multiply(tail, squared, long); // 2^20 − 1
+    run.squareTimes(squared, tail, 20);
+    run.multiply(squared, squared, tail); // 2^40 − 1
+    run.squareTimes(squared, squared, 10);
+    run.multiply(tail, squared, long); // 2^50 − 1
+    run.squareTimes(squared, tail, 50);
+    run.multiply(long, squared, tail); // 2^100 − 1
+    this.lengthen(100, long); // 2^200 − 1
+    this.lengthen(50, tail);
+  }
+
+  /** From a^(2^n − 1) at `long`, and a^(2^m − 1) at `tail`, to a^(2^(n + m) − 1) at `long`. */
+  private lengthen(m: number, tail: number): void {
+    const { run } = this.engine;
+    run.squareTimes(this.squared, this.long, m);
+    run.multiply(this.long, this.squared, tail);
+  }
 }
 
-type Five = [number, number, number, number, number];
+const wordOf = (pair: number, side: Side, limb: number): number =>
+  pair / 4 + 4 * (limb >> 1) + 2 * (limb & 1) + side;

@@ -50,32 +50,43 @@ const held =
     get(pair[k]!);
 
 export function definePoints(module: Assembler, temporaries: number): void {
-  const [first, second, third] = [0, 1, 2].map((n) => i32.const(temporaries + n * PAIR_BYTES)) as [
-    Code,
-    Code,
-    Code,
-  ];
-  const put = (address: Code, pair: Vector): Code =>
-    vectors.flatMap((k) => v128.store(address, 16 * k, pair(k)));
-  const hold = (pair: readonly number[], value: Vector): Code =>
-    vectors.flatMap((k) => set(pair[k]!, value(k)));
+  const own = [0, 1, 2].map((n) => i32.const(temporaries + n * PAIR_BYTES)) as Temporaries;
+  defineAdditions(module, own);
+  defineDoubling(module, own);
+  defineTerms(module);
+}
 
-  /** The point (EF, HG), (EH, FG). */
-  const finish = (target: Code, eh: Vector, fg: Vector): Code => [
+/** The addresses of three pairs. */
+type Temporaries = readonly [Code, Code, Code];
+
+const put = (address: Code, pair: Vector): Code =>
+  vectors.flatMap((k) => v128.store(address, 16 * k, pair(k)));
+const hold = (pair: readonly number[], value: Vector): Code =>
+  vectors.flatMap((k) => set(pair[k]!, value(k)));
+
+/** Puts the point (EF, HG), (EH, FG) at the first parameter. */
+function finish(module: Assembler, [first, second]: Temporaries, eh: Vector, fg: Vector): Code {
+  return [
     ...put(first, eh),
     ...put(second, fg),
-    module.call('multiply', target, first, second),
+    module.call('multiply', get(0), first, second),
     ...put(first, (k) => v128.shuffle32(eh(k), fg(k), [0, 4, 2, 6])),
     ...put(second, (k) => v128.shuffle32(eh(k), fg(k), [1, 5, 3, 7])),
-    module.call('multiply', at(target, PAIR_BYTES), first, second),
+    module.call('multiply', at(get(0), PAIR_BYTES), first, second),
   ];
+}
 
-  /** A = (Y1 − X1)(Y2 − X2), B = (Y1 + X1)(Y2 + X2), C = 2d T1 T2, D = 2 Z1 Z2. */
-  const addition =
-    (isDifference: boolean) =>
-    (scope: { locals(type: 'v128', count: number): number[] }): Code => {
+/** A = (Y1 − X1)(Y2 − X2), B = (Y1 + X1)(Y2 + X2), C = 2d T1 T2, D = 2 Z1 Z2. */
+function defineAdditions(module: Assembler, own: Temporaries): void {
+  const [first, second, third] = own;
+  // (target, point, term): the sum, or the difference.
+  for (const [name, isDifference] of [
+    ['addTerm', false],
+    ['subtractTerm', true],
+  ] as const) {
+    const opposite = (pair: Vector): Vector => (isDifference ? (k) => swapped(pair(k)) : pair);
+    module.define(name, 3, (scope) => {
       const [eh, fg] = [scope.locals('v128', VECTORS), scope.locals('v128', VECTORS)];
-      const opposite = (pair: Vector): Vector => (isDifference ? (k) => swapped(pair(k)) : pair);
       return [
         ...put(first, (k) => reverseDifferenceAndSum(loaded(get(1)), k)),
         ...put(second, opposite(loaded(get(2)))),
@@ -87,21 +98,21 @@ export function definePoints(module: Assembler, temporaries: number): void {
           fg,
           opposite((k) => reverseDifferenceAndSum(loaded(second), k)),
         ),
-        ...finish(get(0), held(eh), held(fg)),
+        ...finish(module, own, held(eh), held(fg)),
       ];
-    };
+    });
+  }
+}
 
-  // (target, point, term): the sum, or the difference.
-  module.define('addTerm', 3, addition(false));
-  module.define('subtractTerm', 3, addition(true));
-
-  // (target, point): twice the point. A = X², B = Y².
+/** A = X², B = Y². */
+function defineDoubling(module: Assembler, own: Temporaries): void {
+  const [, second, third] = own;
+  // (target, point): twice the point.
   module.define('doublePoint', 2, (scope) => {
     const [gh, fe] = [scope.locals('v128', VECTORS), scope.locals('v128', VECTORS)];
     const xy = loaded(get(1));
     const tz = loaded(at(get(1), PAIR_BYTES));
     const squares = loaded(second);
-    const z = (k: number): Code => v128.and(squares(k), ofFirst);
     return [
       // (Z, X + Y).
       ...put(second, (k) => v128.shuffle32(tz(k), v128.add32(xy(k), swapped(xy(k))), [1, 4, 3, 6])),
@@ -112,18 +123,21 @@ export function definePoints(module: Assembler, temporaries: number): void {
       ...hold(fe, (k) =>
         v128.add32(
           v128.add32(held(gh)(k), bias(k, 1)),
-          v128.add32(negated(squares(k), ofSecond), z(k)),
+          v128.add32(negated(squares(k), ofSecond), v128.and(squares(k), ofFirst)),
         ),
       ),
       ...carryPair(fe, scope.locals('v128', VECTORS)),
       ...finish(
-        get(0),
+        module,
+        own,
         (k) => v128.shuffle32(held(fe)(k), held(gh)(k), [1, 5, 3, 7]),
         (k) => v128.shuffle32(held(fe)(k), held(gh)(k), [0, 4, 2, 6]),
       ),
     ];
   });
+}
 
+function defineTerms(module: Assembler): void {
   // (target, point, constants): the term of a point, the constants being the pair (2d, 2).
   module.define('termOf', 3, (scope) => {
     const pair = scope.locals('v128', VECTORS);

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { P } from '../../../../src/crypto/curve25519/field.ts';
-import { createElements, ELEMENTS_BYTES } from '../../../../src/crypto/curve25519/wasm/elements.ts';
+import { ELEMENTS_BYTES, Elements } from '../../../../src/crypto/curve25519/wasm/elements.ts';
 import { createPairEngine } from '../../../../src/crypto/curve25519/wasm/engine.ts';
 import { bitOf, bitsOf, PAIR_BYTES } from '../../../../src/crypto/curve25519/wasm/pair-field.ts';
 import { seededRandom } from '../../random.ts';
 
 const random = seededRandom('elements');
 const engine = createPairEngine(ELEMENTS_BYTES + PAIR_BYTES);
-const elements = createElements(engine);
+const elements = new Elements(engine);
 const pair = engine.reserve(PAIR_BYTES);
 const words = new Uint32Array(engine.memory);
 const any = (): bigint => BigInt(`0x${Buffer.from(random.bytes(40)).toString('hex')}`) % P;
