@@ -50,7 +50,8 @@ const held =
     get(pair[k]!);
 
 export function definePoints(module: Assembler, temporaries: number): void {
-  const own = [0, 1, 2].map((n) => i32.const(temporaries + n * PAIR_BYTES)) as Temporaries;
+  const place = (n: number): Code => i32.const(temporaries + n * PAIR_BYTES);
+  const own: Temporaries = [place(0), place(1), place(2)];
   defineAdditions(module, own);
   defineDoubling(module, own);
   defineTerms(module);
