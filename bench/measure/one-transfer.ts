@@ -26,7 +26,7 @@ import { createBytesIndex } from '../../src/mempool/entries/bytes-index.ts';
 import { pack } from '../../src/mempool/packer.ts';
 import { openBlockchain } from '../../src/node/open-blockchain.ts';
 import { openPool } from '../../src/node/open-pool.ts';
-import { prepareBroadcast, readPrepared } from '../../src/rest/broadcast-offload.ts';
+import { prepareBroadcasts, readPrepared } from '../../src/rest/broadcast-offload.ts';
 import { makeBlock } from '../../test/chain/make-block.ts';
 import { benchSenders, produceBlock } from '../chain/generate.ts';
 import { makeDevFolder } from '../node/dev-folder.ts';
@@ -91,7 +91,9 @@ const { pool } = await openPool(config, {
 });
 createBytesIndex(pool, scheme.fastHash);
 const senders = benchSenders(folder);
-const prepare = prepareBroadcast(scheme, { ...family, verify: () => true });
+const prepare = prepareBroadcasts(scheme, {
+  verifyAll: (checks) => checks.map(() => true),
+});
 await produceBlock(blockchain, folder, (timestamp) =>
   fundingTransfers(senders, owner, timestamp, scheme),
 );
@@ -170,7 +172,7 @@ function preparedBlock(isPrepared: boolean): () => Promise<Stages> {
 }
 
 function messageOf(body: string): Uint8Array {
-  const done = prepare(Buffer.from(body));
+  const [done] = prepare([Buffer.from(body)]);
   if (done === undefined || !('message' in done)) throw new Error('a transfer can be prepared');
   return done.message;
 }

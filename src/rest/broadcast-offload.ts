@@ -7,7 +7,7 @@
  */
 import { equal, latin1Part } from '../base/bytes.ts';
 import type { JsonObject } from '../base/json/json.ts';
-import type { OffloadWork } from '../base/ports/http.ts';
+import type { HttpReply, OffloadWork } from '../base/ports/http.ts';
 import type { SignatureCheck } from '../base/ports/verifier.ts';
 import { ID_BYTES } from '../base/sizes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
@@ -17,7 +17,12 @@ import { jsonObject } from '../rest-framework/body.ts';
 import type { Body } from '../rest-framework/route.ts';
 import { broadcastFromJson, txToJson } from '../tx/json/encode.ts';
 import { withMembers } from '../tx/members.ts';
-import { type ProofVerdicts, readVerdicts, writeVerdicts } from '../tx/proof-verdicts.ts';
+import {
+  type ProofVerdicts,
+  readVerdicts,
+  signatureChecks,
+  writeVerdicts,
+} from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { decodeTx } from '../tx/tx-bytes.ts';
 import { policyDataHash } from '../tx/types/114-policy-data-hash.ts';
@@ -29,31 +34,47 @@ export const signedBody: Body<JsonObject> = jsonObject({
   $ref: '#/components/schemas/SignedTransaction',
 });
 
-/** The part that needs no state. */
-export function prepareBroadcast(
+/** The part that needs no state. The signatures of all bodies are checked together. */
+export function prepareBroadcasts(
   scheme: ChainScheme,
-  family: Pick<CryptoFamily, 'verify' | 'publicKeySize' | 'signatureSize'>,
+  family: Pick<CryptoFamily, 'verifyAll'>,
 ): OffloadWork {
-  return (body) => {
-    try {
-      const [tx, other] = broadcastFromJson(signedBody.parse(body) as JsonObject, scheme);
-      // The state decides about a type 114, and the signature which of two layouts is meant.
-      if (other !== undefined || concernsData(tx)) return undefined;
-      const own = inBytes(tx, scheme);
-      if (tx.id.length !== ID_BYTES || own === undefined) return undefined;
-      const reply = () => printed(print(txToJson(tx, scheme)));
-      const head = writeVerdicts(own, isGood);
+  return (bodies) => {
+    const all = bodies.map((body) => readBroadcast(body, scheme));
+    const verdicts = family.verifyAll(all.flatMap((one) => (isRead(one) ? one.checks : [])));
+    let at = 0;
+    return all.map((one) => {
+      if (!isRead(one)) return one;
+      const { sent, own, checks } = one;
+      const head = writeVerdicts(own, verdicts.slice(at, at + checks.length));
+      at += checks.length;
+      const reply = () => printed(print(txToJson(sent, scheme)));
       return { message: messageOf(head, own, scheme.fastHash(own.bytes)), reply };
-    } catch (error) {
-      // The thread of the state handles all other errors, and writes them to the log.
-      return refusalOfRule(error);
-    }
+    });
   };
+}
 
-  function isGood({ publicKey, message, signature }: SignatureCheck): boolean {
-    if (publicKey.length !== family.publicKeySize) return false;
-    if (signature.length !== family.signatureSize) return false;
-    return family.verify(publicKey, message, signature);
+interface Broadcast {
+  readonly sent: Tx;
+  /** What the bytes mean. */
+  readonly own: Tx;
+  readonly checks: readonly SignatureCheck[];
+}
+
+const isRead = (one: Broadcast | HttpReply | undefined): one is Broadcast =>
+  one !== undefined && 'checks' in one;
+
+function readBroadcast(body: Uint8Array, scheme: ChainScheme): Broadcast | HttpReply | undefined {
+  try {
+    const [sent, other] = broadcastFromJson(signedBody.parse(body) as JsonObject, scheme);
+    // The state decides about a type 114, and the signature which of two layouts is meant.
+    if (other !== undefined || concernsData(sent)) return undefined;
+    const own = inBytes(sent, scheme);
+    if (sent.id.length !== ID_BYTES || own === undefined) return undefined;
+    return { sent, own, checks: signatureChecks(own) };
+  } catch (error) {
+    // The thread of the state handles all other errors, and writes them to the log.
+    return refusalOfRule(error);
   }
 }
 

@@ -328,11 +328,16 @@ function innerOf(tx: Tx): Tx {
  * accounts that have signed (u8) ‖ for each, number of its proofs (u8) ‖ one byte for each proof in
  * this order, 1 for a good signature.
  */
-export function writeVerdicts(tx: Tx, isGood: (check: SignatureCheck) => boolean): number[] {
+export function writeVerdicts(tx: Tx, verdicts: readonly boolean[]): number[] {
+  const counts = [tx, ...(tx.def.carried?.(tx) ?? NONE)].map(({ proofs }) => proofs.length);
+  return [counts.length, ...counts, ...verdicts.map((isGood) => (isGood ? 1 : 0))];
+}
+
+/** The checks whose verdicts `writeVerdicts` takes. */
+export function signatureChecks(tx: Tx): readonly SignatureCheck[] {
   const checks: SignatureCheck[] = [];
   addChecks(checks, tx);
-  const counts = [tx, ...(tx.def.carried?.(tx) ?? NONE)].map(({ proofs }) => proofs.length);
-  return [counts.length, ...counts, ...checks.map((check) => (isGood(check) ? 1 : 0))];
+  return checks;
 }
 
 /**

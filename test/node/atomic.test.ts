@@ -14,7 +14,7 @@ import { verifyBlock } from '../../src/chain/apply/verify-block.ts';
 import { blockAt, findTransaction, transactionsOf } from '../../src/chain/store/stored-blocks.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
 import { sealedBy } from '../../src/mempool/packer.ts';
-import { prepareBroadcast, readPrepared } from '../../src/rest/broadcast-offload.ts';
+import { prepareBroadcasts, readPrepared } from '../../src/rest/broadcast-offload.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { checkProofs, unchecked } from '../../src/tx/proof-verdicts.ts';
 import { presetFeatures } from '../../src/tx/rules/features.ts';
@@ -401,7 +401,7 @@ t.test('threads read and check it before the state is asked', async (t) => {
   ]);
   const body = new TextEncoder().encode(stringify(txToJson(tx, scheme)));
   const prepared = readPrepared(
-    (prepareBroadcast(scheme, family)(body) as { message: Uint8Array }).message,
+    (prepareBroadcasts(scheme, family)([body])[0] as { message: Uint8Array }).message,
   );
   t.strictSame(prepared.verdicts.about(tx), { own: [true], carried: [[true], [true]] });
   await whole.node.pool.submitBytes(prepared.bytes, prepared);

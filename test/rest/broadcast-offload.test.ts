@@ -4,7 +4,7 @@ import { base58 } from '../../src/base/base58.ts';
 import { latin1 } from '../../src/base/bytes.ts';
 import { stringify } from '../../src/base/json/json.ts';
 import type { HttpReply, Prepared } from '../../src/base/ports/http.ts';
-import { prepareBroadcast, readPrepared } from '../../src/rest/broadcast-offload.ts';
+import { prepareBroadcasts, readPrepared } from '../../src/rest/broadcast-offload.ts';
 import { txToJson } from '../../src/tx/json/encode.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import { buildTx } from '../../src/tx/tx-bytes.ts';
@@ -13,7 +13,8 @@ import { payment, scheme, signed, users } from '../chain/chain-harness.ts';
 import { family } from '../family.ts';
 
 const [alice, bob] = users;
-const prepare = prepareBroadcast(scheme, family);
+const prepareAll = prepareBroadcasts(scheme, family);
+const prepare = (body: Uint8Array) => prepareAll([body])[0];
 const bodyOf = (tx: Tx): Uint8Array => Buffer.from(stringify(txToJson(tx, scheme)));
 const withProofs = ({ def, layout, fields }: Tx, proofs: readonly Uint8Array[]): Tx =>
   buildTx(def, layout, fields, proofs, scheme);
@@ -43,6 +44,26 @@ t.test('a verdict for each proof, in their order', async (t) => {
     own: [false, true, false, true],
     carried: [],
   });
+});
+
+t.test('bodies together have the verdicts of each', async (t) => {
+  const wrong = new Uint8Array(64).fill(1);
+  const several = [
+    transfer,
+    withProofs(transfer, [wrong]),
+    withProofs(transfer, []),
+    withProofs(transfer, [wrong, ...transfer.proofs]),
+    transfer,
+  ].map(bodyOf);
+  const bodies = [Buffer.from('{'), ...several.slice(0, 2), Buffer.from('[]'), ...several.slice(2)];
+  t.strictSame(
+    prepareAll(bodies).map((one) => one !== undefined && 'message' in one && one.message),
+    bodies.map((body) => {
+      const one = prepare(body);
+      return one !== undefined && 'message' in one && one.message;
+    }),
+  );
+  t.strictSame(prepareAll([]), []);
 });
 
 t.test('what is wrong without the state is refused at once', async (t) => {

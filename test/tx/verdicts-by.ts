@@ -1,7 +1,12 @@
 /** Verdicts as a thread of the REST interface says them, which may say what a test wants. */
 import { concat } from '../../src/base/bytes.ts';
 import type { SignatureCheck } from '../../src/base/ports/verifier.ts';
-import { type ProofVerdicts, readVerdicts, writeVerdicts } from '../../src/tx/proof-verdicts.ts';
+import {
+  type ProofVerdicts,
+  readVerdicts,
+  signatureChecks,
+  writeVerdicts,
+} from '../../src/tx/proof-verdicts.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 
 /** `index` counts the proofs of the transaction, and then those of what it carries. */
@@ -9,8 +14,8 @@ export function verdictsBy(
   tx: Tx,
   isGood: (index: number, check: SignatureCheck) => boolean,
 ): ProofVerdicts {
-  let index = 0;
-  const head = writeVerdicts(tx, (check) => isGood(index++, check));
+  const verdicts = signatureChecks(tx).map((check, index) => isGood(index, check));
+  const head = writeVerdicts(tx, verdicts);
   return readVerdicts(concat(Uint8Array.from(head), tx.bytes), 0);
 }
 

@@ -105,8 +105,10 @@ export interface ThreadRefusal {
   readonly address: string;
 }
 
-/** A thread's part of a route; undefined: `handle` does all. Never throws. */
-export type OffloadWork = (body: Uint8Array) => Prepared | HttpReply | undefined;
+/** A thread's part of requests, by their bodies; undefined: `handle` does all. Never throws. */
+export type OffloadWork = (
+  bodies: readonly Uint8Array[],
+) => readonly (Prepared | HttpReply | undefined)[];
 
 /** One method and path pattern. Its functions never throw. */
 export interface HttpRoute {

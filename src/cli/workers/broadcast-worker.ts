@@ -4,7 +4,7 @@ import { serveOffload } from '../../adapters/http/offload/offload-thread.ts';
 import { createChainScheme } from '../../crypto/chain-scheme.ts';
 import { createFamily } from '../../crypto/families.ts';
 import type { ForThreads } from '../../node/listen-rest.ts';
-import { prepareBroadcast } from '../../rest/broadcast-offload.ts';
+import { prepareBroadcasts } from '../../rest/broadcast-offload.ts';
 
 const CACHED_KEYS = 100_000;
 
@@ -12,4 +12,4 @@ const { family: name, chainId, nativeToken } = workerData as ForThreads;
 const family = createFamily(name, { cachedKeys: CACHED_KEYS });
 const scheme = createChainScheme(family, chainId, nativeToken);
 
-serveOffload(parentPort!, prepareBroadcast(scheme, family));
+serveOffload(parentPort!, prepareBroadcasts(scheme, family));

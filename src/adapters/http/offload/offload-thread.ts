@@ -14,17 +14,17 @@ export function serveOffload(port: MessagePort, work: OffloadWork): void {
   void useAllProcessors();
   giveWay('background');
   port.on('message', ({ buffer, ends }: BodyBatch) => {
-    const results = ends.map((end, i) => {
+    const bodies = ends.map((end, i) => {
       const begin = ends[i - 1] ?? 0;
-      return resultOf(work, new Uint8Array(buffer, begin, end - begin));
+      return new Uint8Array(buffer, begin, end - begin);
     });
+    const results = work(bodies).map((done, i) => resultOf(done, bodies[i]!));
     port.postMessage(results satisfies FromOffloadThread);
   });
   port.postMessage(READY satisfies FromOffloadThread);
 }
 
-function resultOf(work: OffloadWork, body: Uint8Array): OffloadResult {
-  const done = work(body);
+function resultOf(done: ReturnType<OffloadWork>[number], body: Uint8Array): OffloadResult {
   if (done === undefined) return { whole: Uint8Array.from(body) };
   return 'message' in done
     ? { message: done.message, reply: plain(done.reply()) }

@@ -4,7 +4,7 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { serveOffload } from '../../../../src/adapters/http/offload/offload-thread.ts';
-import type { HttpReply } from '../../../../src/base/ports/http.ts';
+import type { HttpReply, Prepared } from '../../../../src/base/ports/http.ts';
 import { busyUntil } from '../busy-until.ts';
 
 const text = (status: number, body: string): HttpReply => ({ status, type: 'text/plain', body });
@@ -22,7 +22,9 @@ if (folder !== undefined) {
 let batches = 0;
 parentPort!.on('message', () => batches++);
 
-serveOffload(parentPort!, (body) => {
+serveOffload(parentPort!, (bodies) => bodies.map(done));
+
+function done(body: Uint8Array): Prepared | HttpReply | undefined {
   const asked = Buffer.from(body).toString();
   if (asked === 'die ahead') throw new Error('unexpected');
   if (asked.startsWith(BUSY_UNTIL)) busyUntil(asked.slice(BUSY_UNTIL.length));
@@ -33,4 +35,4 @@ serveOffload(parentPort!, (body) => {
   }
   if (asked === 'refuse') return text(400, 'refused by the thread');
   return { message: Uint8Array.from(body), reply: () => text(200, `own answer to ${asked}`) };
-});
+}
