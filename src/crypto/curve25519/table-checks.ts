@@ -23,6 +23,8 @@ import { createPairEngine, type PairEngine } from './wasm/engine.ts';
 import { bitOf, bitsOf, LIMBS, PAIR_BYTES } from './wasm/pair-field.ts';
 import { POINT_BYTES, TERM_BYTES } from './wasm/points.ts';
 
+/** The longest message that it checks, in bytes. With longer ones most of the time goes into the hash. */
+export const MESSAGE_MAX = 8192;
 /** So many checks share an inversion at most. */
 export const CHECKS_MAX = 64;
 const CHECK_BYTES = POINT_BYTES + PAIR_BYTES;
@@ -49,8 +51,8 @@ export class TableChecks {
   private readonly ofKey = new Int8Array(SCALAR_DIGITS);
   private readonly scalar = new Uint8Array(KEY_SIZE);
   private readonly scalarWords = new Uint32Array(this.scalar.buffer);
+  private readonly hashed = new Uint8Array(2 * KEY_SIZE + MESSAGE_MAX);
   private readonly digest = new Uint8Array(2 * KEY_SIZE);
-  private hashed = new Uint8Array(1024);
   private readonly limbs = new Int32Array(LIMBS);
 
   /** `keysMax` tables of 10 KiB each; memory that no table has used costs nothing. */
@@ -76,7 +78,8 @@ export class TableChecks {
 
   /**
    * Adds a check, unless it has failed already: then false. `key` is in the Edwards form, with the
-   * sign, and `signature` is R ‖ S without it. At most CHECKS_MAX wait for their verdicts.
+   * sign, and `signature` is R ‖ S without it. At most CHECKS_MAX wait for their verdicts. Throws
+   * RangeError for a message above MESSAGE_MAX.
    */
   add(table: KeyTable, key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
     const r = signature.subarray(0, KEY_SIZE);
@@ -90,6 +93,11 @@ export class TableChecks {
     this.expected.set(r, this.count * KEY_SIZE);
     this.count++;
     return true;
+  }
+
+  /** Drops the checks that wait for their verdicts. */
+  forget(): void {
+    this.count = 0;
   }
 
   /** Of the checks added since the last call, in their order. */
@@ -116,13 +124,11 @@ export class TableChecks {
 
   /** h = SHA-512(R ‖ A ‖ message) modulo the order, to `scalar`. */
   private challenge(r: Uint8Array, key: Uint8Array, message: Uint8Array): void {
-    const length = 2 * KEY_SIZE + message.length;
-    if (this.hashed.length < length) this.hashed = new Uint8Array(2 * length);
     const { hashed, digest } = this;
     hashed.set(r);
     hashed.set(key, KEY_SIZE);
     hashed.set(message, 2 * KEY_SIZE);
-    sodium.crypto_hash_sha512(digest, hashed.subarray(0, length));
+    sodium.crypto_hash_sha512(digest, hashed.subarray(0, 2 * KEY_SIZE + message.length));
     sodium.crypto_core_ed25519_scalar_reduce(this.scalar, digest);
   }
 

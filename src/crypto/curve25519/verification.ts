@@ -3,16 +3,17 @@
  * small order, no non-canonical key, no cofactor.
  *
  * libsodium checks a key that has signed seldom. One that has signed often gets a table, with which a
- * check takes half the time.
+ * check takes half the time. Where there is no memory for tables, or the processor cannot run them,
+ * libsodium checks all: no verdict depends on the machine.
  */
 import type { SignatureCheck } from '../../base/ports/verifier.ts';
 import { sodium } from '../sodium.ts';
 import { EdwardsKeys } from './edwards-keys.ts';
 import { edwardsOf } from './field.ts';
-import type { KeyTable } from './key-tables.ts';
+import type { KeyTable, KeyTables } from './key-tables.ts';
 import { isWeakPublicKey, KEY_SIZE } from './keys.ts';
 import { LAST, SIGN_BIT, SIGNATURE_SIZE } from './signatures.ts';
-import { TableChecks } from './table-checks.ts';
+import { MESSAGE_MAX, TableChecks } from './table-checks.ts';
 
 /** Bits of the last byte that are 0 in every S below L. */
 const EXCESS_BITS = 0x60;
@@ -22,12 +23,12 @@ const TABLES_MAX = 800;
 const CACHED_KEYS_OF_TABLE = 8;
 /** A key gets a table with so many good signatures. */
 const SIGNATURES_BEFORE = 8;
-/** At most one of so many checks makes a table, which takes as long as two. */
+/** At most one of so many checks makes a table, which takes longer than a check. */
 const CHECKS_BETWEEN = 8;
 
 export class SignatureVerification {
   private readonly known: EdwardsKeys;
-  private readonly tablesMax: number;
+  private tablesMax: number;
   private checks: TableChecks | undefined;
   private sinceTable = 0;
   /** The Edwards key and the signature, as libsodium takes them. */
@@ -55,13 +56,19 @@ export class SignatureVerification {
         out[waiting[n]!] = verdict;
       waiting = [];
     };
-    for (const [i, { publicKey, message, signature }] of checks.entries()) {
-      const verdict = this.begin(publicKey, message, signature);
-      if (verdict !== undefined) out[i] = verdict;
-      else waiting.push(i);
-      if (this.checks?.isFull) settle();
+    try {
+      for (const [i, { publicKey, message, signature }] of checks.entries()) {
+        const verdict = this.begin(publicKey, message, signature);
+        if (verdict !== undefined) out[i] = verdict;
+        else waiting.push(i);
+        if (this.checks?.isFull) settle();
+      }
+      settle();
+    } catch (cause) {
+      // The next call must not take the verdicts of this one.
+      this.checks?.forget();
+      throw cause;
     }
-    settle();
     return out;
   }
 
@@ -74,7 +81,7 @@ export class SignatureVerification {
     if (publicKey.length !== KEY_SIZE || signature.length !== SIGNATURE_SIZE) return false;
     const last = signature[LAST]!;
     if ((last & EXCESS_BITS) !== 0 || isWeakPublicKey(publicKey)) return false;
-    const table = this.checks?.tables.find(publicKey);
+    const table = message.length <= MESSAGE_MAX ? this.checks?.tables.find(publicKey) : undefined;
     this.take(table, publicKey, signature);
     if (table !== undefined) {
       return this.checks!.add(table, this.key, message, this.signature) ? undefined : false;
@@ -107,8 +114,17 @@ export class SignatureVerification {
     this.sinceTable = 0;
     const y = new Uint8Array(KEY_SIZE);
     if (!this.known.copy(publicKey, y)) return;
-    this.checks ??= new TableChecks(this.tablesMax);
-    this.checks.tables.add(publicKey, y);
+    this.withTables()?.add(publicKey, y);
+  }
+
+  private withTables(): KeyTables | undefined {
+    try {
+      this.checks ??= new TableChecks(this.tablesMax);
+      return this.checks.tables;
+    } catch {
+      this.tablesMax = 0;
+      return undefined;
+    }
   }
 
   /** Converts all keys that are not yet known, with one inversion. */

@@ -1,4 +1,5 @@
 // A key that has signed often is checked by a table. That must not show in any verdict.
+import { ed25519 } from '@noble/curves/ed25519.js';
 import sodium from 'sodium-native';
 import t from 'tap';
 import { createCurve25519 } from '../../../src/crypto/curve25519/curve25519-family.ts';
@@ -63,14 +64,76 @@ t.test('one check of eight at most makes a table', async (t) => {
   t.ok(checked() >= 8 * signers.length, `${checked()} checks by libsodium for 30 tables`);
 });
 
-t.test('a key without a point gets no table', async (t) => {
+t.test('long messages have the same verdicts', async (t) => {
+  const verification = new SignatureVerification(8192);
+  for (let time = 0; time < 20; time++) verification.verifyAll([signedBy(0), signedBy(1)]);
+  const { publicKey, privateKey } = signers[0]!;
+  for (const length of [8191, 8192, 8193, 100_000]) {
+    const message = random.bytes(length);
+    const signature = family.sign(privateKey, message, random);
+    t.equal(verification.verify(publicKey, message, signature), true, `${length} bytes`);
+    message[length - 1]! ^= 1;
+    t.equal(verification.verify(publicKey, message, signature), false, `${length} other bytes`);
+  }
+});
+
+t.test('an exception leaves no verdict for the next call', async (t) => {
+  const verification = new SignatureVerification(8192);
+  for (let time = 0; time < 20; time++) verification.verifyAll([signedBy(0)]);
+  const good = signedBy(0);
+  const thrown = {
+    ...good,
+    get message(): Uint8Array {
+      throw new Error('unexpected');
+    },
+  };
+  t.throws(() => verification.verifyAll([good, good, thrown]), /unexpected/);
+  const forged = { ...good, message: random.bytes(9) };
+  t.equal(verification.verify(forged.publicKey, forged.message, forged.signature), false);
+  t.same(verification.verifyAll([forged, good, forged]), [false, true, false]);
+});
+
+t.test('without memory for tables libsodium checks all', async (t) => {
+  const { Memory } = WebAssembly;
+  const api = WebAssembly as { Memory: unknown };
+  t.teardown(() => {
+    api.Memory = Memory;
+  });
+  let asked = 0;
+  api.Memory = class {
+    constructor() {
+      asked += 1;
+      throw new RangeError('could not allocate memory');
+    }
+  };
+  const verification = new SignatureVerification(8192);
+  const checks = [signedBy(0), signedBy(1), signedBy(0, false)];
+  const expected = checks.map((one) => family.verify(one.publicKey, one.message, one.signature));
+  for (let time = 0; time < 40; time++) t.same(verification.verifyAll(checks), expected);
+  t.equal(asked, 1, 'memory is asked for once');
+});
+
+t.test('a place belongs to one key', async (t) => {
   const { tables } = new TableChecks(2);
-  const [y] = edwardsOf([Uint8Array.of(3, ...new Uint8Array(31))]);
+  const [one, two, three] = signers.map(({ publicKey }) => ({
+    publicKey,
+    y: edwardsOf([publicKey])[0]!,
+  }));
+  for (const { publicKey, y } of [one!, one!, two!]) tables.add(publicKey, y);
+  t.not(tables.find(one!.publicKey)!.address, tables.find(two!.publicKey)!.address);
+  tables.add(three!.publicKey, three!.y);
+  t.equal(tables.find(one!.publicKey), undefined, 'the one used longest ago is gone');
+  t.not(tables.find(two!.publicKey)!.address, tables.find(three!.publicKey)!.address);
+});
+
+t.test('a key without a point gets no table', async (t) => {
+  const { tables } = new TableChecks(30);
   const keys = Array.from({ length: 20 }, (_, i) => Uint8Array.of(i + 2, ...new Uint8Array(31)));
   for (const key of keys) tables.add(key, key);
-  const found = keys.filter((key) => tables.find(key) !== undefined);
-  t.equal(found.length, 2, 'the last two points');
-  t.ok(y);
+  const found = keys.filter((key) => tables.find(key) !== undefined).map(([y]) => y);
+  const points = keys.map(([y]) => y!).filter((y) => hasPoint(BigInt(y)));
+  t.same(found, points);
+  t.ok(points.length > 5 && points.length < 15);
 });
 
 t.test('the count of a key begins anew with its place', async (t) => {
@@ -102,4 +165,12 @@ function calls<Name extends string>(
     of[name] = method;
   });
   return () => count;
+}
+
+/** Whether (y² − 1) / (d y² + 1) is a square, by Euler's criterion. */
+function hasPoint(y: bigint): boolean {
+  const { Fp } = ed25519.Point;
+  const { d } = ed25519.Point.CURVE();
+  const x2 = Fp.div(Fp.sub(Fp.sqr(y), 1n), Fp.add(Fp.mul(d, Fp.sqr(y)), 1n));
+  return Fp.eql(Fp.pow(x2, (Fp.ORDER - 1n) / 2n), 1n);
 }
