@@ -3,6 +3,7 @@ declare module 'sodium-native' {
   const sodium: {
     /** BLAKE2b with the digest size of `output`. */
     crypto_generichash(output: Uint8Array, input: Uint8Array): void;
+    crypto_hash_sha512(output: Uint8Array, input: Uint8Array): void;
     crypto_sign_verify_detached(
       signature: Uint8Array,
       message: Uint8Array,
