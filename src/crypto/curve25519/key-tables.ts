@@ -42,11 +42,20 @@ const D = modulo(-121665n * power(121666n, P - 2n));
 const ROOT_OF_MINUS_ONE = power(2n, (P - 1n) / 4n);
 const BASE_Y = modulo(4n * power(5n, P - 2n));
 
+/**
+ * A table stays while its key is used again within so many checks for each table. So keys that take
+ * turns, more than there are tables, do not drive one another out, and a table that is made takes the
+ * place of one at most once in so many checks.
+ */
+const CHECKS_PER_TABLE = 8;
+
 export interface KeyTable {
   /** That of the point whose x is even. */
   readonly address: number;
   /** The y of the point, 32 bytes, little-endian. */
   readonly y: Uint8Array;
+  /** The number of the check that used it last. */
+  usedAt: number;
 }
 
 export class KeyTables {
@@ -65,6 +74,7 @@ export class KeyTables {
   private readonly keyTables: number;
   /** Public key → its table, the one used longest ago first. */
   private readonly known = new Map<string, KeyTable>();
+  private checks = 0;
   private hasBase = false;
 
   constructor(engine: PairEngine, elements: Elements, keysMax: number) {
@@ -94,23 +104,36 @@ export class KeyTables {
     return this.baseTable;
   }
 
+  /** Called for each check once. */
   find(publicKey: Uint8Array): KeyTable | undefined {
+    this.checks += 1;
     const key = latin1(publicKey);
     const table = this.known.get(key);
     if (table === undefined) return undefined;
+    table.usedAt = this.checks;
     this.known.delete(key);
     this.known.set(key, table);
     return table;
   }
 
-  /** Makes one for a key, from the y of its point. Nothing happens if it has one, or no point has y. */
+  /**
+   * Makes one for a key, from the y of its point. Nothing happens if the key has one, no point has y,
+   * or all places are in use.
+   */
   add(publicKey: Uint8Array, y: Uint8Array): void {
     const key = latin1(publicKey);
-    if (this.keysMax === 0 || this.known.has(key) || !this.putPoint(toInteger(y))) return;
+    if (this.known.has(key) || !this.hasPlace() || !this.putPoint(toInteger(y))) return;
     // No key has the place while it is filled.
     const address = this.place();
     this.fill(address, KEY_MULTIPLES);
-    this.known.set(key, { address, y: y.slice() });
+    this.known.set(key, { address, y: y.slice(), usedAt: this.checks });
+  }
+
+  private hasPlace(): boolean {
+    const { known, keysMax, checks } = this;
+    if (known.size < keysMax) return true;
+    const [oldest] = known.values();
+    return oldest !== undefined && checks - oldest.usedAt >= CHECKS_PER_TABLE * keysMax;
   }
 
   /** A place that is free, or that of the table used longest ago. */

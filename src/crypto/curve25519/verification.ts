@@ -23,14 +23,11 @@ const TABLES_MAX = 800;
 const CACHED_KEYS_OF_TABLE = 8;
 /** A key gets a table with so many good signatures. */
 const SIGNATURES_BEFORE = 8;
-/** At most one of so many checks makes a table, which takes longer than a check. */
-const CHECKS_BETWEEN = 8;
 
 export class SignatureVerification {
   private readonly known: EdwardsKeys;
   private tablesMax: number;
   private checks: TableChecks | undefined;
-  private sinceTable = 0;
   /** The Edwards key and the signature, as libsodium takes them. */
   private readonly key = new Uint8Array(KEY_SIZE);
   private readonly signature = new Uint8Array(SIGNATURE_SIZE);
@@ -108,10 +105,7 @@ export class SignatureVerification {
 
   /** Only keys that libsodium takes get a table: points of the curve, and none of small order. */
   private count(publicKey: Uint8Array): void {
-    this.sinceTable++;
-    if (this.known.count(publicKey) < SIGNATURES_BEFORE) return;
-    if (this.sinceTable < CHECKS_BETWEEN || this.tablesMax === 0) return;
-    this.sinceTable = 0;
+    if (this.tablesMax === 0 || this.known.count(publicKey) < SIGNATURES_BEFORE) return;
     const y = new Uint8Array(KEY_SIZE);
     if (!this.known.copy(publicKey, y)) return;
     this.withTables()?.add(publicKey, y);
