@@ -7,8 +7,11 @@ import { base64 } from '../codec/text.ts';
 import type { DataValue } from '../ledger/data-value.ts';
 import { print } from '../rest-framework/answer.ts';
 import { Int64 } from '../rest-framework/body.ts';
+import { listOf, type StreamedAnswer, streamed, textsOf } from '../rest-framework/json-chunks.ts';
+import * as params from '../rest-framework/params.ts';
 import { type Static, Type } from '../rest-framework/type.ts';
 import { limits } from './limits.ts';
+import type { Services } from './services.ts';
 
 export type EntryRow = readonly [key: string, value: DataValue];
 
@@ -62,8 +65,45 @@ export function* entriesPage(
   }
 }
 
+/** The query of a route that lists entries. */
+export const entriesQuery = {
+  offset: params.optional(params.nonNegative('Entries to skip.'), 0),
+  limit: params.optional(params.positive('The most entries to list.'), Infinity),
+  matches: params.optional(params.text('Regular expression for the whole key.'), undefined),
+};
+
+/** The part of the entries that a query asks for. `client` is the address of whoever asks. */
+export function queriedEntries(
+  rowsIn: (view: Services['view']) => Iterable<EntryRow>,
+  { matches, ...query }: EntriesQuery & { readonly matches: string | undefined },
+  client: string,
+  services: Services,
+): StreamedAnswer<Services> | Promise<StreamedAnswer<Services>> {
+  return matches === undefined
+    ? streamed(({ view }) => listOf(entriesPage(rowsIn(view), query), entryJson))
+    : matchingEntries(rowsIn, { ...query, matches }, client, services);
+}
+
+async function matchingEntries(
+  rowsIn: (view: Services['view']) => Iterable<EntryRow>,
+  { matches, ...query }: EntriesQuery & { readonly matches: string },
+  client: string,
+  { keyFilters, snapshot }: Services,
+): Promise<StreamedAnswer<Services>> {
+  const accepts = await keyFilters.open(matches, client);
+  const texts = await keyFilters.inTurn(client, async () => {
+    const frozen = snapshot(limits.entryRows);
+    try {
+      return await matchedEntries(rowsIn(frozen.view), query, accepts);
+    } finally {
+      frozen.release();
+    }
+  });
+  return streamed(() => textsOf(texts));
+}
+
 /** Rejects with ApiError AnswerTooBig where no answer can hold them. */
-export async function matchedEntries(
+async function matchedEntries(
   rows: Iterable<EntryRow>,
   { offset, limit }: EntriesQuery,
   accepts: KeyFilter,

@@ -13,7 +13,7 @@ import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { aliasToText } from '../../tx/fields/recipient.ts';
 import { readAlias } from '../alias-name.ts';
-import { EntryShape, entriesPage, entryJson } from '../data-entries.ts';
+import { EntryShape, entriesQuery, entryJson, queriedEntries } from '../data-entries.ts';
 import { limits } from '../limits.ts';
 import { routesIn } from '../route.ts';
 import { scriptJson } from '../script-json.ts';
@@ -165,16 +165,15 @@ const data = route({
   doc: 'Data entries of an account in the order of their keys.',
   cost: { streamed: true, rows: limits.entryRows },
   params: { address: params.address },
-  query: {
-    offset: params.optional(params.nonNegative('Entries to skip.'), 0),
-    limit: params.optional(params.positive('The most entries to list.'), Infinity),
-  },
+  query: entriesQuery,
   reply: Type.Array(EntryShape),
-  handle: ({ params: { address }, query }) =>
-    streamed(({ view }) => {
-      const rows = dataEntries(view, address.bytes, limits.entryRows);
-      return listOf(entriesPage(rows, query), entryJson);
-    }),
+  handle: ({ params: { address }, query, http }, services) =>
+    queriedEntries(
+      (view) => dataEntries(view, address.bytes, limits.entryRows),
+      query,
+      http.remoteAddress(),
+      services,
+    ),
 });
 
 const dataOfKey = route({

@@ -11,14 +11,7 @@ import {
   executedBy,
 } from '../../ledger/contracts.ts';
 import { Int32, json, list } from '../../rest-framework/body.ts';
-import {
-  listOf,
-  mapped,
-  objectOf,
-  type StreamedAnswer,
-  streamed,
-  textsOf,
-} from '../../rest-framework/json-chunks.ts';
+import { listOf, mapped, objectOf, streamed } from '../../rest-framework/json-chunks.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
 import { existingContract, isId } from '../by-id.ts';
@@ -27,12 +20,13 @@ import {
   type EntriesQuery,
   EntryShape,
   entriesPage,
+  entriesQuery,
   entryJson,
-  matchedEntries,
+  queriedEntries,
 } from '../data-entries.ts';
 import { limits } from '../limits.ts';
 import { routesIn } from '../route.ts';
-import type { ChainView, Services } from '../services.ts';
+import type { ChainView } from '../services.ts';
 import { confirmedJson, Transaction } from '../shapes.ts';
 
 const route = routesIn('contracts');
@@ -60,25 +54,6 @@ const ALL: EntriesQuery = { offset: 0, limit: Infinity };
 
 const entriesOf = (id: Uint8Array, query: EntriesQuery, { view }: ChainView) =>
   listOf(entriesPage(contractEntries(view, id, limits.entryRows), query), entryJson);
-
-async function matchingEntries(
-  id: Uint8Array,
-  { matches, ...query }: EntriesQuery & { readonly matches: string },
-  client: string,
-  { keyFilters, snapshot }: Services,
-): Promise<StreamedAnswer<Services>> {
-  const accepts = await keyFilters.open(matches, client);
-  const texts = await keyFilters.inTurn(client, async () => {
-    const frozen = snapshot(limits.entryRows);
-    try {
-      const rows = contractEntries(frozen.view, id, limits.entryRows);
-      return await matchedEntries(rows, query, accepts);
-    } finally {
-      frozen.release();
-    }
-  });
-  return streamed(() => textsOf(texts));
-}
 
 const all = route({
   method: 'GET',
@@ -158,17 +133,12 @@ const state = route({
   doc: 'State of a contract in the order of its keys.',
   cost: { streamed: true, rows: limits.entryRows },
   params: { contractId: params.contractId },
-  query: {
-    offset: params.optional(params.nonNegative('Entries to skip.'), 0),
-    limit: params.optional(params.positive('The most entries to list.'), Infinity),
-    matches: params.optional(params.text('Regular expression for the whole key.'), undefined),
-  },
+  query: entriesQuery,
   reply: Type.Array(EntryShape),
-  handle({ params: { contractId }, query: { offset, limit, matches }, http }, services) {
+  handle({ params: { contractId }, query, http }, services) {
     existingContract(services.view, contractId);
-    const query = { offset, limit };
-    if (matches === undefined) return streamed((of) => entriesOf(contractId, query, of));
-    return matchingEntries(contractId, { ...query, matches }, http.remoteAddress(), services);
+    const rowsIn = (view: ChainView['view']) => contractEntries(view, contractId, limits.entryRows);
+    return queriedEntries(rowsIn, query, http.remoteAddress(), services);
   },
 });
 
