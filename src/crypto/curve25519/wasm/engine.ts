@@ -1,4 +1,5 @@
 /** The arithmetic of signature checks with tables: one WebAssembly module and its memory. */
+import { assert } from '../../../base/assert.ts';
 import { Assembler } from '../../wasm/assembler.ts';
 import { compile, createInstance, createPlaces, type Instance } from '../../wasm/instance.ts';
 import { definePairField } from './pair-field.ts';
@@ -39,6 +40,10 @@ export function createPairEngine(bytes: number): PairEngine {
   return {
     run,
     memory,
-    reserve: (size) => places.take(Math.ceil(size / 16) * 16),
+    reserve(size) {
+      const at = places.take(Math.ceil(size / 16) * 16);
+      assert(at + size <= memory.byteLength, 'the memory of the engine is large enough');
+      return at;
+    },
   };
 }
