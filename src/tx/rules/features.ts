@@ -60,6 +60,8 @@ const FEATURES = {
   contractsInAtomics: { id: 1005, name: 'Contracts in atomic transactions', support: 'own' },
   /** Registrations of voters last as long as their votes count. */
   votersStay: { id: 1006, name: 'Registration of voters', support: 'own' },
+  /** A script does not protect its account from a ban. */
+  bansOfScripted: { id: 1007, name: 'Bans of scripted accounts', support: 'own' },
 } as const satisfies Readonly<Record<string, Feature>>;
 
 type FeatureIds = { readonly [Key in keyof typeof FEATURES]: (typeof FEATURES)[Key]['id'] };

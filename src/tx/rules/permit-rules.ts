@@ -20,8 +20,14 @@ import type { BlockContext } from '../transaction.ts';
 import { feature } from './features.ts';
 
 /** Throws ApiError where the target is scripted and may not have the role. */
-export function guardTarget(view: LedgerView, target: Uint8Array, role: number): void {
+export function guardTarget(
+  view: LedgerView,
+  target: Uint8Array,
+  role: number,
+  { features }: Pick<BlockContext, 'features'>,
+): void {
   if (role === CONTRACT_DEVELOPER || view.get(scripts, target) === undefined) return;
+  if (role === BANNED && features.has(feature.bansOfScripted)) return;
   const account = view.scheme.addressToText(target);
   throw refused(`Account ${account} is scripted, so only the contract_developer role is allowed`);
 }

@@ -66,7 +66,7 @@ export const permit = transaction({
       add: fields.opType === 'add',
       due: fields.dueTimestamp,
     };
-    guardTarget(ledger, target, op.role);
+    guardTarget(ledger, target, op.role, block);
     guardChange(ledger, target, op, block.timestamp);
     keepingAMiner(ledger, target, block, () => recordBounded(ledger, target, op, block));
   },

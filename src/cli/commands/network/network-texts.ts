@@ -192,7 +192,8 @@ ${consensus === 'poa' ? poaLines(round) : POS_LINES}    custom {
       # What a network is founded with: the defaults; 1000, which bounds the work of scripts; 1001, by which
       # any account may create a policy; 1002, with which bans and roles cannot end the chain; 1003, by which no
       # miner is marked whose block lost; 1005, with which atomic transactions may run contracts; 1006, by which
-      # voters stay registered. A feature of a later release is voted in instead.
+      # voters stay registered; 1007, with which a script protects nobody from a ban. A feature of a later
+      # release is voted in instead.
 ${finality ? FINALITY_LINES : ''}      functionality.pre-activated-features = { ${newNetworkFeaturesText(finality)} }
       genesis {
         # The sum of the amounts below; no more tokens will ever exist.
