@@ -18,6 +18,7 @@ import { Dialler } from './peers/dialler.ts';
 import { type IdentityPorts, serveIdentity } from './peers/identity-query.ts';
 import { initialSync } from './peers/initial-sync.ts';
 import { MemberKeys } from './peers/member-keys.ts';
+import { MissedMembers } from './peers/missed-members.ts';
 import { OwnMembership } from './peers/own-membership.ts';
 import { Exchange } from './peers/peer-exchange.ts';
 import { Handshake, type HandshakeDeps } from './sessions/handshake.ts';
@@ -77,6 +78,7 @@ export class Peering {
   private readonly deps: PeeringDeps;
   private readonly keys: MemberKeys;
   private readonly keeper: BookKeeper;
+  private readonly missed: MissedMembers;
   private readonly dialler: Dialler;
   private readonly exchange: Exchange;
   private listeningPort: number | undefined;
@@ -107,6 +109,11 @@ export class Peering {
     const hosts = options.knownPeers.map(({ host }) => host);
     this.keeper = createBookKeeper(hosts, { ...deps, book });
     const isMember = (address: Uint8Array): boolean => this.keys.isMember(address);
+    this.missed = new MissedMembers(options.knownPeers, {
+      ...deps,
+      identity: () => this.identity(),
+      learn: (keys) => this.keys.learn(keys, clock.now()),
+    });
     this.dialler = new Dialler(options, {
       ...deps,
       book,
@@ -134,6 +141,7 @@ export class Peering {
     if (this.options.handshakeCheck && !this.isRegistered()) await this.learnKeys();
     this.keeper.start();
     this.dialler.start();
+    if (this.options.handshakeCheck) this.missed.start();
   }
 
   /**
@@ -156,6 +164,7 @@ export class Peering {
   }
 
   async stop(): Promise<void> {
+    this.missed.stop();
     this.dialler.stop();
     this.exchange.stop();
     this.keeper.stop();

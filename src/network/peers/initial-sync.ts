@@ -61,7 +61,7 @@ export async function initialSync(
       open.map(async (peer) => {
         const place = addressText(peer);
         try {
-          keys.push(await ask(peer, ports, Math.min(ONE_MS_MAX, until - clock.monotonic())));
+          keys.push(await askForKey(peer, ports, Math.min(ONE_MS_MAX, until - clock.monotonic())));
         } catch (cause) {
           log.warn('identity.failed', { place, why: (cause as Error).message });
           if (cause instanceof IdentityRefused && cause.refusal === 'not-registered') {
@@ -81,7 +81,12 @@ export async function initialSync(
   }
 }
 
-function ask(peer: PeerAddress, ports: IdentityPorts, ms: number): Promise<Uint8Array> {
+/** The key of the peer's owner. Rejects where it does not answer in time, or does not know this node. */
+export function askForKey(
+  peer: PeerAddress,
+  ports: IdentityPorts,
+  ms: number,
+): Promise<Uint8Array> {
   const { network, clock } = ports;
   return within(clock, ms, 'no answer in time', async (signal) => {
     const connection = await network.dial(peer.host, peer.port, signal);

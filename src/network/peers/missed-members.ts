@@ -1,0 +1,57 @@
+/**
+ * Keys of configured peers for a node whose chain is old: who was registered while it was away is no
+ * member in its state, and might be all that it can reach (network.md#return-of-a-node).
+ */
+import type { PeerAddress } from '../messages/peer-address.ts';
+import type { IdentityPorts } from './identity-query.ts';
+import { askForKey } from './initial-sync.ts';
+
+export interface MissedMembersDeps {
+  /** Who asks. */
+  readonly identity: () => IdentityPorts;
+  readonly clock: IdentityPorts['clock'];
+  /** Timestamp of the head. */
+  readonly headTime: () => number;
+  readonly learn: (keys: readonly Uint8Array[]) => void;
+}
+
+/** A network makes blocks all the time, also empty ones. */
+const OLD_HEAD_MS = 60_000;
+const AGAIN_MS = 60_000;
+const ANSWER_MS = 30_000;
+
+export class MissedMembers {
+  private readonly peers: readonly PeerAddress[];
+  private readonly deps: MissedMembersDeps;
+  private cancel = (): void => {};
+  private isStopped = false;
+
+  /** `peers` are those of the configuration. */
+  constructor(peers: readonly PeerAddress[], deps: MissedMembersDeps) {
+    this.peers = peers;
+    this.deps = deps;
+  }
+
+  /** Asks at intervals until the head is new. */
+  start(): void {
+    void this.askWhileOld();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.cancel();
+  }
+
+  private async askWhileOld(): Promise<void> {
+    const { clock, headTime, identity, learn } = this.deps;
+    if (clock.now() - headTime() <= OLD_HEAD_MS) return;
+    const answers = await Promise.allSettled(
+      this.peers.map((peer) => askForKey(peer, identity(), ANSWER_MS)),
+    );
+    if (this.isStopped) return;
+    // Peers that do not answer, or do not know this node, leave it with the members of its state.
+    const keys = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    if (keys.length > 0) learn(keys);
+    this.cancel = clock.after(AGAIN_MS, () => void this.askWhileOld());
+  }
+}
