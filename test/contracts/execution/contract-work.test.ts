@@ -61,7 +61,7 @@ async function looked(readiness: Readiness, leftMs: number) {
     };
     const ports = { clock: at.clock, signer: miner };
     const block = createBlockInWork(checking, header, createPhaseRoom(1e6, 10), 1e6, ports);
-    const clock = { monotonic: () => 0 };
+    const clock = { monotonic: () => 0, now: () => at.clock.now() };
     const begin = createWork(
       block,
       createImageLoads(1),
@@ -106,7 +106,7 @@ t.test('a container starts, or its failure is told, also where no time is left',
 });
 
 t.test('a registry that does not answer ends no update', async (t) => {
-  const clock = { monotonic: () => 0, after: () => () => undefined };
+  const clock = { monotonic: () => 0, now: () => 0, after: () => () => undefined };
   const passing = { kind: 'failure', message: 'away', recoverable: true, system: true };
   const dropped: string[] = [];
   const block = {
