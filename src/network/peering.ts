@@ -112,6 +112,7 @@ export class Peering {
     this.missed = new MissedMembers(options.knownPeers, {
       ...deps,
       identity: () => this.identity(),
+      hasSession: () => this.sessions.all().length > 0,
       learn: (keys) => this.keys.learn(keys, clock.now()),
     });
     this.dialler = new Dialler(options, {

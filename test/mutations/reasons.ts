@@ -31,7 +31,7 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'decoding throws its own error only; any other is a fault of the node',
   ],
   [
-    'src/finality/note-file.ts decodeNote: end < 0',
+    'src/finality/note-file.ts readerOfNote: end < 0',
     'fewer bytes than a hash are equal to none: it says so without making one',
   ],
   [

@@ -33,10 +33,14 @@ export class MemberKeys {
     return this.isChecked ? this.of(owner) : claimed;
   }
 
-  /** `now` is the time of day. */
+  /**
+   * Takes the place of what was learned before, and counts as long as that: who asks again and again
+   * knows no more owners than answers, and not for ever. `now` is the time of day.
+   */
   learn(keys: readonly Uint8Array[], now: number): void {
+    if (this.learned.size === 0) this.learnedAt = now;
+    this.learned.clear();
     for (const key of keys) this.learned.set(latin1(this.ports.scheme.addressOf(key)), key);
-    this.learnedAt = now;
   }
 
   /**

@@ -1,6 +1,7 @@
 /**
- * Keys of configured peers for a node whose chain is old: who was registered while it was away is no
- * member in its state, and might be all that it can reach (network.md#return-of-a-node).
+ * Keys of configured peers for a node whose chain is old and that has no session: who was registered
+ * while it was away is no member in its state, and might be all that it can reach
+ * (network.md#return-of-a-node).
  */
 import type { PeerAddress } from '../messages/peer-address.ts';
 import type { IdentityPorts } from './identity-query.ts';
@@ -12,12 +13,14 @@ export interface MissedMembersDeps {
   readonly clock: IdentityPorts['clock'];
   /** Timestamp of the head. */
   readonly headTime: () => number;
+  readonly hasSession: () => boolean;
   readonly learn: (keys: readonly Uint8Array[]) => void;
 }
 
 /** A network makes blocks all the time, also empty ones. */
 const OLD_HEAD_MS = 60_000;
-const AGAIN_MS = 60_000;
+/** After a start the members of the state have time to meet. */
+const INTERVAL_MS = 30_000;
 const ANSWER_MS = 30_000;
 
 export class MissedMembers {
@@ -32,9 +35,8 @@ export class MissedMembers {
     this.deps = deps;
   }
 
-  /** Asks at intervals until the head is new. */
   start(): void {
-    void this.askWhileOld();
+    this.cancel = this.deps.clock.after(INTERVAL_MS, () => void this.askIfAlone());
   }
 
   stop(): void {
@@ -42,16 +44,16 @@ export class MissedMembers {
     this.cancel();
   }
 
-  private async askWhileOld(): Promise<void> {
-    const { clock, headTime, identity, learn } = this.deps;
-    if (clock.now() - headTime() <= OLD_HEAD_MS) return;
-    const answers = await Promise.allSettled(
-      this.peers.map((peer) => askForKey(peer, identity(), ANSWER_MS)),
-    );
-    if (this.isStopped) return;
-    // Peers that do not answer, or do not know this node, leave it with the members of its state.
-    const keys = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    if (keys.length > 0) learn(keys);
-    this.cancel = clock.after(AGAIN_MS, () => void this.askWhileOld());
+  private async askIfAlone(): Promise<void> {
+    const { clock, headTime, hasSession, identity, learn } = this.deps;
+    if (!hasSession() && clock.now() - headTime() > OLD_HEAD_MS) {
+      const answers = await Promise.allSettled(
+        this.peers.map((peer) => askForKey(peer, identity(), ANSWER_MS)),
+      );
+      // Peers that do not answer, or do not know this node, leave it with the members of its state.
+      const keys = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      if (keys.length > 0 && !hasSession()) learn(keys);
+    }
+    if (!this.isStopped) this.start();
   }
 }

@@ -39,6 +39,21 @@ t.test('learned keys count until the chain is as new as they are', async (t) => 
   t.notOk(keys.review(LEARNED_AT + 1), 'it is told once');
 });
 
+t.test('answers of another round take the place of those before, and last no longer', async (t) => {
+  const members = ['one', 'two', 'three'].map((name) => family.keyPairFromPhrase(name).publicKey);
+  const [one, two, three] = members as [Uint8Array, Uint8Array, Uint8Array];
+  const keys = new MemberKeys(true, { scheme, registeredKey: () => undefined });
+  keys.learn([one, two], LEARNED_AT);
+  keys.learn([three], LEARNED_AT + 100);
+  const known = () => members.map((key) => keys.isMember(scheme.addressOf(key)));
+  t.strictSame(known(), [false, false, true]);
+  t.ok(keys.review(LEARNED_AT), 'the first of them counts');
+  t.strictSame(known(), [false, false, false]);
+  keys.learn([two], LEARNED_AT + 200);
+  t.notOk(keys.review(LEARNED_AT + 199));
+  t.strictSame(known(), [false, true, false]);
+});
+
 const register = (one: ClusterNode, at: Cluster, opType: 'add' | 'remove', who: Member) =>
   one.node.pool.submit(
     make(one, at.clock.now(), {

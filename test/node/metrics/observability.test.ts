@@ -72,7 +72,7 @@ t.test('metrics', async (t) => {
     .map(([key]) => key)
     .filter(
       (key) =>
-        !users.some((text) => new RegExp(`metrics\\??\\.${key}(\\.\\w+\\(|[ ,)])`).test(text)),
+        !users.some((text) => new RegExp(`metrics\\??\\.${key}(\\.\\w+\\(|[ ,;)])`).test(text)),
     );
   t.strictSame(unset, [], 'each one is set somewhere, or handed to who sets it');
 });
