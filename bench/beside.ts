@@ -1,10 +1,11 @@
 /**
- * `npm run bench:beside -- CHECKOUT [a] [c] [d] [j] [--without ID,…] [--quick]`: the speed of this
+ * `npm run bench:beside -- CHECKOUT [a] [c] [d] [j] [--without ID,…] [--transfers N] [--quick]`: the speed of this
  * checkout beside that of another one, in turn and by the same method, so that a change can be seen
  * although the machine is faster in one hour than in the next.
  *
  * Nodes, and what imports, are programs of each checkout; load, keys and chains are of this one. A
- * network is founded without the features `--without`, which the other checkout does not know.
+ * network is founded without the features `--without`, which the other checkout does not know. Chains of
+ * rows c and d have a million transfers, or so many.
  *
  *   git worktree add ../before COMMIT && (cd ../before && npm ci)
  *   npm run bench:beside -- ../before
@@ -28,6 +29,7 @@ import { readers } from './rows/readers.ts';
 const { values, positionals } = parseArgs({
   options: {
     without: { type: 'string', default: '' },
+    transfers: { type: 'string' },
     quick: { type: 'boolean', default: false },
     'even-busy': { type: 'boolean', default: false },
   },
@@ -37,8 +39,11 @@ const [other, ...wanted] = positionals;
 const measured = { a: accepted, c: imported, d: reads, j: calls };
 const names = Object.keys(measured) as (keyof typeof measured)[];
 const unknown = wanted.filter((name) => !(name in measured));
-if (other === undefined || unknown.length > 0) {
-  process.stderr.write(`name another checkout, and rows of ${names.join(', ')}\n`);
+const isCount = /^[1-9]\d*$/.test(values.transfers ?? '1');
+if (other === undefined || unknown.length > 0 || !isCount) {
+  process.stderr.write(
+    `name another checkout, rows of ${names.join(', ')}, and a number of transfers\n`,
+  );
   process.exit(2);
 }
 
@@ -54,6 +59,7 @@ const CALLS_MS = { full: 8000, quick: 3000 };
 const CONTAINERS = 4;
 const CALLS_PER_SECOND = 300;
 const size = values.quick ? 'quick' : 'full';
+const transfers = Number(values.transfers ?? TRANSFERS[size]);
 const left = values.without.split(',').filter(Boolean).map(Number);
 const features = newNetworkFeatures(false).filter((id) => !left.includes(id));
 const bench = createBench({ quick: values.quick, evenBusy: values['even-busy'], sizes: [] });
@@ -146,8 +152,8 @@ async function calls(notes: string[]): Promise<string[]> {
 }
 
 async function longChain(): Promise<GeneratedChain> {
-  if (chain === undefined) bench.say(`  making a chain of ${TRANSFERS[size]} transfers`);
-  chain ??= await generateChain(bench.folder('chain'), TRANSFERS[size], { features });
+  if (chain === undefined) bench.say(`  making a chain of ${transfers} transfers`);
+  chain ??= await generateChain(bench.folder('chain'), transfers, { features });
   return chain;
 }
 
