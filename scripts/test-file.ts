@@ -43,7 +43,9 @@ const MARK = 'TEST_FILE_RUN';
 const COMPILE_CACHE = resolve('node_modules/.cache/compile');
 const FLAGS = [
   '--disable-warning=ExperimentalWarning',
-  `--require=${join(import.meta.dirname, 'test-domain.cjs')}`,
+  ...['stripped-types.cjs', 'test-domain.cjs'].map(
+    (file) => `--require=${join(import.meta.dirname, file)}`,
+  ),
 ];
 
 export class TestFile {
