@@ -3,7 +3,8 @@
  * all of them and some once more as another kind of node (repeated-runs.ts), and reports at the end
  * how many assertions passed and which tests failed. Many files wait most of their time for rounds,
  * engines or other processes, so one more runs where the processors are idle, unless `--jobs` says
- * how many run at a time.
+ * how many run at a time. Files that compute begin from one end of the list, and files that wait from
+ * the other, so that both kinds run side by side.
  *
  * It does so whatever happens in a test file. When one file exceeds its time, tap's own runner
  * drops the files that have not begun and prints no summary.
@@ -28,10 +29,18 @@ const IDLE_MS = 2000;
 const IDLE_MIN = 0.4;
 const timeoutMs = Number(values.timeout) * 1000;
 const once = (file: string): TestRun => ({ file });
+const files = globSync(packageJson.tap.include).sort();
+const mostlyWaits = (file: string): boolean => file.startsWith('test/system/');
 const waiting: TestRun[] =
   positionals.length > 0
     ? positionals.map(once)
-    : [...globSync(packageJson.tap.include).sort().map(once), ...repeatedRuns];
+    : [
+        ...files.filter((file) => !mostlyWaits(file)).map(once),
+        ...repeatedRuns,
+        ...files.filter(mostlyWaits).map(once),
+      ];
+const first = (): TestRun | undefined => waiting.shift();
+const last = (): TestRun | undefined => waiting.pop();
 const fileCount = waiting.length;
 const running = new Set<TestFile>();
 const results: FileResult[] = [];
@@ -52,15 +61,15 @@ async function run(one: TestRun): Promise<void> {
   console.log(report(result));
 }
 
-async function work(): Promise<void> {
-  for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await run(one);
+async function work(next: () => TestRun | undefined): Promise<void> {
+  for (let one = next(); one !== undefined; one = next()) await run(one);
 }
 
 /** One file at a time, each where the processors were idle just before. */
 async function workWhileIdle(): Promise<void> {
   while (waiting.length > 0) {
     if ((await idleShare(IDLE_MS)) < IDLE_MIN) continue;
-    const one = waiting.shift();
+    const one = last();
     if (one !== undefined) await run(one);
   }
 }
@@ -77,7 +86,7 @@ function report({ file, passed, failed, skipped, failures, seconds }: FileResult
 }
 
 await Promise.all([
-  ...Array.from({ length: jobs }, work),
+  ...Array.from({ length: jobs }, (_, n) => work(n % 2 === 0 ? first : last)),
   ...(values.jobs === undefined ? [workWhileIdle()] : []),
 ]);
 const sum = (what: 'passed' | 'failed' | 'skipped'): number =>
