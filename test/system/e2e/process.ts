@@ -131,12 +131,15 @@ export async function eventually<T>(
   waitMs = WAIT_MS_MAX,
 ): Promise<T> {
   const deadline = Date.now() + waitMs;
-  for (;;) {
+  for (let pauseMs = POLL_MS; ; pauseMs = Math.min(POLL_MS_MAX, pauseMs * POLL_GROWTH)) {
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (Date.now() > deadline) throw new Error(`it never came: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
+/** What takes seconds is asked for less often, since other tests run beside it. */
 const POLL_MS = 25;
+const POLL_MS_MAX = 100;
+const POLL_GROWTH = 1.2;
