@@ -42,13 +42,19 @@ export const beforeAll = (arrival: number): Place => ({
 
 /** How far the named blocks are below the place; the first block ends them, which all chains have. */
 const DISTANCES = [0, 1, 4, 16, 64, 256, 1024, 4096];
-/** The first bytes of a block id. */
-const MARK_BYTES = 6;
-const MARK_CHARS = 8;
+/**
+ * The first bytes of the hash of a block id. The id is a signature, whose first bytes are the choice
+ * of the miner: it could give them to two blocks, and hide that one has replaced the other. There are
+ * so many that no miner finds two blocks with the same ones in its turn.
+ */
+const MARK_BYTES = 12;
+const MARK_CHARS = 16;
 const MARKS_CHARS_MAX = MARK_CHARS * DISTANCES.length;
 
-const markOf = (id: Uint8Array): string =>
-  Buffer.from(id.buffer, id.byteOffset, MARK_BYTES).toString('base64url');
+function markOf(id: Uint8Array, { scheme }: LedgerView): string {
+  const hash = scheme.fastHash(id);
+  return Buffer.from(hash.buffer, hash.byteOffset, MARK_BYTES).toString('base64url');
+}
 
 const idAt = (view: LedgerView, height: number): Uint8Array | undefined =>
   headerRowAt(view, height)?.header.signature;
@@ -72,7 +78,7 @@ function marksAt(view: LedgerView, height: number): string {
   let marks = '';
   for (const distance of DISTANCES) {
     const named = Math.max(1, height - distance);
-    marks += markOf(idAt(view, named)!);
+    marks += markOf(idAt(view, named)!, view);
     if (named === 1) break;
   }
   return marks;
@@ -115,7 +121,7 @@ export function placeIn(view: LedgerView, named: NamedPlace): Place | undefined 
     const mark = marks.slice(i * MARK_CHARS, (i + 1) * MARK_CHARS);
     if (mark === '') return undefined;
     const end = endOf(view, Math.max(1, height - distance), arrival);
-    if (end !== undefined && markOf(end.id) === mark) return i === 0 ? { ...end, step } : end;
+    if (end !== undefined && markOf(end.id, view) === mark) return i === 0 ? { ...end, step } : end;
   }
   return undefined;
 }
