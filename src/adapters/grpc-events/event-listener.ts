@@ -3,7 +3,7 @@
  * (node.md#events-over-grpc). It speaks gRPC by the server that containers have, too.
  *
  * Invariants: a subscriber has one unread message at most beside what HTTP/2 itself holds, and loses
- * its connection where it does not read; connections without a subscription end soon.
+ * its stream where it does not read; connections without a subscription end soon.
  */
 import { eventLimits as limits } from '../../base/limits/event-limits.ts';
 import type { Clock } from '../../base/ports/clock.ts';
@@ -18,7 +18,9 @@ import {
   listenGrpc,
 } from '../containers/grpc/listener.ts';
 import { GrpcRefusal } from '../containers/grpc/status.ts';
+import { EventConnections, IDLE_CONNECTIONS_MAX } from './event-connections.ts';
 import { type EventMessages, readEventMessages, SUBSCRIBE_ON } from './event-messages.ts';
+import { UntakenEvents } from './untaken-events.ts';
 
 export interface EventListenerOptions {
   readonly host: string;
@@ -30,23 +32,8 @@ export interface EventListenerOptions {
 }
 
 const REQUEST_BYTES_MAX = limits.request.value;
-/** Beside those with a subscription. */
-const IDLE_CONNECTIONS_MAX = limits.idleConnections.value;
-const IDLE_MS_MAX = limits.idle.value;
 /** A subscriber that has not taken an event by then is ended. */
 const TAKE_MS_MAX = limits.takeGrpc.value;
-/** While so much waits for all subscribers together, no further event is made. */
-const WAITING_BYTES_MAX = limits.waiting.value;
-/** What a connection may send in an interval, beyond acknowledgements of what it receives. */
-const RECEIVED_BYTES_MAX = 1024 * 1024;
-const RECEIVED_INTERVAL_MS = 10_000;
-
-interface Watched {
-  subscriptions: number;
-  /** Bytes received at the last look. */
-  seen: number;
-  idleSince: number;
-}
 
 /** Rejects where the port is taken. */
 export async function listenForSubscribers(
@@ -55,12 +42,11 @@ export async function listenForSubscribers(
   clock: Pick<Clock, 'after' | 'monotonic'>,
 ): Promise<EventListener> {
   const messages = readEventMessages();
-  const connections = new Map<GrpcConnection, Watched>();
+  const connections = new EventConnections(clock);
   const shares = new Shares(subscriptionsMax, subscriptionsOfClientMax);
-  const waiting = new Waiting();
+  const untaken = new UntakenEvents(clock);
   const leaving = new AbortController();
   const running = new Set<Promise<void>>();
-  const stopWatching = watch(connections, clock);
 
   function open(connection: GrpcConnection, bytes: Uint8Array, stream: () => AnswerStream): void {
     const request = messages.request(bytes);
@@ -68,13 +54,12 @@ export async function listenForSubscribers(
     if (shares.isFull(client)) {
       throw new GrpcRefusal('UNAVAILABLE', 'Too many subscriptions are open');
     }
-    const watched = connections.get(connection)!;
     const answer = stream();
     const leave = shares.take(client);
     const slow = (): void => service.endedSlow();
-    const ports = { messages, leaving: leaving.signal, clock, waiting, slow };
+    const ports = { messages, leaving: leaving.signal, clock, untaken, slow };
     const subscriber = subscriberOf(answer, client, ports);
-    watched.subscriptions++;
+    const unsubscribe = connections.subscribed(connection);
     const ended = service.subscribe(request, subscriber).then(
       () => answer.end(),
       (cause: unknown) => answer.end(subscriber.signal.aborted ? gone() : cause),
@@ -83,16 +68,13 @@ export async function listenForSubscribers(
     void ended.finally(() => {
       running.delete(ended);
       leave();
-      watched.subscriptions--;
-      watched.idleSince = clock.monotonic();
+      unsubscribe();
     });
   }
 
   const handler: GrpcHandler = {
-    connected(connection) {
-      connections.set(connection, { subscriptions: 0, seen: 0, idleSince: clock.monotonic() });
-    },
-    disconnected: (connection) => void connections.delete(connection),
+    connected: (connection) => connections.connected(connection),
+    disconnected: (connection) => connections.disconnected(connection),
     begin(connection, path): Answering {
       if (path !== SUBSCRIBE_ON) throw unknown();
       return {
@@ -107,31 +89,12 @@ export async function listenForSubscribers(
   return {
     port: listener.port!,
     async close() {
-      stopWatching();
+      connections.stop();
       leaving.abort();
       await Promise.all(running);
       await listener.close();
     },
   };
-}
-
-/** Ends connections that are of no use, or send too much. */
-function watch(
-  connections: ReadonlyMap<GrpcConnection, Watched>,
-  clock: Pick<Clock, 'after' | 'monotonic'>,
-): () => void {
-  const look = (): void => {
-    for (const [connection, watched] of connections) {
-      const received = connection.received();
-      const isIdle =
-        watched.subscriptions === 0 && clock.monotonic() - watched.idleSince > IDLE_MS_MAX;
-      if (isIdle || received - watched.seen > RECEIVED_BYTES_MAX) connection.destroy();
-      watched.seen = received;
-    }
-    cancel = clock.after(RECEIVED_INTERVAL_MS, look);
-  };
-  let cancel = clock.after(RECEIVED_INTERVAL_MS, look);
-  return () => cancel();
 }
 
 const unknown = (): GrpcRefusal => new GrpcRefusal('UNIMPLEMENTED', 'There is no such method');
@@ -164,40 +127,11 @@ class Shares {
   }
 }
 
-/** The bytes that subscribers have not taken. */
-class Waiting {
-  private bytes = 0;
-  private readonly asked = new Set<() => void>();
-
-  /** Resolves at once where there is room; rejects when the signal is aborted. */
-  async room(signal: AbortSignal): Promise<void> {
-    while (this.bytes >= WAITING_BYTES_MAX) await this.change(signal);
-  }
-
-  add(bytes: number): void {
-    this.bytes += bytes;
-    if (bytes > 0) return;
-    for (const ask of [...this.asked]) ask();
-    this.asked.clear();
-  }
-
-  private async change(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.asked.add(resolve);
-    signal.addEventListener('abort', resolve as () => void);
-    await promise.finally(() => {
-      signal.removeEventListener('abort', resolve as () => void);
-      this.asked.delete(resolve);
-    });
-    signal.throwIfAborted();
-  }
-}
-
 interface SubscriberPorts {
   readonly messages: EventMessages;
   readonly leaving: AbortSignal;
   readonly clock: Pick<Clock, 'after'>;
-  readonly waiting: Waiting;
+  readonly untaken: UntakenEvents;
   /** The client does not read. */
   readonly slow: () => void;
 }
@@ -205,7 +139,7 @@ interface SubscriberPorts {
 function subscriberOf(
   answer: AnswerStream,
   client: string,
-  { messages, leaving, clock, waiting, slow }: SubscriberPorts,
+  { messages, leaving, clock, untaken, slow }: SubscriberPorts,
 ): Subscriber {
   const left = new AbortController();
   const signal = AbortSignal.any([left.signal, leaving]);
@@ -217,21 +151,22 @@ function subscriberOf(
     signal,
     async write(event) {
       signal.throwIfAborted();
-      await waiting.room(signal);
+      await untaken.room(signal);
       const bytes = messages.event(event);
       if (answer.write(bytes)) return;
       const room = Promise.withResolvers<void>();
       taken = room.resolve;
-      const forget = clock.after(TAKE_MS_MAX, () => {
+      const end = (): void => {
         slow();
         answer.destroy();
         left.abort();
-      });
+      };
+      const forget = clock.after(TAKE_MS_MAX, end);
       const abort = (): void => room.reject(signal.reason);
       signal.addEventListener('abort', abort);
-      waiting.add(bytes.length);
+      const remove = untaken.add(bytes.length, end);
       await room.promise.finally(() => {
-        waiting.add(-bytes.length);
+        remove();
         forget();
         signal.removeEventListener('abort', abort);
       });

@@ -11,8 +11,8 @@ export const eventLimits = {
   turn: limit(250, 'ms', 'the longest turn of one beside others'),
   waiting: limit(16 * MIB, 'bytes', 'what waits for all clients together'),
   take: limit(5_000, 'ms', 'time for a client to take what is sent'),
-  takeCrowded: limit(1_000, 'ms', 'the same while nothing more may wait'),
-  takeGrpc: limit(10_000, 'ms', 'the same for a subscriber over gRPC'),
+  takeCrowded: limit(1_000, 'ms', 'the same while nothing more may wait, over gRPC too'),
+  takeGrpc: limit(10_000, 'ms', 'time for a subscriber over gRPC to take an event'),
   filters: limit(16, '', 'filters of a subscription over gRPC'),
   values: limit(
     100,
@@ -21,5 +21,7 @@ export const eventLimits = {
   ),
   request: limit(16 * 1024, 'bytes', 'request for a subscription over gRPC'),
   idleConnections: limit(32, '', 'connections over gRPC without a subscription'),
+  idleOfAddress: limit(8, '', 'of them those of one address'),
   idle: limit(30_000, 'ms', 'for which such a connection stays open'),
+  silent: limit(60_000, 'ms', 'for which a connection over gRPC may answer no ping'),
 } as const;

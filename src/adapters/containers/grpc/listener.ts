@@ -24,6 +24,8 @@ export interface GrpcConnection {
   readonly address: string;
   /** Bytes received so far, of whatever kind, also after its end. */
   received(): number;
+  /** Asks the other end for a sign of life, which counts as received. */
+  ping(): void;
   /** Ends it at once with all its streams. */
   destroy(): void;
 }
@@ -128,6 +130,9 @@ function connectionOf(session: ServerHttp2Session, socket: Socket): GrpcConnecti
   return {
     address: socket.remoteAddress ?? '',
     received: () => socket.bytesRead,
+    ping() {
+      if (!session.destroyed && !session.closed) session.ping(() => {});
+    },
     destroy: () => destroySoon(session),
   };
 }

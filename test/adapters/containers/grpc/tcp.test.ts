@@ -121,6 +121,7 @@ t.test('bytes of connections that have ended count', async (t) => {
   const short = (bytes: number): GrpcConnection => ({
     address: '',
     received: () => bytes,
+    ping() {},
     destroy() {},
   });
   for (let i = 0; i < 16; i++) {
