@@ -46,6 +46,8 @@ export interface EventRequest {
   readonly from: NamedPlace | number | undefined;
   /** False: the stream ends where nothing more has happened. */
   readonly follows: boolean;
+  /** Whether the client still has the right to listen; absent where everybody has it. */
+  readonly mayListen?: (() => boolean) | undefined;
 }
 
 export interface EventStreams {
@@ -181,7 +183,7 @@ class FeedStreams implements EventStreams {
 
   private reader(request: EventRequest, from: Place, sink: Sink): StreamReader<true> {
     const { feed } = this.deps;
-    const { filter, follows } = request;
+    const { filter, follows, mayListen } = request;
     let place = from;
     let told = from;
     /** Removed blocks that others replace become final anew. */
@@ -192,6 +194,7 @@ class FeedStreams implements EventStreams {
     };
     return {
       advance: async (_round, turn): Promise<Advance> => {
+        if (mayListen?.() === false) return 'barred';
         let bytes: Uint8Array | undefined;
         if (!feed.isEnd(place, filter)) {
           const page = await this.sharedPage(place, request);

@@ -16,13 +16,14 @@ export const eventKinds = {
 export type EventKind = keyof typeof eventKinds;
 
 /** Why the server ends a stream. */
-export type EndReason = 'end' | 'slow' | 'stopping' | 'query' | 'place';
+export type EndReason = 'end' | 'slow' | 'stopping' | 'query' | 'place' | 'key';
 
 const MESSAGES: Readonly<Record<EndReason, string>> = {
   end: 'Nothing more has happened so far',
   slow: 'The client takes too little; it may go on with the last id',
   stopping: 'The server stops; the client may go on with the last id at another one',
   query: 'Query took too long, narrow the filters',
+  key: 'The key of the request has ended or was taken back',
   place:
     'The last id is not known here, the client begins anew: without it the stream begins with the next block',
 };

@@ -17,8 +17,11 @@ import { TimeSlice } from '../concurrency/time-slice.ts';
 import { type EndReason, endEvent, FILLER } from './event-text.ts';
 import { LateTurns } from './late-turns.ts';
 
-/** `more`: another turn at once. `done`: nothing is to follow. `lost`: the place is not known. */
-export type Advance = 'more' | 'waits' | 'done' | 'lost';
+/**
+ * `more`: another turn at once. `done`: nothing is to follow. `lost`: the place is not known.
+ * `barred`: the client has no right to it any more.
+ */
+export type Advance = 'more' | 'waits' | 'done' | 'lost' | 'barred';
 
 export interface StreamReader<Round> {
   /** Sends what comes next, as far as the round goes. */
@@ -350,6 +353,7 @@ class StreamSet<Round> implements Streams<Round> {
       this.turns.delete(turn);
       if (outcome === 'lost') this.end(member, 'place');
       if (outcome === 'done') this.end(member, 'end');
+      if (outcome === 'barred') this.end(member, 'key');
       // An ended turn says nothing about how far its reader is.
       const isSlow = clock.monotonic() - began > TURN_MS;
       if (!own.isAborted) member.isApart = outcome === 'more' || isSlow;

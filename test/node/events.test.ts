@@ -134,6 +134,23 @@ t.test('confidential data, with their key alone', async (t) => {
   );
 });
 
+t.test('confidential data, whose key is taken back', async (t) => {
+  const { of: node, url } = await served(t);
+  const headers = { 'x-api-key': node.privacyApiKey };
+  const secret = await eventClient(t, `${url}/events?kinds=policyData,block`, '', headers);
+  const open = await eventClient(t, `${url}/events?kinds=block`, '', headers);
+  await node.clock.advance(ROUND_MS);
+  await node.produceBlock();
+  await secret.until((events) => events.length === 1);
+  const nobody = { apiKeyHash: undefined, privacyApiKeyHash: undefined, apiKeys: [] };
+  node.node.services.keys.replace(nobody);
+  await node.clock.advance(ROUND_MS);
+  await node.produceBlock();
+  await secret.until((events) => events.some(({ type }) => type === 'end'));
+  t.match(secret.events.slice(1), [{ type: 'end', data: { reason: 'key' } }], 'nothing more');
+  await open.until((events) => events.filter(({ type }) => type === 'block').length === 2);
+});
+
 t.test('a client goes on behind its last event, over a restart of the node', async (t) => {
   const { of: node, url } = await served(t);
   const [owner, one] = node.accounts;

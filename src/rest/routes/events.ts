@@ -99,11 +99,25 @@ function placeOf(lastId: string): NamedPlace | undefined {
   return place;
 }
 
-/** Throws ApiError where the kinds need a key that the request lacks. */
-function requireKey(kinds: ReadonlySet<EventKind>, http: HttpRequest, services: Services): void {
-  if (!kinds.has('policyData')) return;
-  const refusal = createGuards(services)('privacyKey')?.(http);
+/**
+ * Whether the key of the request still opens these kinds, which a stream asks as long as it is open;
+ * undefined where they need none. Throws ApiError where the request lacks it.
+ */
+function rightTo(
+  kinds: ReadonlySet<EventKind>,
+  http: HttpRequest,
+  services: Services,
+): (() => boolean) | undefined {
+  if (!kinds.has('policyData')) return undefined;
+  const guard = createGuards(services)('privacyKey');
+  const refusal = guard?.(http);
   if (refusal !== undefined) throw refusal;
+  const secrets = new Map<string, string>(KEY_HEADERS.map((name) => [name, http.header(name)]));
+  // The request itself cannot be read after its answer has begun.
+  const kept: HttpRequest = Object.create(http, {
+    header: { value: (name: string) => secrets.get(name) ?? '' },
+  });
+  return () => guard?.(kept) === undefined;
 }
 
 const stream = route({
@@ -122,7 +136,7 @@ const stream = route({
   replyType: 'text/event-stream',
   handle({ query: asked, http }, services) {
     const kinds = new Set(asked.kinds ?? PUBLIC_KINDS);
-    requireKey(kinds, http, services);
+    const mayListen = rightTo(kinds, http, services);
     const { type, address: addresses, asset: assets, contract: contracts, follow } = asked;
     const types = type && new Set(type);
     const filter = { kinds, types, addresses, assets, contracts };
@@ -132,6 +146,7 @@ const stream = route({
       client: http.remoteAddress(),
       from: placeOf(http.header(LAST_ID).trim() || asked.lastEventId) ?? asked.from,
       follows: follow,
+      mayListen,
     });
     return new Answer(200, 'text/event-stream', first, HEADERS, undefined, stream);
   },
