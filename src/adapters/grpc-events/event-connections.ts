@@ -14,11 +14,15 @@ const IDLE_MS_MAX = limits.idle.value;
 /** What a connection may send in an interval, beyond acknowledgements of what it receives. */
 const RECEIVED_BYTES_MAX = 1024 * 1024;
 const INTERVAL_MS = 10_000;
+/** Also those that are refused: each costs the main thread of the node. */
+const REQUESTS_MAX = limits.requests.value;
 /** Looks in a row, and not a time: while this program stood still, nobody could be heard. */
 const SILENT_LOOKS_MAX = limits.silent.value / INTERVAL_MS;
 
 interface Watched {
   subscriptions: number;
+  /** Since the last look. */
+  requests: number;
   /** Bytes received at the last look. */
   seen: number;
   /** Looks in a row that found nothing new. */
@@ -39,8 +43,18 @@ export class EventConnections {
 
   connected(connection: GrpcConnection): void {
     const idleSince = this.clock.monotonic();
-    this.connections.set(connection, { subscriptions: 0, seen: 0, silent: 0, idleSince });
+    const none = { subscriptions: 0, requests: 0, seen: 0, silent: 0 };
+    this.connections.set(connection, { ...none, idleSince });
     this.makeRoom(connection);
+  }
+
+  /** Counts a request; false where the connection has ended. */
+  asks(connection: GrpcConnection): boolean {
+    const watched = this.connections.get(connection);
+    if (watched === undefined) return false;
+    watched.requests++;
+    if (watched.requests > REQUESTS_MAX) this.end(connection);
+    return watched.requests <= REQUESTS_MAX;
   }
 
   disconnected(connection: GrpcConnection): void {
@@ -88,6 +102,7 @@ export class EventConnections {
       if (isIdle || isGone || received - watched.seen > RECEIVED_BYTES_MAX) this.end(connection);
       else connection.ping();
       watched.seen = received;
+      watched.requests = 0;
     }
     this.cancel = this.clock.after(INTERVAL_MS, () => this.look());
   }

@@ -76,6 +76,7 @@ export async function listenForSubscribers(
     connected: (connection) => connections.connected(connection),
     disconnected: (connection) => connections.disconnected(connection),
     begin(connection, path): Answering {
+      if (!connections.asks(connection)) throw gone();
       if (path !== SUBSCRIBE_ON) throw unknown();
       return {
         held: nothingHeld(),

@@ -20,6 +20,7 @@ export const eventLimits = {
     'types and contracts of such a filter, and values of a parameter of `/events`',
   ),
   request: limit(16 * 1024, 'bytes', 'request for a subscription over gRPC'),
+  requests: limit(100, '', 'requests of a connection over gRPC in 10 s; more end it'),
   idleConnections: limit(32, '', 'connections over gRPC without a subscription'),
   idleOfAddress: limit(8, '', 'of them those of one address'),
   idle: limit(30_000, 'ms', 'for which such a connection stays open'),

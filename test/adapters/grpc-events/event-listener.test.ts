@@ -139,3 +139,34 @@ t.test('subscribers that take nothing while others wait', async (t) => {
   await until(() => isTaken);
   t.ok(slow() > 0 && slow() < idle, 'no more are ended than the room needs');
 });
+
+t.test('requests without end', async (t) => {
+  const { port, clock } = await served(t);
+  const http = connect('http://localhost', {
+    createConnection: () => dialled(t, port, '127.0.0.8'),
+  });
+  http.on('error', () => {});
+  t.teardown(() => http.destroy());
+  const headers = { ':method': 'POST', ':path': '/', 'content-type': 'application/grpc' };
+  const ask = async (): Promise<unknown> => {
+    if (http.destroyed) return undefined;
+    const stream = http.request(headers).on('error', () => {});
+    let status: unknown;
+    stream.on('response', (answer) => {
+      status = answer['grpc-status'];
+    });
+    stream.resume().end();
+    await new Promise((resolve) => stream.once('close', resolve));
+    return status;
+  };
+  const most = limits.requests.value;
+  for (let interval = 0; interval < 2; interval++) {
+    const answers = [];
+    for (let i = 0; i < most; i++) answers.push(await ask());
+    t.strictSame(new Set(answers), new Set(['12']), 'there is no such method');
+    await clock.advance(LOOK_MS);
+  }
+  let answered = 0;
+  while (answered < 3 * most && (await ask()) !== undefined) answered++;
+  t.ok(answered <= most + 1, `${answered} are answered`);
+});
