@@ -161,14 +161,20 @@ export interface ChainEnd {
   readonly id: Uint8Array;
   /** Id of the parent. */
   readonly reference: Uint8Array;
+  readonly timestamp: number;
 }
 
 /**
  * True if `candidate` replaces `current`. The higher score wins. Equal scores keep the current
- * chain, except for two children of one parent: there the lower id wins, so that nodes converge
- * (H-9: ties between siblings).
+ * chain, except for two children of one parent: all nodes take the same one of them (H-9: ties between
+ * siblings). Under PoS that is the earlier one: a miner can sign until its id is the lowest, and no
+ * time before its own delay is valid.
  */
-export function isBetter(candidate: ChainEnd, current: ChainEnd): boolean {
+export function isBetter(candidate: ChainEnd, current: ChainEnd, kind: Consensus['kind']): boolean {
   if (candidate.score !== current.score) return candidate.score > current.score;
-  return equal(candidate.reference, current.reference) && compare(candidate.id, current.id) < 0;
+  if (!equal(candidate.reference, current.reference)) return false;
+  if (kind === 'pos' && candidate.timestamp !== current.timestamp) {
+    return candidate.timestamp < current.timestamp;
+  }
+  return compare(candidate.id, current.id) < 0;
 }

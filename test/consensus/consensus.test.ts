@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
+import { compare } from '../../src/base/bytes.ts';
 import { type ChainEnd, isBetter, isFromFuture } from '../../src/consensus/consensus.ts';
 import {
   canonicalJson,
@@ -10,29 +11,49 @@ import {
 } from '../../src/consensus/settings-hash.ts';
 import { filled } from '../block/sample.ts';
 
-const end = (score: bigint, id: number, reference = 0): ChainEnd => ({
+const end = (score: bigint, id: number, reference = 0, timestamp = 0): ChainEnd => ({
   score,
   id: filled(64, id),
   reference: filled(64, reference),
+  timestamp,
 });
 
 t.test('the higher score wins, equal scores keep the chain', async (t) => {
-  t.ok(isBetter(end(2n, 9), end(1n, 1)));
-  t.notOk(isBetter(end(1n, 1), end(2n, 9)));
-  t.notOk(isBetter(end(1n, 1, 5), end(1n, 9, 6)), 'other parents');
+  for (const kind of ['poa', 'pos'] as const) {
+    t.ok(isBetter(end(2n, 9, 0, 2), end(1n, 1, 0, 1), kind));
+    t.notOk(isBetter(end(1n, 1, 0, 1), end(2n, 9, 0, 2), kind));
+    t.notOk(isBetter(end(1n, 1, 5, 1), end(1n, 9, 6, 2), kind), 'other parents');
+  }
 });
 
 t.test('scenario 28: two blocks on one parent: the lower id wins everywhere (H-9)', async (t) => {
-  t.ok(isBetter(end(1n, 1), end(1n, 2)));
-  t.notOk(isBetter(end(1n, 2), end(1n, 1)));
-  t.notOk(isBetter(end(1n, 1), end(1n, 1)));
-  const one = fc.record({ score: fc.bigInt(0n, 3n), id: fc.nat(3) });
+  t.ok(isBetter(end(1n, 1), end(1n, 2), 'poa'));
+  t.notOk(isBetter(end(1n, 2), end(1n, 1), 'poa'));
+  t.notOk(isBetter(end(1n, 1), end(1n, 1), 'poa'));
+  t.ok(isBetter(end(1n, 1, 0, 2), end(1n, 2, 0, 1), 'poa'), 'whatever their times');
+  const kinds = fc.constantFrom('poa' as const, 'pos' as const);
+  const one = fc.record({ score: fc.bigInt(0n, 3n), id: fc.nat(3), time: fc.nat(3) });
   fc.assert(
-    fc.property(one, one, (a, b) => {
-      const [x, y] = [end(a.score, a.id), end(b.score, b.id)];
-      if (isBetter(x, y) && isBetter(y, x)) t.fail('both are better');
+    fc.property(one, one, kinds, (a, b, kind) => {
+      const [x, y] = [a, b].map(({ score, id, time }) => end(score, id, 0, time)) as [
+        ChainEnd,
+        ChainEnd,
+      ];
+      const [first, second] = [isBetter(x, y, kind), isBetter(y, x, kind)];
+      if (first && second) t.fail('both are better');
+      if (first || second) return;
+      if (x.score !== y.score || compare(x.id, y.id) !== 0) t.fail('neither is better');
     }),
   );
+});
+
+t.test('under proof of stake the earlier of two children of one parent wins (H-9)', async (t) => {
+  t.ok(isBetter(end(1n, 9, 0, 1), end(1n, 1, 0, 2), 'pos'));
+  t.notOk(
+    isBetter(end(1n, 1, 0, 2), end(1n, 9, 0, 1), 'pos'),
+    'signed until its id was the lowest',
+  );
+  t.ok(isBetter(end(1n, 1, 0, 1), end(1n, 9, 0, 1), 'pos'), 'the lower id, at one time');
 });
 
 t.test('scenario 20: a timestamp 99 ms ahead is accepted, 100 and 101 are not', async (t) => {

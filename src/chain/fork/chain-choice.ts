@@ -20,7 +20,7 @@ export const LATE_DEPTH_MAX = 10;
  */
 export const STANDSTILL_ROUNDS = 20;
 
-type Rules = Pick<Consensus, 'hasEnded' | 'score'>;
+type Rules = Pick<Consensus, 'hasEnded' | 'kind' | 'score'>;
 
 /** A chain whose blocks up to `ancestor` are ours too. */
 export interface Candidate {
@@ -53,9 +53,9 @@ export function standingOf(
   now: number,
 ): Standing {
   const { ancestor, first, header, score } = candidate;
-  const { signature: id, reference } = header;
-  const current = { ...tip, reference: tip.header.reference };
-  if (!isBetter({ score, id, reference }, current)) {
+  const { signature: id, reference, timestamp } = header;
+  const current = { ...tip.header, id: tip.id, score: tip.score };
+  if (!isBetter({ score, id, reference, timestamp }, current, consensus.kind)) {
     return winsTie(candidate, tip) ? 'better' : 'not-better';
   }
   const depth = tip.height - ancestor;

@@ -225,8 +225,9 @@ export class PeerTips {
     if (peerTip.score > tip.score) return true;
     if (this.seeksIn(peerTip.session)) return true;
     if (peerTip.score < tip.score) return false;
-    // Perhaps a sibling of our tip with a lower id (H-9: ties between siblings).
-    return peerTip.height === tip.height && compare(peerTip.id, tip.id) < 0;
+    // Perhaps a sibling of our tip that is earlier, or has a lower id (H-9: ties between siblings).
+    if (peerTip.height !== tip.height || equal(peerTip.id, tip.id)) return false;
+    return tip.header.consensus.kind === 'pos' || compare(peerTip.id, tip.id) < 0;
   }
 }
 

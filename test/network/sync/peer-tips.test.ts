@@ -68,3 +68,36 @@ t.test('a chain with a lower score is followed where votes speak for it', async 
   asks = [two];
   t.equal(peerTips.best()?.session, two, 'of one that is to be asked now');
 });
+
+t.test('a sibling is looked at where it may take the place of our tip', async (t) => {
+  const session = { owner: Uint8Array.of(1) } as never as Session;
+  const idOf = (byte: number): Uint8Array => new Uint8Array(64).fill(byte);
+  const follows = (kind: 'poa' | 'pos', byte: number, height = 2): boolean => {
+    let announce: ((session: Session, message: Uint8Array) => void) | undefined;
+    const tip = { height: 2, id: idOf(5), header: { consensus: { kind } }, score: 3n };
+    const peerTips = new PeerTips(
+      { scoreTtlMs: 120_000 },
+      {
+        scheme,
+        clock: fakeClock(1_700_000_000_000),
+        blockchain: { tip: () => tip } as never,
+        sessions: {
+          handleNotices: (_: unknown, { take }: { take: typeof announce }) => {
+            announce = take;
+          },
+          onOpen: (action: (session: Session) => void) => action(session),
+          onClose: () => {},
+        } as never,
+      },
+    );
+    peerTips.start();
+    announce?.(session, encodeTip({ height, id: idOf(byte), score: 3n }, scheme));
+    return peerTips.best() !== undefined;
+  };
+  t.ok(follows('poa', 4), 'the lower id');
+  t.notOk(follows('poa', 6));
+  t.ok(follows('pos', 4));
+  t.ok(follows('pos', 6), 'it may be the earlier one, which its id does not show');
+  t.notOk(follows('pos', 5), 'our own');
+  t.notOk(follows('pos', 6, 3), 'no sibling');
+});
