@@ -1,12 +1,14 @@
 /**
  * A block has the time of its beginning, and takes the roles of that time (state.md#roles). The pool
  * takes those of now. So a transaction of a sender whose role has begun in between, or whose ban has
- * ended, is good, and refused by the block in work alone.
+ * ended, is good, and refused by the block in work alone. So is a change of a role that has begun or
+ * ended in between, and a transaction from so far ahead that the pool takes it only now.
  */
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { rolesAt } from '../ledger/permissions.ts';
 import { withMembers } from '../tx/members.ts';
+import { FUTURE_MAX_MS } from '../tx/pipeline.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { permit } from '../tx/types/102-permit.ts';
 
@@ -20,10 +22,17 @@ export function isForNextBlock(tx: Tx, { context, overlay }: BlockInTime, now: n
   const since = context.timestamp;
   const givesBetween = ({ type, timestamp }: Tx): boolean =>
     type === permit.type && timestamp > since && timestamp <= now;
-  const hasOthers = ({ sender }: Tx): boolean =>
-    rolesOf(overlay, sender, since) !== rolesOf(overlay, sender, now);
+  const changes = (address: Uint8Array): boolean =>
+    rolesOf(overlay, address, since) !== rolesOf(overlay, address, now);
+  const hasOthers = (one: Tx): boolean => changes(one.sender) || targetsOf(one).some(changes);
+  const targetsOf = (one: Tx): readonly Uint8Array[] =>
+    one.type === permit.type ? [...(one.def.involved?.(one, overlay) ?? [])] : [];
+  const isFarAhead = ({ timestamp }: Tx): boolean =>
+    timestamp > since + FUTURE_MAX_MS && timestamp <= now + FUTURE_MAX_MS;
   // A role that an atomic transaction gives itself is not in the state.
-  return [...withMembers([tx])].some((one) => hasOthers(one) || (one !== tx && givesBetween(one)));
+  return [...withMembers([tx])].some(
+    (one) => isFarAhead(one) || hasOthers(one) || (one !== tx && givesBetween(one)),
+  );
 }
 
 const rolesOf = (...of: Parameters<typeof rolesAt>): string =>

@@ -23,7 +23,8 @@ import type { FindTransaction } from './scripts/script-environment.ts';
 import { NotedRuns, type ScriptRuns } from './scripts/script-runs.ts';
 import type { BlockContext, Tx } from './transaction.ts';
 
-const FUTURE_MAX_MS = 90 * 60_000;
+/** The most by which a transaction may be ahead of its block. */
+export const FUTURE_MAX_MS = 90 * 60_000;
 const GENESIS_HEIGHT = 1;
 
 /** Facts about a transaction, besides the state, that the caller supplies. */
