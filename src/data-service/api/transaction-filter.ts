@@ -1,6 +1,8 @@
 /** The parameters of lists and counts of transactions, and the rules between them. */
 import type { ParamValues } from '../../rest-framework/params.ts';
 import type { Problems } from '../../rest-framework/route.ts';
+import { genesisPermit } from '../../tx/types/101-genesis-permit.ts';
+import { permit } from '../../tx/types/102-permit.ts';
 import * as params from './query-params.ts';
 
 export const filterParams = {
@@ -43,7 +45,7 @@ export const isPlain = (
     return isPaging || but.includes(name) || filter[name] === undefined;
   });
 
-const PERMISSION_TYPES = [101, 102];
+const PERMISSION_TYPES: readonly number[] = [genesisPermit.type, permit.type];
 
 export function checkFilter(filter: Partial<TransactionFilter>): Problems {
   const problems: Record<string, string> = {};

@@ -3,10 +3,9 @@
  * holds it, and `atomicId` says which that is. So every list, search and count finds them.
  */
 import type { JsonObject } from '../../base/json/json.ts';
+import { atomic } from '../../tx/types/120-atomic.ts';
 import { type ChainBlock, hasColumns, NotABlock } from './chain-block.ts';
 import { objects } from './storable.ts';
-
-const ATOMIC = 120;
 
 /** Throws NotABlock where the columns cannot hold a member. */
 export function withMemberRows(block: ChainBlock): ChainBlock {
@@ -18,7 +17,7 @@ export function withMemberRows(block: ChainBlock): ChainBlock {
   throw new NotABlock(`block ${block.height} of the node has a number out of range`);
 }
 
-const isAtomic = ({ type }: JsonObject): boolean => Number(type) === ATOMIC;
+const isAtomic = ({ type }: JsonObject): boolean => Number(type) === atomic.type;
 
 const rowsOf = ({ id, transactions }: JsonObject): JsonObject[] =>
   objects(transactions).map((member) => ({ ...member, atomicId: id }));

@@ -9,7 +9,8 @@ import { inSlices } from '../../concurrency/steps.ts';
 import { endlessSlice } from '../../concurrency/time-slice.ts';
 import type { ChainBlock } from './chain-block.ts';
 import { COLUMNS, type Table } from './rows/columns.ts';
-import { type Aliases, addRow, aliasesNamed, leasesEnded, type Rows, rowsOf } from './rows/rows.ts';
+import { aliasesNamed, leasesEnded } from './rows/described.ts';
+import { type Aliases, addRow, type Rows, rowsOf } from './rows/rows.ts';
 
 /** Where the rows of the next block begin. */
 export interface Cursor {

@@ -5,7 +5,33 @@
  */
 import { base58 } from '../../../base/base58.ts';
 import { isObject, type JsonObject } from '../../../base/json/json.ts';
-import { EXECUTED } from '../../schema/tables.ts';
+import {
+  burn,
+  createAlias,
+  createContract,
+  createPolicy,
+  data,
+  exchange,
+  executedContract,
+  genesis,
+  genesisPermit,
+  genesisRegisterNode,
+  issue,
+  lease,
+  leaseCancel,
+  massTransfer,
+  payment,
+  permit,
+  registerNode,
+  reissue,
+  setAssetScript,
+  setScript,
+  sponsorFee,
+  transfer,
+  updateContract,
+  updatePolicy,
+} from '../../../tx/all-types.ts';
+import type { ChainBlock } from '../chain-block.ts';
 import { int64, objects, storableText, text, texts } from '../storable.ts';
 
 /** Stands for the native coin where an asset id is expected; `I` is no Base58 character. */
@@ -15,21 +41,21 @@ const MESSAGE_CHARS_MAX = 4096;
 /** The asset that is moved or managed; undefined where there is none. */
 export function assetOf(type: number, tx: JsonObject): string | undefined {
   switch (type) {
-    case 1:
-    case 2:
-    case 8:
+    case genesis.type:
+    case payment.type:
+    case lease.type:
       return NATIVE;
-    case 3:
+    case issue.type:
       return text(tx['id']);
-    case 4:
-    case 11:
+    case transfer.type:
+    case massTransfer.type:
       return text(tx['assetId']) ?? NATIVE;
-    case 5:
-    case 6:
-    case 14:
-    case 15:
+    case reissue.type:
+    case burn.type:
+    case sponsorFee.type:
+    case setAssetScript.type:
       return text(tx['assetId']);
-    case 7:
+    case exchange.type:
       return text(pairOf(tx)['amountAsset']) ?? NATIVE;
     default:
       return undefined;
@@ -43,7 +69,7 @@ export function feeAssetOf(type: number, tx: JsonObject): string | undefined {
 
 /** The creation, call or update of a contract whose result a transaction is. */
 function carriedBy(type: number, tx: JsonObject): JsonObject | undefined {
-  const carried = type === EXECUTED ? tx['tx'] : undefined;
+  const carried = type === executedContract.type ? tx['tx'] : undefined;
   return isObject(carried) ? carried : undefined;
 }
 
@@ -54,12 +80,12 @@ function pairOf(tx: JsonObject): JsonObject {
 }
 
 export function amountOf(type: number, tx: JsonObject): bigint | undefined {
-  if (type === 3 || type === 5) return int64(tx['quantity']);
-  if (type === 11) {
+  if (type === issue.type || type === reissue.type) return int64(tx['quantity']);
+  if (type === massTransfer.type) {
     const total = amountsOf(tx).reduce((sum, amount) => sum + amount, 0n);
     return int64(total);
   }
-  return type <= 8 ? int64(tx['amount']) : undefined;
+  return type <= lease.type ? int64(tx['amount']) : undefined;
 }
 
 /** The amount of each transfer of type 11. */
@@ -82,18 +108,18 @@ function wordsOf(type: number, tx: JsonObject): string | undefined {
       .join(' ')
       .trim();
   switch (type) {
-    case 3:
-    case 13:
+    case issue.type:
+    case setScript.type:
       return joined('name', 'description');
-    case 4:
-    case 11:
+    case transfer.type:
+    case massTransfer.type:
       return attachmentText(tx['attachment']);
-    case 10:
+    case createAlias.type:
       return text(tx['alias']);
-    case 112:
+    case createPolicy.type:
       return joined('policyName', 'description');
-    case 103:
-    case 107:
+    case createContract.type:
+    case updateContract.type:
       return joined('contractName', 'image');
     default:
       return undefined;
@@ -132,40 +158,75 @@ export function partiesOf(type: number, tx: JsonObject, lessees?: Lessees): Part
 
 /** The lease that a transaction ends where the node does not show it with it. */
 export const leaseToLearn = (type: number, tx: JsonObject): string | undefined =>
-  type === 9 && !isObject(tx['lease']) ? text(tx['leaseId']) : undefined;
+  type === leaseCancel.type && !isObject(tx['lease']) ? text(tx['leaseId']) : undefined;
 
 function participantsOf(type: number, tx: JsonObject): string[] {
   const one = (value: unknown): string[] =>
     typeof value === 'string' ? [storableText(value)] : [];
   switch (type) {
-    case 1:
-    case 2:
-    case 4:
-    case 8:
+    case genesis.type:
+    case payment.type:
+    case transfer.type:
+    case lease.type:
       return one(tx['recipient']);
-    case 7:
+    case exchange.type:
       return ['order1', 'order2'].flatMap((name) =>
         one((tx[name] as JsonObject | undefined)?.['sender']),
       );
-    case 9:
+    case leaseCancel.type:
       return one((tx['lease'] as JsonObject | null | undefined)?.['recipient']);
-    case 11:
+    case massTransfer.type:
       return objects(tx['transfers']).flatMap(({ recipient }) => one(recipient));
-    case 12:
+    case data.type:
       return one(tx['author']);
-    case 101:
-    case 102:
-    case 110:
-    case 111:
+    case genesisPermit.type:
+    case permit.type:
+    case genesisRegisterNode.type:
+    case registerNode.type:
       return one(tx['target']);
-    case 105:
+    case executedContract.type:
       return one((tx['tx'] as JsonObject | undefined)?.['sender']);
-    case 112:
-    case 113:
+    case createPolicy.type:
+    case updatePolicy.type:
       return [...texts(tx['recipients']), ...texts(tx['owners'])];
     default:
       return [];
   }
+}
+
+/** Leases that the transactions end without showing them; those that they begin are added. */
+export function leasesEnded(
+  blocks: readonly ChainBlock[],
+  lessees: Map<string, string>,
+): Set<string> {
+  const ended = new Set<string>();
+  for (const { transactions } of blocks) {
+    for (const tx of transactions) {
+      const type = Number(tx['type']);
+      const id = leaseToLearn(type, tx);
+      if (id !== undefined) ended.add(id);
+      const [lessee] = type === lease.type ? partiesOf(type, tx).participants : [];
+      if (lessee !== undefined) lessees.set(text(tx['id']) ?? '', lessee);
+    }
+  }
+  return ended;
+}
+
+/** Every alias that the transactions name or create. */
+export function aliasesNamed(blocks: readonly ChainBlock[], lessees: Lessees): Set<string> {
+  const names = new Set<string>();
+  for (const { transactions } of blocks) {
+    for (const tx of transactions) {
+      const type = Number(tx['type']);
+      for (const named of partiesOf(type, tx, lessees).participants) {
+        const name = aliasName(named);
+        if (name !== undefined) names.add(name);
+      }
+      const created = type === createAlias.type ? text(tx['alias']) : undefined;
+      if (created !== undefined) names.add(aliasName(created) ?? created);
+    }
+  }
+  return names;
 }
 
 const ALIAS = /^alias:.:/;

@@ -1,6 +1,16 @@
 /** The rows of blocks, ready for the store. */
 import { isObject, type JsonObject, stringify } from '../../../base/json/json.ts';
 import { print } from '../../../rest-framework/answer.ts';
+import {
+  burn,
+  createAlias,
+  data,
+  genesisPermit,
+  issue,
+  massTransfer,
+  permit,
+  reissue,
+} from '../../../tx/all-types.ts';
 import { types } from '../../../tx/registry.ts';
 import type { ChainBlock } from '../chain-block.ts';
 import {
@@ -23,7 +33,6 @@ import {
   bareAddress,
   feeAssetOf,
   type Lessees,
-  leaseToLearn,
   messageOf,
   partiesOf,
 } from './described.ts';
@@ -65,43 +74,6 @@ export interface Rows {
 
 /** Address of an alias, by its bare name. */
 export type Aliases = Map<string, string>;
-
-const LEASE = 8;
-
-/** Leases that the transactions end without showing them; those that they begin are added. */
-export function leasesEnded(
-  blocks: readonly ChainBlock[],
-  lessees: Map<string, string>,
-): Set<string> {
-  const ended = new Set<string>();
-  for (const { transactions } of blocks) {
-    for (const tx of transactions) {
-      const type = Number(tx['type']);
-      const id = leaseToLearn(type, tx);
-      if (id !== undefined) ended.add(id);
-      const [lessee] = type === LEASE ? partiesOf(type, tx).participants : [];
-      if (lessee !== undefined) lessees.set(text(tx['id']) ?? '', lessee);
-    }
-  }
-  return ended;
-}
-
-/** Every alias that the transactions name or create. */
-export function aliasesNamed(blocks: readonly ChainBlock[], lessees: Lessees): Set<string> {
-  const names = new Set<string>();
-  for (const { transactions } of blocks) {
-    for (const tx of transactions) {
-      const type = Number(tx['type']);
-      for (const named of partiesOf(type, tx, lessees).participants) {
-        const name = aliasName(named);
-        if (name !== undefined) names.add(name);
-      }
-      const created = type === 10 ? text(tx['alias']) : undefined;
-      if (created !== undefined) names.add(aliasName(created) ?? created);
-    }
-  }
-  return names;
-}
 
 /** Adds a line. */
 export function addRow(rows: Rows, table: Table, cells: readonly Cell[]): void {
@@ -286,7 +258,7 @@ function addParties(rows: Rows, { type, tx, seq, height, ts }: Placed, aliases: 
     const address = alias === undefined ? bareAddress(named) : aliases.get(alias);
     if (address === undefined || address === '' || seen.has(address)) continue;
     // The author of its own data is no further participant.
-    if (type === 12 && address === author) continue;
+    if (type === data.type && address === author) continue;
     seen.add(address);
     addRow(rows, 'tx_addresses', [address, seq, PARTICIPANT]);
     meet(rows, address, height, ts);
@@ -301,15 +273,15 @@ function addAliasUse(rows: Rows, alias: string, seq: number, seen: Set<string>):
 }
 
 const DETAILS: Readonly<Record<number, (rows: Rows, placed: Placed, aliases: Aliases) => void>> = {
-  3: addAsset,
-  5: (rows, { tx }) =>
+  [issue.type]: addAsset,
+  [reissue.type]: (rows, { tx }) =>
     changeAsset(rows, tx, int64(tx['quantity']) ?? 0n, tx['reissuable'] === true),
-  6: (rows, { tx }) => changeAsset(rows, tx, -(int64(tx['amount']) ?? 0n), undefined),
-  10: addAlias,
-  11: addAmounts,
-  12: addEntries,
-  101: addRole,
-  102: addRole,
+  [burn.type]: (rows, { tx }) => changeAsset(rows, tx, -(int64(tx['amount']) ?? 0n), undefined),
+  [createAlias.type]: addAlias,
+  [massTransfer.type]: addAmounts,
+  [data.type]: addEntries,
+  [genesisPermit.type]: addRole,
+  [permit.type]: addRole,
 };
 
 function addAmounts(rows: Rows, { tx, seq }: Placed): void {
@@ -387,6 +359,6 @@ function addRole(rows: Rows, { type, tx, seq, ts }: Placed, aliases: Aliases): v
   const address = alias === undefined ? bareAddress(target) : aliases.get(alias);
   const role = text(tx['role']);
   if (address === undefined || role === undefined) return;
-  const op = type === 101 ? 'add' : (text(tx['opType']) ?? 'add');
+  const op = type === genesisPermit.type ? 'add' : (text(tx['opType']) ?? 'add');
   addRow(rows, 'permission_ops', [seq, address, role, op, int64(tx['dueTimestamp']), ts]);
 }
