@@ -72,7 +72,7 @@ async function bySmallRanges(
   const small = parts.find(isSmall);
   if (small === undefined) return parts;
   const ordered = small.sources.filter(isOrdered);
-  const { sql, values } = sizesStatement(small.query, [ordered], LOOKED_UP_MAX);
+  const { sql, values } = sizesStatement(small.query, [ordered]);
   const [found] = await heavyRows<{ sizes: readonly number[] }>(services, sql, values);
   if (found!.sizes[0]! <= LOOKED_UP_MAX) return parts;
   return parts.flatMap((part) => {
@@ -149,7 +149,7 @@ async function sizesOf(
   services: DataServices,
 ): Promise<readonly number[]> {
   if (known.length === 1 && query.filter.search === undefined) return [0];
-  const { sql, values } = sizesStatement(query, known, LOOKED_UP_MAX);
+  const { sql, values } = sizesStatement(query, known);
   const [found] = await heavyRows<{ sizes: readonly number[] }>(services, sql, values);
   return found!.sizes;
 }

@@ -3,7 +3,7 @@
  * frequent its filters are: each part reads rows of one index up to a limit, in the order of that
  * index, and looks at each of them for what else is asked.
  */
-import { lookedUp } from './filter-sources.ts';
+import { LOOKED_UP_MAX, lookedUp } from './filter-sources.ts';
 import type { Source } from './search-sources.ts';
 import { type SqlValues, sqlValues } from './sql-values.ts';
 import type { TransactionFilter } from './transaction-filter.ts';
@@ -86,15 +86,15 @@ const overlap = (one: Range, other: Range): Range => ({
   high: Math.min(one.high, other.high),
 });
 
-/** The numbers of rows of several sources, each up to one more than `most`. */
+/** The numbers of rows of several sources, each up to one more than can be looked up. */
 export function sizesStatement(
   query: PlannedQuery,
   all: readonly (readonly Source[])[],
-  most: number,
 ): Statement {
   const values = sqlValues();
   const sizes = all.map(
-    (sources) => `(SELECT count(*) FROM (${rowsOf(query, sources, most + 1, values)}) one)`,
+    (sources) =>
+      `(SELECT count(*) FROM (${rowsOf(query, sources, LOOKED_UP_MAX + 1, values)}) one)`,
   );
   return { sql: `SELECT ARRAY[${sizes}]::int[] AS sizes`, values: values.list };
 }

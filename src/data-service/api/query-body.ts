@@ -11,7 +11,7 @@ const VALUES_MAX = 1000;
 
 export function queryBody<const Q extends Params>(
   params: Q,
-  check?: (query: ParamValues<Q>) => Problems,
+  check: (query: ParamValues<Q>) => Problems,
 ): Body<ParamValues<Q>> {
   const properties = Object.fromEntries(
     Object.entries(params).map(([name, { doc, schema }]) => [

@@ -48,10 +48,10 @@ function integer(text: string, least: bigint, most: bigint): bigint {
   );
 }
 
-const whole = (doc: string, least: number, most: number): Param<number> => ({
+export const positive = (doc: string, most: number): Param<number> => ({
   doc,
-  schema: { type: 'integer', minimum: least, maximum: most },
-  parse: (text) => Number(integer(text, BigInt(least), BigInt(most))),
+  schema: { type: 'integer', minimum: 1, maximum: most },
+  parse: (text) => Number(integer(text, 1n, BigInt(most))),
 });
 
 const amountOf = (doc: string): Param<bigint | undefined> =>
@@ -83,23 +83,21 @@ const base58 = (doc: string): Param<string> => ({
 });
 
 export const index = optional(
-  whole(
+  positive(
     'Only rows with an ordinal up to this one, or from it on with sort=asc.',
-    1,
     Number.MAX_SAFE_INTEGER,
   ),
 );
 
 export const limit: Param<number> = {
-  ...whole(`Rows of a page at most; default ${LIMIT_MAX}.`, 1, LIMIT_MAX),
+  ...positive(`Rows of a page at most; default ${LIMIT_MAX}.`, LIMIT_MAX),
   optional: true,
   otherwise: LIMIT_MAX,
 };
 
 export const countTo = optional(
-  whole(
+  positive(
     'Count no further: a larger number is given as one more than this. Long counts need it.',
-    1,
     1_000_000,
   ),
 );
@@ -215,8 +213,8 @@ export const permissions = listOf('Roles.', { enum: ROLES }, (text) => {
 
 export const sender = optional(base58('Only transactions that this address has sent.'));
 export const recipient = optional(base58('Only transactions in which this address takes part.'));
-export const heightFrom = optional(whole('Lowest height of a block.', 1, 2_147_483_647));
-export const heightTo = optional(whole('Highest height of a block.', 1, 2_147_483_647));
+export const heightFrom = optional(positive('Lowest height of a block.', 2_147_483_647));
+export const heightTo = optional(positive('Highest height of a block.', 2_147_483_647));
 export const contractId = optional(base58('Only creation, calls and changes of this contract.'));
 
 export const extended: Param<boolean> = {
@@ -230,11 +228,7 @@ export const extended: Param<boolean> = {
   },
 };
 
-/** Throws BadNumber. */
-export const wholeBetween = (text: string, least: number, most: number): number =>
-  Number(integer(text, BigInt(least), BigInt(most)));
-
-/** In a path. */
+/** In a path. Throws BadNumber. */
 export const height = (text: string): number => Number(integer(text, 1n, I64_MAX));
 
 /** A part of the path, decoded; any text. */

@@ -7,19 +7,15 @@
  * the rest of the service works on.
  */
 
-import type { Clock } from '../../base/ports/clock.ts';
-import { type Database, DatabaseError, type WriterLock } from '../../base/ports/database.ts';
-import type { Log } from '../../base/ports/log.ts';
+import { DatabaseError, type WriterLock } from '../../base/ports/database.ts';
 import type { Random } from '../../base/ports/random.ts';
 import { Alarm } from '../../concurrency/alarm.ts';
 import { migrate, SchemaTooNew } from '../schema/migrate.ts';
 import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
-import { crawlRange } from './crawl-range.ts';
-import type { CrawlState } from './crawl-state.ts';
+import { type CrawlRange, type CrawlRangeDeps, crawlRange } from './crawl-range.ts';
 import { DeepReorganisation } from './find-ancestor.ts';
 import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
 import { findJunction } from './junction.ts';
-import type { CrawlMeter } from './meter.ts';
 import { OtherNetwork, rememberNetwork } from './network.ts';
 import { NodeAway, type NodeReader, TooMuch } from './node-reader.ts';
 import type { BesideCrawl } from './refresh/beside-crawl.ts';
@@ -29,12 +25,10 @@ import { turnRefresher } from './refresh/refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
 import { NotContinuous, readTip, type Tip } from './store-end.ts';
 
-export interface CrawlerOptions {
+export interface CrawlerOptions
+  extends Pick<CrawlRange, 'concurrency' | 'batchBlocks' | 'batchTx'> {
   /** Blocks below the tip that are not stored yet; `final`: those above the final block. */
   readonly confirmations: number | 'final';
-  readonly concurrency: number;
-  readonly batchBlocks: number;
-  readonly batchTx: number;
   readonly maxRollback: number;
   readonly pollMs: number;
   /** A first load without indexes, where the node is far ahead. */
@@ -46,14 +40,8 @@ export interface CrawlerOptions {
   readonly wait?: boolean | undefined;
 }
 
-export interface CrawlerDeps {
-  readonly db: Database;
-  readonly node: NodeReader;
-  readonly clock: Clock;
+export interface CrawlerDeps extends Omit<CrawlRangeDeps, 'assertLocked'> {
   readonly random: Random;
-  readonly log: Log;
-  readonly state: CrawlState;
-  readonly meter: CrawlMeter;
 }
 
 export interface Crawler {

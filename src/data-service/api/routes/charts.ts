@@ -1,6 +1,7 @@
 /** The numbers behind the explorer's charts, over the last blocks. */
-import Type from 'typebox';
 import { Int32, Int64 } from '../../../rest-framework/body.ts';
+import { Type } from '../../../rest-framework/type.ts';
+import { issue } from '../../../tx/types/003-issue.ts';
 import { SKIPPED_ROUNDS } from '../../schema/tables.ts';
 import * as params from '../query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from '../reading.ts';
@@ -42,7 +43,6 @@ const Stats = Type.Object({
   assets: Int64,
 });
 
-const ISSUE = 3;
 const POINTS = 60;
 const BLOCKS_MAX = 20_000;
 const MINERS_MAX = 20;
@@ -94,11 +94,12 @@ const stats = route({
   doc: 'Blocks, transactions, fees, skipped rounds and bans over the last blocks, shares of types.',
   query: {
     blocks: {
-      doc: `How many of the last blocks; default 1000, at most ${BLOCKS_MAX}.`,
-      schema: { type: 'integer', minimum: 1, maximum: BLOCKS_MAX },
+      ...params.positive(
+        `How many of the last blocks; default 1000, at most ${BLOCKS_MAX}.`,
+        BLOCKS_MAX,
+      ),
       optional: true,
       otherwise: 1000,
-      parse: (text: string) => params.wholeBetween(text, 1, BLOCKS_MAX),
     },
   },
   cost: { streamed: true },
@@ -142,7 +143,7 @@ const stats = route({
       bans,
       users: Number(users[0]?.users ?? 0),
       // Every asset has its own issue.
-      assets: Number(types.find(({ type }) => type === ISSUE)?.n ?? 0),
+      assets: Number(types.find(({ type }) => type === issue.type)?.n ?? 0),
     };
   },
 });
