@@ -57,7 +57,7 @@ export interface PeeringDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly files: Files | undefined;
+  readonly files?: Files | undefined;
   readonly owner: SigningAccount;
   readonly verify: HandshakeDeps['verify'];
   readonly ephemeralKey: () => Uint8Array;

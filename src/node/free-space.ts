@@ -7,20 +7,11 @@
  * blocks that the node has missed are there, since a block on an old head would be a fork of its
  * own.
  */
-import type { Clock } from '../base/ports/clock.ts';
-import type { DiskSpace } from '../base/ports/files.ts';
-import type { Log } from '../base/ports/log.ts';
+import type { NodePorts } from './node-ports.ts';
 
 export interface FreeSpaceOptions {
   /** `storage.free-space-min`; a disk without any space is almost full in any case. */
   readonly bytesMin: number;
-}
-
-export interface FreeSpacePorts {
-  /** Absent: there is no disk, as in a node that stores in memory. */
-  readonly disk?: DiskSpace | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 export interface ChainProgress {
@@ -50,7 +41,7 @@ const CATCH_UP_MS_MAX = 60_000;
 /** Resolves after the first reading. */
 export async function watchFreeSpace(
   { bytesMin }: FreeSpaceOptions,
-  { disk, clock, log }: FreeSpacePorts,
+  { disk, clock, log }: Pick<NodePorts, 'disk' | 'clock' | 'log'>,
 ): Promise<FreeSpace> {
   const enough = Math.ceil(bytesMin * (1 + MARGIN_SHARE));
   let bytes: number | undefined;

@@ -164,7 +164,6 @@ async function openExchange(
   const peering = openNetwork(config, genesis, {
     ...ports,
     network: ports.network && measured ? measuredNetwork(ports.network, measured) : ports.network,
-    files: ports.files,
     owner: identity.as('identity'),
     miner: await minerProof(identity, owner.as('identity'), blockId(genesis)),
   });

@@ -1,7 +1,5 @@
 /** Contract execution on a configured node. */
 
-import type { Clock } from '../base/ports/clock.ts';
-import type { Containers } from '../base/ports/containers.ts';
 import type { KeyFilters } from '../base/ports/patterns.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { ContractPacker } from '../contracts/contract-packer.ts';
@@ -14,13 +12,11 @@ import type { Pool } from '../mempool/pool.ts';
 import type { Signer } from '../tx/types/120-atomic.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeMetrics } from './metrics/observability.ts';
+import type { NodePorts } from './node-ports.ts';
 
-export interface ContractsPortsOfNode {
-  /** Absent: this node executes no contracts. */
-  readonly containers?: Containers | undefined;
+export interface ContractsPortsOfNode extends Pick<NodePorts, 'containers' | 'clock'> {
   readonly blockchain: Pick<Blockchain, 'view' | 'listen'>;
   readonly pool: Pool;
-  readonly clock: Clock;
   readonly keystore: Pick<Keystore, 'addresses'>;
   /** The account that makes the blocks of this node. */
   readonly owner: Signer;

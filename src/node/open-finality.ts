@@ -10,11 +10,6 @@ import { unlessOurs } from '../base/assert.ts';
 import { equal } from '../base/bytes.ts';
 import type { Disposal } from '../base/disposal.ts';
 import { limitsOf } from '../base/limits/budget.ts';
-import type { Clock } from '../base/ports/clock.ts';
-import type { Files } from '../base/ports/files.ts';
-import type { Log } from '../base/ports/log.ts';
-import type { Store } from '../base/ports/store.ts';
-import type { Verifier } from '../base/ports/verifier.ts';
 import type { SigningAccount } from '../base/signer/signing.ts';
 import type { Header } from '../block/header.ts';
 import type { AppliedBlock } from '../chain/apply/block-applier.ts';
@@ -27,7 +22,6 @@ import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
 import { requireOverrides } from '../chain/finality/required-overrides.ts';
 import { requireRoot } from '../chain/finality/required-root.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
-import type { ChainScheme } from '../codec/codec.ts';
 import type { Conflict } from '../finality/conflicts.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
 import { encodeFinalProof } from '../finality/proofs/final-proof.ts';
@@ -50,16 +44,12 @@ import { JustifiedSearch, type Sought, soughtBy } from './finality/justified-sea
 import { saveFinalProof } from './finality/save-final-proof.ts';
 import { voterKeyOf } from './finality/voter-key.ts';
 import { openNote, requireNote } from './finality/voter-note.ts';
+import type { NodePorts } from './node-ports.ts';
 
-export interface FinalityPortsOfNode {
-  readonly scheme: ChainScheme;
+export interface FinalityPortsOfNode
+  extends Pick<NodePorts, 'scheme' | 'store' | 'verifier' | 'clock' | 'log' | 'files'> {
   readonly blockchain: Blockchain;
   readonly rules: ChainRules;
-  readonly store: Store;
-  readonly verifier: Verifier;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly files?: Files | undefined;
   readonly owner: Pick<SigningAccount, 'publicKey' | 'sign'>;
 }
 

@@ -1,6 +1,4 @@
 /** The miner of a configured node, with its chain and its used turns. */
-import type { Clock } from '../base/ports/clock.ts';
-import type { Log } from '../base/ports/log.ts';
 import type { KeyHolder } from '../base/signer/signing.ts';
 import { othersOfMajority } from '../chain/apply/counted-miners.ts';
 import type { MinerKey } from '../chain/apply/produce-block.ts';
@@ -18,6 +16,7 @@ import { UsedSlots } from '../miner/used-slots.ts';
 import type { Signer } from '../tx/types/120-atomic.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
+import type { NodePorts } from './node-ports.ts';
 import type { OpenedChain } from './open-blockchain.ts';
 import { type NodeContracts, roundOf } from './open-contracts.ts';
 import type { NodeFinality } from './open-finality.ts';
@@ -25,9 +24,8 @@ import type { NodeNetwork } from './open-network.ts';
 import type { WatchedJournal } from './watched-journal.ts';
 
 export interface MinerPortsOfNode
-  extends Pick<OpenedChain, 'blockchain' | 'consensus' | 'lostBlocks'> {
-  readonly clock: Clock;
-  readonly log: Log;
+  extends Pick<OpenedChain, 'blockchain' | 'consensus' | 'lostBlocks'>,
+    Pick<NodePorts, 'clock' | 'log'> {
   /** Stores the turns that the miner has used. */
   readonly turnsJournal: Pick<WatchedJournal, 'journal' | 'outage'>;
   readonly pool: Pool;

@@ -2,19 +2,12 @@
 
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
-import type { Clock } from '../base/ports/clock.ts';
-import type { Files } from '../base/ports/files.ts';
-import type { Log } from '../base/ports/log.ts';
-import type { Network } from '../base/ports/network.ts';
-import type { Random } from '../base/ports/random.ts';
-import type { Verifier } from '../base/ports/verifier.ts';
 import type { SigningAccount } from '../base/signer/signing.ts';
 import { type Block, blockId } from '../block/block.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { overridesHash } from '../chain/finality/voter-override.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { settingsHash } from '../consensus/settings-hash.ts';
-import type { CryptoFamily } from '../crypto/family.ts';
 import { participantOf } from '../ledger/participants.ts';
 import { OVERRIDES, signedByMiner } from '../network/messages/handshake-messages.ts';
 import { type PeerAddress, parseAddress } from '../network/messages/peer-address.ts';
@@ -26,18 +19,13 @@ import { registerNode } from '../tx/types/111-register-node.ts';
 import { networkSettings } from './config/genesis-section.ts';
 import type { Config } from './config/settings.ts';
 import { voterOverrides } from './config/voter-overrides.ts';
+import type { NodePorts } from './node-ports.ts';
 
-export interface PeeringPortsOfNode {
-  /** Undefined: the node has no peers. */
-  readonly network: Network | undefined;
-  readonly files: Files | undefined;
-  readonly scheme: ChainScheme;
-  readonly family: CryptoFamily;
-  readonly verifier: Verifier;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly version: string;
+export interface PeeringPortsOfNode
+  extends Pick<
+    NodePorts,
+    'network' | 'files' | 'scheme' | 'family' | 'verifier' | 'clock' | 'random' | 'log' | 'version'
+  > {
   readonly blockchain: Blockchain;
   readonly owner: SigningAccount;
   /** `minerProof`; absent: the owner, under which peers know the node, makes the blocks. */

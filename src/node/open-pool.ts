@@ -3,11 +3,6 @@
  */
 import type { Disposal } from '../base/disposal.ts';
 import { apiError } from '../base/errors.ts';
-import type { Clock } from '../base/ports/clock.ts';
-import type { Journal } from '../base/ports/journal.ts';
-import type { Log } from '../base/ports/log.ts';
-import type { Verifier } from '../base/ports/verifier.ts';
-import type { ChainScheme } from '../codec/codec.ts';
 import { Trial } from '../mempool/admission/trial.ts';
 import { createPool, type Pool } from '../mempool/pool.ts';
 import { waitingOf } from '../mempool/reorg/readmission.ts';
@@ -16,15 +11,13 @@ import type { Tx } from '../tx/transaction.ts';
 import type { Config } from './config/settings.ts';
 import { measuredPool } from './metrics/measure.ts';
 import type { NodeMetrics } from './metrics/observability.ts';
+import type { NodePorts } from './node-ports.ts';
 import type { OpenedChain } from './open-blockchain.ts';
 import { watchJournal } from './watched-journal.ts';
 
-export interface PoolPortsOfNode extends Pick<OpenedChain, 'blockchain' | 'rules'> {
-  readonly scheme: ChainScheme;
-  readonly journal: Journal;
-  readonly verifier: Verifier;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface PoolPortsOfNode
+  extends Pick<OpenedChain, 'blockchain' | 'rules'>,
+    Pick<NodePorts, 'scheme' | 'journal' | 'verifier' | 'clock' | 'log'> {
   /** Absent: submissions are not counted. */
   readonly metrics?: NodeMetrics | undefined;
   readonly started: Disposal;

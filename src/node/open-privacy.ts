@@ -3,45 +3,36 @@
  * nodes.
  */
 
-import type { Clock } from '../base/ports/clock.ts';
-import type { Log } from '../base/ports/log.ts';
-import type { PrivateStore } from '../base/ports/private-store.ts';
-import type { Random } from '../base/ports/random.ts';
-import type { Store } from '../base/ports/store.ts';
-import type { Verifier } from '../base/ports/verifier.ts';
-import type { Sign } from '../base/signer/signing.ts';
+import type { SigningAccount } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
-import type { ChainScheme } from '../codec/codec.ts';
-import type { CryptoFamily } from '../crypto/family.ts';
-import type { Keystore } from '../keystore/keystore.ts';
 import type { Pool } from '../mempool/pool.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import { createPrivacy, type Privacy } from '../privacy/privacy-service.ts';
 import type { QuotaLimit } from '../privacy/storage/quota.ts';
 import type { Tx } from '../tx/transaction.ts';
 import type { Config } from './config/settings.ts';
+import type { NodePorts } from './node-ports.ts';
 
-export interface PrivacyPortsOfNode {
-  /** Undefined: private data are switched off. */
-  readonly privateStore?: PrivateStore | undefined;
-  readonly scheme: ChainScheme;
-  readonly family: CryptoFamily;
-  readonly store: Store;
-  readonly verifier: Verifier;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly keystore: Keystore;
+export interface PrivacyPortsOfNode
+  extends Pick<
+    NodePorts,
+    | 'privateStore'
+    | 'scheme'
+    | 'family'
+    | 'store'
+    | 'verifier'
+    | 'clock'
+    | 'random'
+    | 'log'
+    | 'keystore'
+  > {
   readonly blockchain: Blockchain;
   readonly pool: Pick<Pool, 'check' | 'submit' | 'get'>;
   readonly feeOf: (tx: Tx) => bigint;
   /** Undefined for a node without peers. */
   readonly sessions: SessionRegistry | undefined;
   readonly onNoRoom: (limit: QuotaLimit) => void;
-  readonly owner: {
-    readonly address: Uint8Array;
-    readonly sign: Sign;
-  };
+  readonly owner: Pick<SigningAccount, 'address' | 'sign'>;
 }
 
 /** Undefined where the configuration names no storage. The network must start after it. */
@@ -78,7 +69,6 @@ export function openPrivacy(
       ...ports,
       store: privateStore,
       rows: ports.store,
-      onNoRoom: ports.onNoRoom,
       view: blockchain.view,
       ownerAddress: scheme.addressFromText(privacy.ownerAddress),
       // A watcher exchanges no private data (network.md#gossip-of-blocks).

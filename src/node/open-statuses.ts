@@ -1,9 +1,5 @@
 /** Status records of contract transactions on a configured node. */
 
-import type { Clock } from '../base/ports/clock.ts';
-import type { Log } from '../base/ports/log.ts';
-import type { Store } from '../base/ports/store.ts';
-import type { Verifier } from '../base/ports/verifier.ts';
 import type { SigningAccount } from '../base/signer/signing.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { mayExecute } from '../contracts/may-execute.ts';
@@ -12,12 +8,10 @@ import type { Pool } from '../mempool/pool.ts';
 import type { SessionRegistry } from '../network/sessions/session-registry.ts';
 import type { ChainRules } from '../tx/rules/chain-rules.ts';
 import type { Config } from './config/settings.ts';
+import type { NodePorts } from './node-ports.ts';
 
-export interface StatusesPortsOfNode {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly verifier: Verifier;
+export interface StatusesPortsOfNode
+  extends Pick<NodePorts, 'store' | 'clock' | 'log' | 'verifier'> {
   readonly blockchain: Pick<Blockchain, 'view'>;
   readonly pool: Pool;
   readonly rules: Pick<ChainRules, 'senderRoleEnabled'>;

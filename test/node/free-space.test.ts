@@ -1,6 +1,7 @@
 // When the space on the disk is too little, and how long the miner waits afterwards.
 import t from 'tap';
-import { type FreeSpacePorts, watchFreeSpace } from '../../src/node/free-space.ts';
+import { watchFreeSpace } from '../../src/node/free-space.ts';
+import type { NodePorts } from '../../src/node/node-ports.ts';
 import { refusal } from '../../src/rest-framework/answer.ts';
 import { fakeClock } from './fake-clock.ts';
 import { memoryLog } from './memory-ports.ts';
@@ -12,7 +13,7 @@ async function setUp(bytesMin = MIN) {
   const clock = fakeClock(1_700_000_000_000);
   const log = memoryLog();
   const state: { free: number | Error; isBehind: boolean } = { free: 10 * MIN, isBehind: false };
-  const disk: FreeSpacePorts['disk'] = {
+  const disk: NodePorts['disk'] = {
     async freeBytes() {
       if (state.free instanceof Error) throw state.free;
       return state.free;

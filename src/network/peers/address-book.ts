@@ -34,7 +34,7 @@ export interface AddressBookDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly files: Files | undefined;
+  readonly files?: Files | undefined;
 }
 
 /** An address that may be dialled. */

@@ -4,13 +4,9 @@
  */
 
 import { ApiError } from '../../base/errors.ts';
-import type { Clock } from '../../base/ports/clock.ts';
 import type { HttpRoute } from '../../base/ports/http.ts';
-import type { Journal } from '../../base/ports/journal.ts';
 import type { Gauge } from '../../base/ports/metrics.ts';
 import type { LoopDelay, ProcessReadings } from '../../base/ports/process-readings.ts';
-import type { Store } from '../../base/ports/store.ts';
-import type { Verifier } from '../../base/ports/verifier.ts';
 import type { Blockchain } from '../../chain/blockchain.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { MINER_STATES, type Miner } from '../../miner/miner.ts';
@@ -19,6 +15,7 @@ import type { Privacy } from '../../privacy/privacy-service.ts';
 import type { RouteMeter } from '../../rest-framework/measured-routes.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import type { FreeSpace } from '../free-space.ts';
+import type { NodePorts } from '../node-ports.ts';
 import type { NetworkReadings } from '../open-network.ts';
 import type { NodeMetrics } from './observability.ts';
 
@@ -87,18 +84,13 @@ export function watchChain(
   });
 }
 
-export interface Watched {
-  readonly version: string;
+export interface Watched
+  extends Pick<NodePorts, 'version' | 'verifier' | 'store' | 'journal' | 'turns' | 'clock'> {
   readonly chainId: string;
   readonly blockchain: Blockchain;
   readonly pool: Pool;
   readonly poolBytesMax: number;
-  readonly verifier: Verifier;
   readonly miner: Miner;
-  readonly store: Store;
-  readonly journal: Journal;
-  readonly turns: Journal;
-  readonly clock: Clock;
   readonly process: ProcessReadings;
   readonly healthy: () => boolean;
   readonly isShutOut: () => boolean;
