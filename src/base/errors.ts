@@ -245,8 +245,6 @@ export type ErrorName = keyof typeof catalogue;
 type NodeErrorName = {
   [N in ErrorName]: (typeof catalogue)[N] extends { readonly fault: 'node' } ? N : never;
 }[ErrorName];
-/** The entries with which a rule judges an input. */
-export type RuleName = Exclude<ErrorName, NodeErrorName>;
 type Args<N extends ErrorName> = Parameters<(typeof catalogue)[N]['text']>;
 
 /**

@@ -144,7 +144,6 @@ export const settings = {
 /** The configuration of a node, typed. Names are those of the file in camel case. */
 export type Config = ConfigOf<typeof settings>;
 export type GenesisConfig = Config['blockchain']['custom']['genesis'];
-export type ConsensusConfig = Config['blockchain']['consensus'];
 
 /** Every setting with its key, in the order of the documentation. */
 export const allSettings: readonly PlacedSetting[] = placed(settings);
