@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { files } from '../adapters/files.ts';
 import { parseHoconText, parseWithIncludes } from '../adapters/hocon.ts';
 import {
+  type ConfigInput,
   type ConfigResult,
   type DataConfig,
   readConfig,
@@ -14,9 +15,12 @@ import {
 } from '../node/config/read.ts';
 import { CliError } from './terminal/exit.ts';
 
-export interface ConfigFlags {
+export interface SetFlags {
   /** `key=value` pairs of `--set`. */
   readonly set?: readonly string[];
+}
+
+export interface ConfigFlags extends SetFlags {
   /** Of this process, where the file names none; absent: a random one. */
   readonly nonce?: number;
 }
@@ -46,8 +50,8 @@ export async function loadConfig(
  */
 export async function loadDataConfig(
   path: string | undefined,
-  flags: ConfigFlags = {},
-  serves = false,
+  flags: ConfigFlags,
+  serves: boolean,
 ): Promise<DataConfig> {
   const given = path === undefined ? NO_FILE : await readConfigFile(path);
   const input = {
@@ -63,15 +67,8 @@ export async function loadDataConfig(
 
 const NO_FILE: ConfigFile = { file: 'defaults', text: '', tree: {}, missing: [] };
 
-export interface ConfigFile {
-  readonly file: string;
-  readonly text: string;
-  readonly tree: unknown;
-  /** The files that it includes, by their absolute paths. */
-  readonly included?: readonly { readonly file: string; readonly text: string }[];
-  /** The includes that HOCON ignores, since no file is there. */
-  readonly missing: readonly string[];
-}
+/** A file with what it includes, by absolute paths. */
+export type ConfigFile = Pick<ConfigInput, 'file' | 'text' | 'tree' | 'included' | 'missing'>;
 
 /** The parsed file without types, also for the sections of the tools. `-` is stdin. */
 export async function readConfigFile(path: string | undefined): Promise<ConfigFile> {

@@ -37,7 +37,10 @@ const finding = (check: string, status: CheckLevel, detail: string): Finding => 
   detail,
 });
 
-export async function* examine(file: string, set: string[] | undefined): AsyncGenerator<Finding> {
+export async function* examine(
+  file: string,
+  set: readonly string[] | undefined,
+): AsyncGenerator<Finding> {
   let config: Config;
   try {
     const result = await loadConfig(file, set === undefined ? {} : { set });

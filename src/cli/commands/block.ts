@@ -1,6 +1,8 @@
 /** `platform-node block [which]`: a block of a running node, and the check of a proof of one. */
+
 import type { Command } from 'commander';
 import type { Client } from '../../rest-framework/client.ts';
+import type { SetFlags } from '../config-file.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 import { setOption } from './config.ts';
 
@@ -46,9 +48,8 @@ async function headerOf({ call }: Client, routes: Routes, which: string): Promis
   return call(routes.headerAt, { params: { height } });
 }
 
-interface ProofFlags {
+interface ProofFlags extends SetFlags {
   readonly id?: string;
-  readonly set?: string[];
 }
 
 async function verifyProof(path: string, file: string, flags: ProofFlags): Promise<void> {

@@ -1,10 +1,11 @@
 /** `platform-node config check|show|explain|schema|example`. */
+
 import { type Command, Option } from 'commander';
+import type { SetFlags } from '../config-file.ts';
 import { CliError, EXIT } from '../terminal/exit.ts';
 import { isForPerson, printDocument, printJson, say, warn } from '../terminal/output.ts';
 
-interface Flags {
-  set?: string[];
+interface Flags extends SetFlags {
   config?: string;
 }
 

@@ -1,5 +1,7 @@
 /** `platform-node doctor`: finds problems that keep a node from working well. */
+
 import type { Command } from 'commander';
+import type { SetFlags } from '../config-file.ts';
 import type { Finding } from '../health-checks.ts';
 import { EXIT } from '../terminal/exit.ts';
 import { colour, printJson } from '../terminal/output.ts';
@@ -15,7 +17,7 @@ export function register(command: Command): void {
       '\nChecks configuration, genesis, folders, disk, keystore or signer, owner, clock, REST listener,\n' +
         'ports, open-file limit, container engine. Exit code 1 if one of them is an error.',
     )
-    .action(async (file: string, flags: { set?: string[]; json?: true }) => {
+    .action(async (file: string, flags: SetFlags & { json?: true }) => {
       const { examine } = await import('../health-checks.ts');
       for await (const finding of examine(file, flags.set)) {
         report(finding, flags.json === true || !process.stdout.isTTY);

@@ -1,6 +1,8 @@
 /** `platform-node finality`: the note of a voter, and evidence (finality.md#notes, #contradictions). */
+
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Note, NoteOwner } from '../../finality/note-file.ts';
+import type { SetFlags } from '../config-file.ts';
 import { CliError } from '../terminal/exit.ts';
 import { withChain } from './chain/chain.ts';
 import { setOption } from './config.ts';
@@ -12,10 +14,6 @@ const EVIDENCE_BYTES_MAX = 1024 * 1024;
 
 const GO_ON =
   "the node votes again once a block is final that is far enough above, or after 'platform-node finality resume'";
-
-interface Flags {
-  readonly set?: string[];
-}
 
 export function register(command: Command): void {
   command
@@ -45,7 +43,7 @@ export function register(command: Command): void {
     .action(verifyEvidence);
 }
 
-async function init(path: string, flags: Flags) {
+async function init(path: string, flags: SetFlags) {
   const { FIRST_NOTE } = await import('../../finality/note-file.ts');
   const { printJson } = await import('../terminal/output.ts');
   // The note of a new node comes before its first start.
@@ -66,7 +64,7 @@ async function init(path: string, flags: Flags) {
   });
 }
 
-interface ResumeFlags extends Flags {
+interface ResumeFlags extends SetFlags {
   readonly after: number;
 }
 
@@ -107,7 +105,7 @@ function requireLost(path: string, note: Note | undefined): void {
   throw new CliError(`'${path}' ${has}, so nothing is lost`);
 }
 
-interface NoteFlags extends Flags {
+interface NoteFlags extends SetFlags {
   /** Makes the store where there is none. */
   readonly create?: true;
 }
@@ -162,7 +160,7 @@ async function withNote(path: string, flags: NoteFlags, job: (opened: OpenNote) 
   });
 }
 
-async function verifyEvidence(path: string, file: string, flags: Flags): Promise<void> {
+async function verifyEvidence(path: string, file: string, flags: SetFlags): Promise<void> {
   const { loadConfig } = await import('../config-file.ts');
   const { checkEvidence } = await import('../check-evidence.ts');
   const { readAll } = await import('../terminal/lines.ts');
@@ -171,7 +169,8 @@ async function verifyEvidence(path: string, file: string, flags: Flags): Promise
   printJson(checkEvidence(config, await readAll(file, EVIDENCE_BYTES_MAX)));
 }
 
-function heightFrom(text: string): number {
+/** A height above which a key has never voted. */
+export function heightFrom(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('expected a height');
   return Number(text);
 }

@@ -1,14 +1,12 @@
 /** `platform-node genesis sign|show|verify` (blocks.md#signing). */
+
 import { type Command, Option } from 'commander';
 import type { SignedGenesis } from '../../node/config/edit-genesis.ts';
 import type { Config } from '../../node/config/settings.ts';
+import type { SetFlags } from '../config-file.ts';
 import { CliError } from '../terminal/exit.ts';
 import { AS_BEFORE, printDocument, printJson, say, warn } from '../terminal/output.ts';
 import { setOption } from './config.ts';
-
-interface Flags {
-  set?: string[];
-}
 
 export function register(command: Command): void {
   command
@@ -31,14 +29,14 @@ export function register(command: Command): void {
     .command('verify <file>')
     .description('Check the genesis section and the signature of its block.')
     .addOption(setOption())
-    .action(async (file: string, flags: Flags) => {
+    .action(async (file: string, flags: SetFlags) => {
       const { block } = await load(file, flags);
       const { base58 } = await import('../../base/base58.ts');
       printJson({ valid: true, signature: base58.encode(block.header.signature) });
     });
 }
 
-interface SignFlags extends Flags {
+interface SignFlags extends SetFlags {
   force?: true;
   asBefore?: true;
 }
@@ -97,14 +95,14 @@ function stamp(date: Date): string {
   return `${day}.${two(date.getHours())}-${two(date.getMinutes())}-${two(date.getSeconds())}`;
 }
 
-async function read(file: string, flags: Flags): Promise<Config> {
+async function read(file: string, flags: SetFlags): Promise<Config> {
   const { loadConfig } = await import('../config-file.ts');
   const { config, warnings } = await loadConfig(file, flags);
   warnings.forEach(warn);
   return config;
 }
 
-async function load(file: string, flags: Flags) {
+async function load(file: string, flags: SetFlags) {
   const config = await read(file, flags);
   const { genesisBlock } = await import('../genesis-block.ts');
   const { checkedCryptography } = await import('../sign-genesis.ts');
@@ -112,7 +110,7 @@ async function load(file: string, flags: Flags) {
   return { block: genesisBlock(config), scheme };
 }
 
-async function show(file: string, flags: Flags & { bytes?: true }): Promise<void> {
+async function show(file: string, flags: SetFlags & { bytes?: true }): Promise<void> {
   const { block, scheme } = await load(file, flags);
   if (flags.bytes === true) {
     printDocument(`${Buffer.from(block.bytes).toString('hex')}\n`);

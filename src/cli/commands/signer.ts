@@ -1,13 +1,12 @@
 /** `platform-node signer`: holds the keys of a node (docs/guide/signer.md). */
-import { type Command, InvalidArgumentError } from 'commander';
+
+import type { Command } from 'commander';
 import type { Note, NoteOwner } from '../../finality/note-file.ts';
 import type { Config } from '../../node/config/settings.ts';
+import type { SetFlags } from '../config-file.ts';
 import { CliError, EXIT } from '../terminal/exit.ts';
 import { setOption } from './config.ts';
-
-interface Flags {
-  readonly set?: string[];
-}
+import { heightFrom } from './finality.ts';
 
 export function register(command: Command): void {
   command
@@ -15,7 +14,7 @@ export function register(command: Command): void {
     .enablePositionalOptions()
     .argument('[config]', 'configuration file (HOCON), with signer.socket or signer.host')
     .addOption(setOption())
-    .action(async (path: string | undefined, flags: Flags) => {
+    .action(async (path: string | undefined, flags: SetFlags) => {
       const { loadConfig } = await import('../config-file.ts');
       const { warn } = await import('../terminal/output.ts');
       const { runSigner } = await import('../signer/run-signer.ts');
@@ -36,7 +35,7 @@ export function register(command: Command): void {
     .action(init);
 }
 
-interface InitFlags extends Flags {
+interface InitFlags extends SetFlags {
   readonly new?: true;
   readonly after?: number;
   readonly note?: string;
@@ -114,9 +113,4 @@ async function firstNote(
   const found = readNote({ read: () => files.read(note) }, note, owner, scheme);
   if (found === undefined) throw new CliError(`'${note}' does not exist`);
   return found;
-}
-
-function heightFrom(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('expected a height');
-  return Number(text);
 }

@@ -1,12 +1,14 @@
 /** `platform-node start <config>`: runs a node until it receives a request to stop. */
+
 import type { Command } from 'commander';
+import type { SetFlags } from '../config-file.ts';
 import { setOption } from './config.ts';
 
 export function register(command: Command): void {
   command
     .argument('[config]', 'configuration file (HOCON)')
     .addOption(setOption())
-    .action(async (path: string | undefined, options: { set?: string[] }) => {
+    .action(async (path: string | undefined, options: SetFlags) => {
       const { loadConfig } = await import('../config-file.ts');
       const { warn } = await import('../terminal/output.ts');
       const { config, warnings, origins } = await loadConfig(path, options);

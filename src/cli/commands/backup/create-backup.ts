@@ -1,10 +1,12 @@
 /** Makes a backup of a node that may be running. */
+
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { files } from '../../../adapters/files.ts';
 import { makeFolder, syncFolder } from '../../../adapters/folders.ts';
 import type { Config } from '../../../node/config/settings.ts';
+import type { SetFlags } from '../../config-file.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 import { withChain } from '../chain/chain.ts';
@@ -23,8 +25,7 @@ import {
   writeManifest,
 } from './manifest.ts';
 
-export interface CreateFlags {
-  readonly set?: string[];
+export interface CreateFlags extends SetFlags {
   readonly withKeystore?: true;
 }
 

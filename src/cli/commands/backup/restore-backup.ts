@@ -1,4 +1,5 @@
 /** Puts the chain of a backup, and the keystore where it has one, in the place of a configuration. */
+
 import { existsSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { giveTo, missingFolders, ownerAbove } from '../../../adapters/file-owner.ts';
@@ -7,6 +8,7 @@ import { syncFolder } from '../../../adapters/folders.ts';
 import { base58 } from '../../../base/base58.ts';
 import { StoreCorruptError } from '../../../base/faults/store-damage.ts';
 import type { Config } from '../../../node/config/settings.ts';
+import type { SetFlags } from '../../config-file.ts';
 import { loadConfig } from '../../config-file.ts';
 import { genesisBlock } from '../../genesis-block.ts';
 import { requireOwnFileSystem } from '../../opening/require-own-file-system.ts';
@@ -21,8 +23,7 @@ import { placeConfig } from './included-files.ts';
 import { CHAIN_FILE, type Manifest, verifiedManifest } from './manifest.ts';
 import { type StagedKeystore, stageKeystore } from './restore-keystore.ts';
 
-export interface RestoreFlags {
-  readonly set?: string[];
+export interface RestoreFlags extends SetFlags {
   readonly keepNote?: true;
 }
 

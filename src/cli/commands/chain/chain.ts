@@ -2,6 +2,7 @@
  * `platform-node chain export|import|rollback|hash`: the chain of a node that is not running; `export`
  * and `hash` also work on a copy of that of a running one.
  */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Log } from '../../../base/ports/log.ts';
 import type { Verifier } from '../../../base/ports/verifier.ts';
@@ -10,13 +11,13 @@ import type { Consensus } from '../../../consensus/consensus.ts';
 import type { RemovedBlocks } from '../../../miner/removed-blocks.ts';
 import type { Config } from '../../../node/config/settings.ts';
 import type { ChainRules } from '../../../tx/rules/chain-rules.ts';
+import type { SetFlags } from '../../config-file.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import type { Interruption } from '../../terminal/interruption.ts';
 import { setOption } from '../config.ts';
 import type { ChainFile } from './chain-file.ts';
 
-interface Flags {
-  readonly set?: string[];
+interface Flags extends SetFlags {
   /** Works on a copy, while a node may run. */
   readonly running?: true;
 }

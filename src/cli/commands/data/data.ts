@@ -1,12 +1,13 @@
 /** `platform-node data …`: the data service (data-service.md). */
+
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Database } from '../../../base/ports/database.ts';
 import type { DataConfig } from '../../../node/config/read.ts';
+import type { SetFlags } from '../../config-file.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { setOption } from '../config.ts';
 
-interface Flags {
-  readonly set?: string[];
+interface Flags extends SetFlags {
   readonly json?: true;
   readonly wait?: true;
 }

@@ -3,14 +3,13 @@ import { StoreLockedError } from '../../../adapters/folder-lock.ts';
 import { type Compacted, compactStore } from '../../../adapters/lmdb/compact.ts';
 import { StoreCorruptError } from '../../../base/faults/store-damage.ts';
 import { tables } from '../../../ledger/tables.ts';
-import { loadConfig } from '../../config-file.ts';
+import { loadConfig, type SetFlags } from '../../config-file.ts';
 import { requireOwnFileSystem } from '../../opening/require-own-file-system.ts';
 import { CliError, lockedBy } from '../../terminal/exit.ts';
 import { chainFolder } from '../chain/chain-store.ts';
-import type { DbFlags } from './db-flags.ts';
 import { requireSpace } from './require-space.ts';
 
-export async function compactDb(path: string, flags: DbFlags): Promise<Compacted> {
+export async function compactDb(path: string, flags: SetFlags): Promise<Compacted> {
   const { config } = await loadConfig(path, flags);
   const folder = chainFolder(config);
   requireOwnFileSystem(config, folder);

@@ -1,7 +1,8 @@
 /** `platform-node db stat|verify|compact`: the file of the chain (docs/guide/operations.md). */
 import type { Command } from 'commander';
+import type { SetFlags } from '../../config-file.ts';
 import { setOption } from '../config.ts';
-import type { DbFlags, VerifyFlags } from './db-flags.ts';
+import type { VerifyFlags } from './verify-db.ts';
 
 export function register(command: Command): void {
   const sub = (words: string, summary: string) =>
@@ -26,7 +27,7 @@ export function register(command: Command): void {
   ).action(compact);
 }
 
-async function stat(path: string, flags: DbFlags): Promise<void> {
+async function stat(path: string, flags: SetFlags): Promise<void> {
   const { storeStat } = await import('./stat-db.ts');
   const { printJson } = await import('../../terminal/output.ts');
   printJson(await storeStat(path, flags));
@@ -38,7 +39,7 @@ async function verify(path: string, flags: VerifyFlags): Promise<void> {
   printJson(await verifyStore(path, flags));
 }
 
-async function compact(path: string, flags: DbFlags): Promise<void> {
+async function compact(path: string, flags: SetFlags): Promise<void> {
   const { compactDb } = await import('./compact-db.ts');
   const { printJson } = await import('../../terminal/output.ts');
   printJson(await compactDb(path, flags));

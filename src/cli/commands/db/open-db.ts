@@ -4,12 +4,11 @@ import { StoreCorruptError } from '../../../base/faults/store-damage.ts';
 import { type KeyedView, viewOf } from '../../../ledger/committed-view.ts';
 import { tables } from '../../../ledger/tables.ts';
 import type { Config } from '../../../node/config/settings.ts';
-import { loadConfig } from '../../config-file.ts';
+import { loadConfig, type SetFlags } from '../../config-file.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { onSignalEnd } from '../../terminal/signal-end.ts';
 import { chainFolder } from '../chain/chain-store.ts';
-import type { DbFlags } from './db-flags.ts';
 
 export interface OpenDb {
   readonly config: Config;
@@ -21,7 +20,7 @@ export interface OpenDb {
 /** Throws CliError where there is no store, or a damaged one. */
 export async function withDb<T>(
   path: string,
-  flags: DbFlags,
+  flags: SetFlags,
   job: (db: OpenDb) => Promise<T>,
 ): Promise<T> {
   const { config } = await loadConfig(path, flags);

@@ -1,13 +1,14 @@
 /** What the store of a node consists of. */
+
 import { statSync } from 'node:fs';
 import { dataFile } from '../../../adapters/lmdb/environment.ts';
 import { tipHeader } from '../../../chain/store/stored-blocks.ts';
 import { tables } from '../../../ledger/tables.ts';
-import type { DbFlags } from './db-flags.ts';
+import type { SetFlags } from '../../config-file.ts';
 import { withDb } from './open-db.ts';
 
 /** The largest tables first. */
-export const storeStat = (path: string, flags: DbFlags) =>
+export const storeStat = (path: string, flags: SetFlags) =>
   withDb(path, flags, async ({ folder, reading, view }) => {
     const { pages, freePages, pageBytes, tables: use } = await reading.use();
     const list = tables.map(({ id, name }) => {

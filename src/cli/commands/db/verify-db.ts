@@ -3,6 +3,7 @@
  * configuration, and the sums of its state. A replay judges the blocks anew, as those of a peer, in a
  * store of its own, and compares all that follows from them.
  */
+
 import { join } from 'node:path';
 import { openLmdbStore } from '../../../adapters/lmdb/store.ts';
 import { stderrLog } from '../../../adapters/log.ts';
@@ -36,18 +37,22 @@ import {
 } from '../../../ledger/tables.ts';
 import { sharedSettings } from '../../../node/config/genesis-section.ts';
 import { openBlockchain } from '../../../node/open-blockchain.ts';
+import type { SetFlags } from '../../config-file.ts';
 import { cryptographyOfConfig } from '../../cryptography.ts';
 import { genesisBlock } from '../../genesis-block.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { temporaryFolder } from '../../terminal/temporary-folder.ts';
 import { progressLine } from '../chain/progress-line.ts';
-import type { VerifyFlags } from './db-flags.ts';
 import { type OpenDb, withDb } from './open-db.ts';
 import { requireSpace } from './require-space.ts';
 
 const GENESIS_HEIGHT = 1;
 /** Of the broken sums, so many are named. */
 const NAMED_MAX = 20;
+
+export interface VerifyFlags extends SetFlags {
+  readonly full?: true;
+}
 
 /** Throws CliError with all that is wrong. */
 export const verifyStore = (path: string, flags: VerifyFlags) =>

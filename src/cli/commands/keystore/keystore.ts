@@ -1,15 +1,15 @@
 /**
  * `platform-node keystore generate|list|import|export|passwd|derive` (node.md#key-files, node.md#tools).
  */
+
 import { type Command, Option } from 'commander';
+import type { SetFlags } from '../../config-file.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { AS_BEFORE, printJson, say } from '../../terminal/output.ts';
 import { setOption } from '../config.ts';
 import type { PasswordFlags } from './account-passwords.ts';
 
-interface WalletFlags extends PasswordFlags {
-  set?: string[];
-}
+type WalletFlags = PasswordFlags & SetFlags;
 interface ImportFlags extends WalletFlags {
   filePasswordEnv?: string;
   phrases?: true;

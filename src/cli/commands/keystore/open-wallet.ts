@@ -93,7 +93,7 @@ export async function unlockOwner(config: Config, keystore: Keystore): Promise<N
 /** The wallet of a node's configuration, or the one of its section accounts-generator. */
 export async function placeFromFile(
   path: string | undefined,
-  set?: string[],
+  set?: readonly string[],
 ): Promise<WalletPlace> {
   const { tree } = await readConfigFile(path);
   if (isObject(tree) && isObject(tree['accounts-generator'])) {

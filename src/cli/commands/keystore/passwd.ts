@@ -1,11 +1,11 @@
 /** `platform-node keystore passwd`: another password for the wallet, or for one of its accounts. */
+import type { SetFlags } from '../../config-file.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { printJson, say } from '../../terminal/output.ts';
 import { fromVariable, type PasswordFlags, passwordSource } from './account-passwords.ts';
 import { openWallet, placeFromFile, reencryptWallet } from './open-wallet.ts';
 
-export interface PasswdFlags extends PasswordFlags {
-  set?: string[];
+export interface PasswdFlags extends PasswordFlags, SetFlags {
   /** The variable that holds the new password. */
   newPasswordEnv?: string;
 }
