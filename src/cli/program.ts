@@ -12,7 +12,7 @@
  */
 import { Command } from 'commander';
 import { CliError, EXIT } from './terminal/exit.ts';
-import { AS_BEFORE, askForJson } from './terminal/output.ts';
+import { AS_BEFORE, askForJson, sentence } from './terminal/output.ts';
 
 interface Verb {
   readonly name: string;
@@ -200,7 +200,7 @@ export async function buildProgram(words: readonly string[] | undefined): Promis
   });
   for (const verb of verbs) {
     const command = program.command(verb.name);
-    command.summary(verb.summary).description(capital(verb.summary));
+    command.summary(verb.summary).description(sentence(verb.summary));
     if (words === undefined || named === verb.name) {
       await (await verb.load()).register(command, () => buildProgram(undefined), words);
       takeJson(command);
@@ -244,8 +244,6 @@ function askedAbout(program: Command, words: readonly string[]): Command | undef
 
 /** `platform-node --version`: the same answer as the verb. */
 class VersionAsked extends Error {}
-
-const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 
 /** Names of the tools of earlier releases → the words that replace them. */
 const OLD_NAMES: Readonly<Record<string, readonly string[]>> = {

@@ -4,11 +4,10 @@
  */
 import { type Command, Option } from 'commander';
 import { nodeOptions } from '../node-options.ts';
+import { FAILED_LINES } from '../offline-options.ts';
 
 const PIPE = `
 What encrypt prints is what decrypt reads, and convert in between.`;
-const FAILED_LINES = `
-A line that fails gives {"error": code, "message": text} in its place; the exit code is then 1.`;
 
 export function register(crypto: Command): void {
   keyed(

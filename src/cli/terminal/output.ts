@@ -33,6 +33,10 @@ export function say(message: string): void {
   console.error(message);
 }
 
+/** A summary as the description of a command. */
+export const sentence = (text: string): string =>
+  `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
+
 const CODES = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
 
 export function colour(

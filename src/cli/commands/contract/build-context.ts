@@ -51,7 +51,8 @@ function* projectFiles(folder: string): Generator<TarEntry> {
   let bytes = 0;
   for (const path of pathsIn(folder, '')) {
     const source = join(folder, path);
-    const { mode, size } = lstatSync(source);
+    const found = lstatSync(source);
+    const { mode, size } = found;
     files += 1;
     bytes += size;
     if (files > FILES_MAX || bytes > BYTES_MAX) {
@@ -60,8 +61,8 @@ function* projectFiles(folder: string): Generator<TarEntry> {
           'a contract needs a folder of its own',
       );
     }
-    const isLink = lstatSync(source).isSymbolicLink();
-    if (isLink) yield { kind: 'link', path, mode: 0o777, target: readlinkSync(source) };
+    if (found.isSymbolicLink())
+      yield { kind: 'link', path, mode: 0o777, target: readlinkSync(source) };
     else yield { kind: 'file', path, source, size, mode: mode & 0o777 };
   }
 }

@@ -7,8 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../base/json/json.ts';
 import { contracts } from '../../../rest/routes/contracts.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
-import type { Client } from '../../../rest-framework/client.ts';
-import { RefusedError } from '../../../rest-framework/client.ts';
+import { type Client, RefusedError } from '../../../rest-framework/client.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 
 /** A value to print and, where it tells of a failure, the message and exit code for it. */
@@ -47,7 +46,7 @@ export async function known(node: Client, id: string): Promise<JsonObject> {
   const last = records.at(-1);
   if (last !== undefined) return { txId: id, status: last['status'], records };
   const pooled = node.call(transactions.unconfirmedInfo, { params: { id } });
-  const waiting = await absentAs<JsonObject | undefined>(pooled, () => undefined);
+  const waiting = await absentAs(pooled, undefined);
   // Rejects with the node's words for an id that it has never seen.
   if (waiting === undefined) await node.call(contracts.status, { params: { id } });
   return { txId: id, status: 'Waiting', records: [], transaction: waiting };
@@ -76,20 +75,17 @@ function problemOf({ status, message, sender }: JsonObject): CliError {
 }
 
 const executedBy = (node: Client, id: string): Promise<JsonObject | undefined> =>
-  absentAs<JsonObject | undefined>(
-    node.call(contracts.executedFor, { params: { id } }),
-    () => undefined,
-  );
+  absentAs(node.call(contracts.executedFor, { params: { id } }), undefined);
 
 const recordsOf = (node: Client, id: string): Promise<readonly JsonObject[]> =>
-  absentAs<readonly JsonObject[]>(node.call(contracts.status, { params: { id } }), () => []);
+  absentAs(node.call(contracts.status, { params: { id } }), []);
 
 /** Status 404 says that there is nothing yet. */
-async function absentAs<T>(answer: Promise<T>, otherwise: () => T): Promise<T> {
+async function absentAs<T, U>(answer: Promise<T>, otherwise: U): Promise<T | U> {
   try {
     return await answer;
   } catch (cause) {
-    if (cause instanceof RefusedError && cause.status === 404) return otherwise();
+    if (cause instanceof RefusedError && cause.status === 404) return otherwise;
     throw cause;
   }
 }

@@ -1,6 +1,7 @@
 /** `platform-node contract …`: contracts in containers, from the first file to the last call. */
 import { type Command, Option } from 'commander';
 import { type NodeFlags, nodeOptions, type SignFlags, signOptions } from '../../node-options.ts';
+import { sentence } from '../../terminal/output.ts';
 import type { BuildFlags } from './contract-build.ts';
 import type { CallFlags, CreateFlags, ImageFlags, StateFlags } from './contract-calls.ts';
 import { paramFrom } from './contract-params.ts';
@@ -94,8 +95,6 @@ function registerQuestions(verb: Verb): void {
     .option('--offset <n>', 'entries to skip')
     .action(async (id: string, flags: StateFlags) => (await calls()).state(id, flags));
 }
-
-const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 
 /** The values of an option that may be given several times. */
 const collect =

@@ -1,13 +1,13 @@
 /** `platform-node policy …`: policies, and the confidential data of their members. */
 import { type Command, Option } from 'commander';
 import { type NodeFlags, nodeOptions, privacyOptions, signOptions } from '../../node-options.ts';
+import { sentence } from '../../terminal/output.ts';
 import type { ChangeFlags, CreateFlags, ReadFlags, SendFlags } from './policy-calls.ts';
 
 const KEY =
   'The API key is that of the privacy methods (rest-api.privacy-api-key-hash); without one the ' +
   'variable PLATFORM_NODE_API_KEY is used, which nodes accept that have no key for privacy.';
 
-const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 const addresses = (text: string): string[] => text.split(',').filter((part) => part !== '');
 
 export function register(policy: Command): void {

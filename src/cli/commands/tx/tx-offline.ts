@@ -1,6 +1,7 @@
 /** `platform-node tx encode|decode|verify`, which need no node. */
 import { Base58Error, base58 } from '../../../base/base58.ts';
 import { apiError } from '../../../base/errors.ts';
+import { encodeHex } from '../../../base/hex.ts';
 import { isObject } from '../../../base/json/json.ts';
 import { txFromJson, txToJson } from '../../../tx/json/encode.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../../tx/size.ts';
@@ -48,12 +49,10 @@ export async function convert(
   }
 }
 
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-
 const encoded = (tx: Tx): Record<string, unknown> => ({
   id: base58.encode(tx.id),
-  body: hex(tx.body),
-  bytes: hex(tx.bytes),
+  body: encodeHex(tx.body),
+  bytes: encodeHex(tx.bytes),
 });
 
 /** Read as hexadecimal where possible, else as Base58. */

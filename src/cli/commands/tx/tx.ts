@@ -4,16 +4,11 @@
  */
 import { type Command, Option } from 'commander';
 import { nodeOptions } from '../../node-options.ts';
+import { chainIdOption, FAILED_LINES, nationalOption } from '../../offline-options.ts';
 
-const chainId = () =>
-  new Option('-c, --chain-id <character>', 'network id').env('PLATFORM_NODE_CHAIN_ID');
 const ndjson = () => new Option('--ndjson', 'one document a line in, one line out for each');
-const national = () => new Option('--national-crypto', 'as with platform-crypto = no');
 const concurrency = () =>
   new Option('--concurrency <n>', 'parallel requests; answers keep the order').default('16');
-
-const FAILED_LINES = `
-A line that fails gives {"error": code, "message": text} in its place; the exit code is then 1.`;
 
 export async function register(
   command: Command,
@@ -43,8 +38,8 @@ export async function register(
       '--seed-file <file>',
       "sign here, with the seed phrase in this file; '-' is stdin, /dev/fd/3 a descriptor",
     )
-    .addOption(chainId())
-    .addOption(national())
+    .addOption(chainIdOption())
+    .addOption(nationalOption())
     .addHelpText('after', FAILED_LINES)
     .action(async (file: string | undefined, flags) => {
       if (flags.seedFile === undefined) {
@@ -79,9 +74,9 @@ function offline(command: Command, name: 'encode' | 'decode' | 'verify', doc: st
   command
     .command(`${name} [file]`)
     .description(`${doc} Reads stdin without a file.`)
-    .addOption(chainId().makeOptionMandatory())
+    .addOption(chainIdOption().makeOptionMandatory())
     .addOption(ndjson())
-    .addOption(national())
+    .addOption(nationalOption())
     .addHelpText('after', FAILED_LINES)
     .action(async (file: string | undefined, flags) =>
       (await import('./tx-offline.ts')).convert(name, file ?? '-', flags),
