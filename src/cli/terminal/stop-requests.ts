@@ -32,7 +32,7 @@ export interface StopOptions {
 
 export function stopRequests(
   log: LogControl,
-  { stopSignals = STOP_SIGNALS, service = 'node' }: StopOptions = {},
+  { stopSignals = STOP_SIGNALS, service = 'node' }: StopOptions,
 ): StopRequests {
   const { promise: requested, resolve: request } = Promise.withResolvers<Error | undefined>();
   let signals = 0;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { newNetworkFeaturesText } from '../../../tx/rules/features.ts';
 
 /** An account of the genesis block. */
-interface Holder {
+export interface Holder {
   readonly address: string;
   readonly publicKey: string;
   readonly roles: readonly string[];

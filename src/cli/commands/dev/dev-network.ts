@@ -17,7 +17,7 @@ import { createChainScheme } from '../../../crypto/chain-scheme.ts';
 import type { CryptoFamily, KeyPair } from '../../../crypto/family.ts';
 import { roleNumber } from '../../../ledger/roles.ts';
 import { noteOfNewKey, notePath } from '../../../node/finality/voter-note.ts';
-import { type DevConfig, devConfigText } from './dev-config.ts';
+import { type DevConfig, devConfigText, type Holder } from './dev-config.ts';
 
 export const DEV_CHAIN_ID = 'T';
 /** Every role of this protocol version except `banned`. */
@@ -36,12 +36,8 @@ const SECRET_BYTES = 24;
 /** When a node owns a quarter of all tokens, the first blocks take about a round. */
 const INITIAL_BASE_TARGET = 153_722_867n;
 
-export interface DevAccount {
-  readonly address: string;
-  readonly publicKey: string;
+export interface DevAccount extends Holder {
   readonly seed: string;
-  readonly roles: readonly string[];
-  readonly balance: bigint;
 }
 
 export interface DevNetwork {
@@ -87,9 +83,9 @@ export interface DevPorts {
   ) => Promise<void>;
 }
 
-/** The folder of a node, by default of the first one. */
-export const nodeFolder = (dir: string, nodes = 1, index = 0): string =>
+export const nodeFolder = (dir: string, nodes: number, index: number): string =>
   nodes === 1 ? dir : join(dir, `node-${index + 1}`);
+/** By default of the only node. */
 export const configPath = (dir: string, nodes = 1, index = 0): string =>
   join(nodeFolder(dir, nodes, index), 'node.conf');
 const networkPath = (dir: string): string => join(dir, 'dev-network.json');

@@ -38,8 +38,8 @@ export function ownerPasswordFrom(env: Environment): { password: string | undefi
 }
 
 /** The password of the owner's key; undefined if it has none. Exit code 61 without a console. */
-export async function ownerPassword(env: Environment = process.env): Promise<string | undefined> {
-  const known = ownerPasswordFrom(env);
+export async function ownerPassword(): Promise<string | undefined> {
+  const known = ownerPasswordFrom(process.env);
   if (known !== undefined) return known.password;
   const typed = await askHidden('Enter the password for private key: ');
   if (typed === undefined) {
