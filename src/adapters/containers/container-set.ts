@@ -7,14 +7,12 @@ import { createHash } from 'node:crypto';
 import { timeLimit } from '../../base/deadline.ts';
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import { roundLimits } from '../../base/limits/round-limits.ts';
-import type { Clock } from '../../base/ports/clock.ts';
 import type {
   ContractExecution,
   ContractImage,
   ContractOutcome,
   Readiness,
 } from '../../base/ports/containers.ts';
-import type { Log } from '../../base/ports/log.ts';
 import type { Random } from '../../base/ports/random.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Capacity } from './capacity.ts';
@@ -25,14 +23,13 @@ import {
   startContainer,
 } from './container.ts';
 import type { ContainerInterface } from './container-interface.ts';
-import type { Engine } from './engine.ts';
 import type { ImageInfo } from './engine-answers.ts';
 import { EngineAway } from './engine-client.ts';
 import { EngineShort, Failed, ofContract, passing, whyOf } from './failures.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { PullsBusy } from './images/pull-turns.ts';
 import { hasServed, type Place, Places, postpone } from './places.ts';
-import { Removals } from './removals.ts';
+import { Removals, type RemovalsDeps } from './removals.ts';
 
 export interface ContainerSetOptions extends ContainerOptions {
   /** Label of all containers and networks of this node, with its value. */
@@ -45,16 +42,11 @@ export interface ContainerSetOptions extends ContainerOptions {
   readonly capacity: Capacity;
 }
 
-export interface ContainerSetDeps {
-  readonly engine: Engine;
+export interface ContainerSetDeps extends RemovalsDeps {
   readonly images: ImageStore;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly log: Log;
   /** The interface for contracts of this version and image. */
   interfaceOf(createVersion: number, image: ImageInfo): ChosenInterface;
-  /** The engine did not answer a call. */
-  onAway(): void;
 }
 
 export interface ChosenInterface {

@@ -8,9 +8,8 @@ import type { Containers, ContractFailure, ContractImage } from '../../base/port
 import type { Log } from '../../base/ports/log.ts';
 import type { Random } from '../../base/ports/random.ts';
 import { capacityOf } from './capacity.ts';
-import type { ContainerOptions } from './container.ts';
 import type { ContainerInterface } from './container-interface.ts';
-import { type ChosenInterface, ContainerSet } from './container-set.ts';
+import { type ChosenInterface, ContainerSet, type ContainerSetOptions } from './container-set.ts';
 import { Engine } from './engine.ts';
 import type { EngineMachine, ImageInfo } from './engine-answers.ts';
 import { type EngineAddress, EngineAway } from './engine-client.ts';
@@ -21,17 +20,15 @@ import { watchDisk } from './images/disk-watch.ts';
 import { type ImageOptions, ImageStore } from './images/image-store.ts';
 import { openPulledImages } from './images/pulled-images.ts';
 
-export interface ContainersOptions extends ContainerOptions, ImageOptions {
+export interface ContainersOptions
+  extends Omit<ContainerSetOptions, 'label' | 'capacity'>,
+    ImageOptions {
   readonly engine: EngineAddress;
   /**
    * Tells this node from others that use the engine, and stays the same over its starts: what a killed
    * node left behind is found by it.
    */
   readonly nodeName: string;
-  readonly perContainerMax: number;
-  readonly removeAfterMs: number;
-  readonly removeOnFail: boolean;
-  readonly reuse: boolean;
   readonly checkRegistryAuth: boolean;
   /** Interface by version of the 103; a version that is not listed has that of the one before. */
   readonly protocolByCreateVersion: ReadonlyMap<number, 'exec' | 'grpc'>;

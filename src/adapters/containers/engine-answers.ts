@@ -1,7 +1,9 @@
 /** What the answers of the Docker Engine API say. Each throws EngineAway where a field is missing. */
+
 import { type IpRange, ipRange, isInRanges } from '../../base/ip-range.ts';
+import { isObject } from '../../base/json/json.ts';
 import type { ContainerNetwork } from './container-interface.ts';
-import { EngineAway, isRecord } from './engine-client.ts';
+import { EngineAway } from './engine-client.ts';
 
 export interface ImageInfo {
   /** Without `sha256:`. */
@@ -43,7 +45,7 @@ const VERSION_MIN = '1.40';
 /** Between the versions that the engine speaks, the one closest to ours. */
 export function versionFor(answer: unknown): string {
   const newest = textField(answer, 'ApiVersion');
-  const oldest = isRecord(answer) ? answer['MinAPIVersion'] : undefined;
+  const oldest = isObject(answer) ? answer['MinAPIVersion'] : undefined;
   if (isNewer(VERSION_MIN, newest)) {
     throw new EngineAway(
       `version ${newest} of the engine's interface is older than ${VERSION_MIN}`,
@@ -61,20 +63,20 @@ function isNewer(left: string, right: string): boolean {
 
 /** An engine lists the program among its components where it has found it. */
 export function namesInit(answer: unknown): boolean {
-  const components = isRecord(answer) ? answer['Components'] : undefined;
+  const components = isObject(answer) ? answer['Components'] : undefined;
   if (!Array.isArray(components)) return false;
   return components.some(
-    (one) => isRecord(one) && one['Name'] === 'docker-init' && one['Version'] !== 'N/A',
+    (one) => isObject(one) && one['Name'] === 'docker-init' && one['Version'] !== 'N/A',
   );
 }
 
 export function imageInfo(answer: unknown): ImageInfo {
-  const config = isRecord(answer) && isRecord(answer['Config']) ? answer['Config'] : {};
+  const config = isObject(answer) && isObject(answer['Config']) ? answer['Config'] : {};
   const list = (name: string): string[] => {
-    const value = isRecord(answer) ? answer[name] : undefined;
+    const value = isObject(answer) ? answer[name] : undefined;
     return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
   };
-  const labels = isRecord(config['Labels']) ? Object.entries(config['Labels']) : [];
+  const labels = isObject(config['Labels']) ? Object.entries(config['Labels']) : [];
   return {
     id: textField(answer, 'Id')
       .replace(/^sha256:/, '')
@@ -83,24 +85,24 @@ export function imageInfo(answer: unknown): ImageInfo {
     user: typeof config['User'] === 'string' ? config['User'] : '',
     labels: Object.fromEntries(labels.map(([name, value]) => [name, String(value)])),
     bytes: numberField(answer, 'Size'),
-    volumes: isRecord(config['Volumes']) ? Object.keys(config['Volumes']) : [],
+    volumes: isObject(config['Volumes']) ? Object.keys(config['Volumes']) : [],
   };
 }
 
 /** The engine puts a slash before the names of containers. */
 export function nameIn(answer: unknown, what: 'containers' | 'networks'): string {
   if (what === 'networks') return textField(answer, 'Name');
-  const names = isRecord(answer) ? answer['Names'] : undefined;
+  const names = isObject(answer) ? answer['Names'] : undefined;
   const [name] = Array.isArray(names) ? names : [];
   return typeof name === 'string' ? name.replace(/^\//, '') : textField(answer, 'Id');
 }
 
 export function networkIn(answer: unknown): ContainerNetwork {
-  const ipam = isRecord(answer) ? answer['IPAM'] : undefined;
-  const listed = isRecord(ipam) ? ipam['Config'] : undefined;
+  const ipam = isObject(answer) ? answer['IPAM'] : undefined;
+  const listed = isObject(ipam) ? ipam['Config'] : undefined;
   const configs: unknown[] = Array.isArray(listed) ? listed : [];
   const ranges = configs.flatMap((config): IpRange[] => {
-    const subnet = isRecord(config) ? config['Subnet'] : undefined;
+    const subnet = isObject(config) ? config['Subnet'] : undefined;
     const range = typeof subnet === 'string' ? ipRange(subnet) : undefined;
     return range === undefined ? [] : [range];
   });
@@ -111,13 +113,13 @@ export function networkIn(answer: unknown): ContainerNetwork {
 }
 
 export function textField(answer: unknown, name: string): string {
-  const value = isRecord(answer) ? answer[name] : undefined;
+  const value = isObject(answer) ? answer[name] : undefined;
   if (typeof value !== 'string') throw new EngineAway(`an answer without ${name}`);
   return value;
 }
 
 export function numberField(answer: unknown, name: string): number {
-  const value = isRecord(answer) ? answer[name] : undefined;
+  const value = isObject(answer) ? answer[name] : undefined;
   if (typeof value !== 'number') throw new EngineAway(`an answer without ${name}`);
   return value;
 }
@@ -125,7 +127,7 @@ export function numberField(answer: unknown, name: string): number {
 /** Engines that do not say it run on Linux; then every architecture may be meant. */
 export function platformIn(answer: unknown): Platform {
   const field = (name: string): string => {
-    const value = isRecord(answer) ? answer[name] : undefined;
+    const value = isObject(answer) ? answer[name] : undefined;
     return typeof value === 'string' ? value : '';
   };
   return { os: field('Os') || 'linux', architecture: field('Arch') };
@@ -135,11 +137,11 @@ export function platformIn(answer: unknown): Platform {
 const CONTAINERD_FOLDER = '/var/lib/containerd';
 
 export function machineIn(answer: unknown): EngineMachine {
-  const root = isRecord(answer) ? answer['DockerRootDir'] : undefined;
-  const config = isRecord(answer) ? answer['RegistryConfig'] : undefined;
-  const { InsecureRegistryCIDRs: ranges, IndexConfigs: indexes } = isRecord(config) ? config : {};
-  const isPlain = (index: unknown): boolean => isRecord(index) && index['Secure'] === false;
-  const domains = isRecord(indexes) ? Object.entries(indexes) : [];
+  const root = isObject(answer) ? answer['DockerRootDir'] : undefined;
+  const config = isObject(answer) ? answer['RegistryConfig'] : undefined;
+  const { InsecureRegistryCIDRs: ranges, IndexConfigs: indexes } = isObject(config) ? config : {};
+  const isPlain = (index: unknown): boolean => isObject(index) && index['Secure'] === false;
+  const domains = isObject(indexes) ? Object.entries(indexes) : [];
   return {
     memoryBytes: numberField(answer, 'MemTotal'),
     processors: numberField(answer, 'NCPU'),
@@ -153,7 +155,7 @@ export function machineIn(answer: unknown): EngineMachine {
 }
 
 function usesContainerd(answer: unknown): boolean {
-  const rows = isRecord(answer) ? answer['DriverStatus'] : undefined;
+  const rows = isObject(answer) ? answer['DriverStatus'] : undefined;
   return (
     Array.isArray(rows) &&
     rows.some((row) => Array.isArray(row) && String(row[1]).startsWith('io.containerd.snapshotter'))

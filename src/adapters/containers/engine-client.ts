@@ -2,10 +2,12 @@
  * Calls of the Docker Engine API over its socket. Every call has a time limit and every answer a
  * length limit, because the engine may hang, restart or be another program altogether.
  */
+
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { Pool } from 'undici';
+import { isObject } from '../../base/json/json.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 
 /** No complete answer arrived, or one that is no answer of an engine. */
@@ -20,7 +22,7 @@ export class EngineRefusal extends Error {
   /** The machine lacks addresses or space, whatever the image is. */
   readonly isShortage: boolean;
 
-  constructor(status: number, message: string, isShortage = false) {
+  constructor(status: number, message: string, isShortage: boolean) {
     super(message);
     this.status = status;
     this.isShortage = isShortage;
@@ -154,7 +156,7 @@ async function refusal({ statusCode, body }: Answer): Promise<EngineRefusal> {
   let reason = `status ${statusCode}`;
   try {
     const answer = jsonOf(bytes);
-    if (isRecord(answer) && typeof answer['message'] === 'string') reason = answer['message'];
+    if (isObject(answer) && typeof answer['message'] === 'string') reason = answer['message'];
   } catch {
     // The status says enough.
   }
@@ -181,9 +183,6 @@ function jsonOf(bytes: Uint8Array): unknown {
     throw new EngineAway('an answer that is not JSON', { cause });
   }
 }
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function poolOf({ host, tls }: EngineAddress): Pool {
   // Limits are those of the calls: a container is waited for as long as it runs.

@@ -1,5 +1,7 @@
 /** The calls of the Docker Engine API that the node makes, each with its limit of time. */
+
 import { pause } from '../../base/deadline.ts';
+import { isObject } from '../../base/json/json.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ContainerNetwork } from './container-interface.ts';
 import {
@@ -23,7 +25,6 @@ import {
   type EngineClient,
   EngineRefusal,
   engineClient,
-  isRecord,
   networkRefusal,
 } from './engine-client.ts';
 
@@ -173,8 +174,8 @@ export class Engine {
   /** Undefined while it runs or where it is unknown. */
   async end(id: string): Promise<ContainerEnd | undefined> {
     const answer = await unless([404], this.#ask('GET', `/containers/${id}/json`));
-    const state = isRecord(answer) ? answer['State'] : undefined;
-    if (!isRecord(state) || state['Running'] === true) return undefined;
+    const state = isObject(answer) ? answer['State'] : undefined;
+    if (!isObject(state) || state['Running'] === true) return undefined;
     return { exitCode: numberField(state, 'ExitCode'), outOfMemory: state['OOMKilled'] === true };
   }
 
@@ -221,7 +222,7 @@ export class Engine {
     for (;;) {
       const answer = await this.#ask('GET', `/exec/${execId}/json`, { signal });
       // The output may end before the engine knows of the end of the process.
-      if (!isRecord(answer) || answer['Running'] !== true) return numberField(answer, 'ExitCode');
+      if (!isObject(answer) || answer['Running'] !== true) return numberField(answer, 'ExitCode');
       await pause(this.#clock, EXIT_WAIT_MS);
     }
   }

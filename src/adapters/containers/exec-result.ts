@@ -2,12 +2,13 @@
  * What a call of the simple interface means: the exit code of its script and the last line that it
  * printed (contracts.md#the-simple-interface).
  */
+
 import { decodeBase64 } from '../../base/base64.ts';
 import { concat } from '../../base/bytes.ts';
 import { isI64 } from '../../base/int.ts';
+import { isObject } from '../../base/json/json.ts';
 import { parseExactly } from '../../base/json/json-exact.ts';
 import type { ContractFailure, ContractOutcome, DataEntry } from '../../base/ports/containers.ts';
-import { isRecord } from './engine-client.ts';
 import { Failed } from './failures.ts';
 
 /** The script refuses the call, and its last line is the message. */
@@ -50,7 +51,7 @@ function results(line: string): ContractOutcome {
 }
 
 function dataEntry(of: unknown): DataEntry | undefined {
-  if (!isRecord(of)) return undefined;
+  if (!isObject(of)) return undefined;
   const { key, type, value } = of;
   if (typeof key !== 'string') return undefined;
   if (type === 'integer' && (typeof value === 'bigint' || Number.isSafeInteger(value))) {

@@ -15,6 +15,7 @@ export interface RemovalsDeps {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
+  /** The engine did not answer a call. */
   onAway(): void;
 }
 

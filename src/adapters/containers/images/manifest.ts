@@ -3,9 +3,10 @@
  * much. The engine reads the same bytes with another parser, so a manifest that two parsers could read
  * in two ways is refused.
  */
+
 import { createHash } from 'node:crypto';
+import { isObject } from '../../../base/json/json.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
-import { isRecord } from '../engine-client.ts';
 
 export interface ImageManifest {
   readonly kind: 'image';
@@ -98,7 +99,7 @@ type Fields = Readonly<Record<string, unknown>> & {
 
 /** The parser of engines takes names in any case, and some other letters, for the same. */
 function fieldsOf(value: unknown): Fields {
-  if (!isRecord(value)) throw new BadManifest('no object');
+  if (!isObject(value)) throw new BadManifest('no object');
   for (const name of Object.keys(value)) {
     const folded = name.normalize('NFKC').toLowerCase();
     if (FIELDS.has(folded) && name !== (EXACT.get(folded) ?? folded)) {

@@ -2,9 +2,9 @@
  * Fetching an image through the engine. Its answer begins before it knows whether it succeeds, so the
  * progress is read to the end: a line with an error is a failure whatever the status was.
  */
+import { isObject } from '../../../base/json/json.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Engine, ImageToPull, RegistryLogin } from '../engine.ts';
-import { isRecord } from '../engine-client.ts';
 
 /** The registry, the network or the engine is at fault. */
 class PullFailed extends Error {
@@ -42,10 +42,10 @@ export async function pullImage(
 
 function judge(line: string, parts: Map<string, number>, bytesMax: number): void {
   const progress = parsed(line);
-  if (!isRecord(progress)) return;
+  if (!isObject(progress)) return;
   const { error, id, progressDetail } = progress;
   if (typeof error === 'string') throw new PullFailed(error.slice(0, REASON_CHARS_MAX));
-  if (typeof id !== 'string' || !isRecord(progressDetail)) return;
+  if (typeof id !== 'string' || !isObject(progressDetail)) return;
   const sizes = [progressDetail['total'], progressDetail['current'], parts.get(id)];
   parts.set(id, Math.max(0, ...sizes.filter((size) => typeof size === 'number')));
   const bytes = [...parts.values()].reduce((sum, size) => sum + size, 0);

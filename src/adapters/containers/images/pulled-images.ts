@@ -2,9 +2,9 @@
  * The images that this node has fetched, in a file, so that it knows them after a crash: only these
  * count for the quota, and only these are ever removed. One is noted before its pull begins.
  */
+import { isObject } from '../../../base/json/json.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import { files } from '../../files.ts';
-import { isRecord } from '../engine-client.ts';
 
 export interface PulledImage {
   /** Full name under which a contract has asked for it. */
@@ -103,7 +103,7 @@ function read(path: string, onUnreadable: (why: string) => void): PulledImage[] 
 }
 
 const isPulled = (one: unknown): one is PulledImage =>
-  isRecord(one) &&
+  isObject(one) &&
   [one['name'], one['hash'], one['reference'], one['creator']].every(
     (x) => typeof x === 'string',
   ) &&

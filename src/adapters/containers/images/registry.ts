@@ -3,15 +3,16 @@
  * the engine fetches it. No redirect is followed, every answer has a limit of bytes and of time, and a
  * login goes only to the registry that it belongs to, or to where that registry sends for a token.
  */
+
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { DEFAULT_REGISTRY, type ImageName } from '../../../base/image-name.ts';
 import { ipRange, isInRanges } from '../../../base/ip-range.ts';
+import { isObject } from '../../../base/json/json.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
 import type { RegistryLogin } from '../engine.ts';
 import type { InsecureRegistries } from '../engine-answers.ts';
-import { isRecord } from '../engine-client.ts';
 import { MANIFEST_TYPES, type Manifest, readManifest } from './manifest.ts';
 
 /** No usable answer; `isMissing`: the registry says that there is no such image. */
@@ -189,7 +190,7 @@ const fieldOf = (challenge: string, name: string): string | undefined =>
 function tokenIn(bytes: Uint8Array): string | undefined {
   try {
     const answer: unknown = JSON.parse(Buffer.from(bytes).toString());
-    const token = isRecord(answer) ? (answer['token'] ?? answer['access_token']) : undefined;
+    const token = isObject(answer) ? (answer['token'] ?? answer['access_token']) : undefined;
     return typeof token === 'string' && TOKEN.test(token) ? token : undefined;
   } catch {
     return undefined;
