@@ -4,6 +4,7 @@
  * connection. Bodies that have only just begun are spared, so that many honest clients receive the
  * answer "overloaded" instead.
  */
+import type { HttpServerOptions } from '../../base/ports/http.ts';
 import { type BodyTally, ownTally } from './body-tally.ts';
 import { LongBuffers } from './long-buffers.ts';
 
@@ -95,14 +96,12 @@ export class PendingBody {
   }
 }
 
-export interface BodyBounds {
-  readonly maxBodyBytes: number;
-  /** The part of `maxBodyBytes` that large bodies leave to small ones. */
-  readonly smallBodyBytes: number;
-  readonly maxBodies: number;
-  readonly maxBodiesPerHost: number;
-  readonly bodyTimeoutMs: number;
-}
+export type BodyBounds = Required<
+  Pick<
+    HttpServerOptions,
+    'maxBodyBytes' | 'smallBodyBytes' | 'maxBodies' | 'maxBodiesPerHost' | 'bodyTimeoutMs'
+  >
+>;
 
 export class Bodies {
   private readonly bounds: BodyBounds;

@@ -1,13 +1,11 @@
 /** What a server of the Http port bounds, beside the budgets of its routes. */
+import type { HttpServerOptions } from '../../base/ports/http.ts';
 import type { BodyBounds } from './bodies.ts';
 
 const MIB = 1024 * 1024;
 
-export interface Bounds extends BodyBounds {
-  readonly maxInFlight: number;
-  readonly maxConnections: number;
-  readonly maxUnsentBytes: number;
-}
+export type Bounds = BodyBounds &
+  Required<Pick<HttpServerOptions, 'maxInFlight' | 'maxConnections' | 'maxUnsentBytes'>>;
 
 /** What a server bounds where its options do not say otherwise. */
 export const bounds: Bounds = {

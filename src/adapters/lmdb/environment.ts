@@ -11,10 +11,6 @@ export interface EnvironmentOptions {
   readonly folder: string;
   /** All tables; the names are those of the sub-databases and never change. */
   readonly tables: readonly { readonly id: number; readonly name: string }[];
-  /** Upper limit of the file. It takes address space, but neither memory nor disk. */
-  readonly mapBytes?: number;
-  /** Size of a page of a new file. */
-  readonly pageBytes?: number;
 }
 
 export interface Environment {
@@ -37,11 +33,12 @@ export interface Table extends Database<Uint8Array, Uint8Array> {
 
 export const dataFile = (folder: string): string => join(folder, 'data.mdb');
 
+/** Upper limit of the file. It takes address space, but neither memory nor disk. */
 const MAP_BYTES = 2 ** 40;
 /**
- * A commit copies every page that it touches, and each row at a random key touches one. So small
- * pages keep the file small and blocks of a few hundred transactions cheap. Only a bulk import
- * would be faster with 16384, up to twice on the side of the store.
+ * Of a new file. A commit copies every page that it touches, and each row at a random key touches
+ * one. So small pages keep the file small and blocks of a few hundred transactions cheap. Only a
+ * bulk import would be faster with 16384, up to twice on the side of the store.
  */
 const PAGE_BYTES = 4096;
 export const READERS_MAX = 256;
@@ -54,8 +51,8 @@ export const readingOptions = (options: EnvironmentOptions) => ({
   noSubdir: false,
   maxDbs: options.tables.length + 2,
   maxReaders: READERS_MAX,
-  mapSize: options.mapBytes ?? MAP_BYTES,
-  pageSize: options.pageBytes ?? PAGE_BYTES,
+  mapSize: MAP_BYTES,
+  pageSize: PAGE_BYTES,
 });
 
 export function openEnvironment(options: EnvironmentOptions): Environment {

@@ -115,14 +115,14 @@ async function writeRecord(
 
 /** All bytes before the data. Rejects with DamagedRecord. */
 async function headOf(file: FileHandle): Promise<Uint8Array> {
-  const start = dataStart(await bytesAt(file, 0, RECORD_PREFIX_BYTES));
-  return bytesAt(file, 0, start);
+  const start = dataStart(await bytesFrom(file, RECORD_PREFIX_BYTES));
+  return bytesFrom(file, start);
 }
 
 async function* dataOf(path: string): AsyncIterable<Uint8Array> {
   const file = await open(path, 'r');
   try {
-    let at = dataStart(await bytesAt(file, 0, RECORD_PREFIX_BYTES));
+    let at = dataStart(await bytesFrom(file, RECORD_PREFIX_BYTES));
     while (true) {
       // Each piece has its own buffer, because the consumer may keep it.
       const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
@@ -136,12 +136,12 @@ async function* dataOf(path: string): AsyncIterable<Uint8Array> {
   }
 }
 
-/** Rejects with DamagedRecord where the file is too short. */
-async function bytesAt(file: FileHandle, at: number, length: number): Promise<Uint8Array> {
+/** From the beginning of the file. Rejects with DamagedRecord where it is too short. */
+async function bytesFrom(file: FileHandle, length: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(length);
   let done = 0;
   while (done < length) {
-    const { bytesRead } = await file.read(bytes, done, length - done, at + done);
+    const { bytesRead } = await file.read(bytes, done, length - done, done);
     if (bytesRead === 0) throw new DamagedRecord('the file is cut off');
     done += bytesRead;
   }

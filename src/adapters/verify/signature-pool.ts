@@ -18,7 +18,7 @@ import {
   verdictsOf,
   writeBatch,
 } from './signature-batch.ts';
-import { verifyPoolLimits as limits, verifyPoolLimits } from './signature-limits.ts';
+import { verifyPoolLimits as limits } from './signature-limits.ts';
 import { checkOf, type QueuedSignature, SignatureQueue } from './signature-queue.ts';
 import { VerifyThreads, type VerifyThreadsOptions } from './verify-threads.ts';
 
@@ -34,8 +34,8 @@ export interface VerifyPoolOptions extends VerifyThreadsOptions {
 export class VerifyPoolClosedError extends OwnFailure {
   override name = 'VerifyPoolClosedError';
 
-  constructor(why: string) {
-    super('Overloaded', why);
+  constructor() {
+    super('Overloaded', 'the verification pool is closed');
   }
 }
 
@@ -104,7 +104,7 @@ export class VerifyPool implements Verifier {
 
   async close(): Promise<void> {
     this.closed = true;
-    const error = new VerifyPoolClosedError('the verification pool is closed');
+    const error = new VerifyPoolClosedError();
     for (const { job } of this.threads.unanswered()) job.fail(error);
     this.queue.failWaiting(error);
     await this.threads.end();
@@ -116,7 +116,7 @@ export class VerifyPool implements Verifier {
   }
 
   private requireOpen(): void {
-    if (this.closed) throw new VerifyPoolClosedError('the verification pool is closed');
+    if (this.closed) throw new VerifyPoolClosedError();
   }
 
   /**
@@ -173,13 +173,13 @@ export class VerifyPool implements Verifier {
   }
 }
 
+const { batchChecks, batchBytes } = limits;
+const USUAL_BYTES = batchOverhead(batchChecks) + batchBytes;
+
 /**
  * Buffers in which batches travel to the threads and back; buffers of the usual size are used
  * again.
  */
-const { batchChecks, batchBytes } = verifyPoolLimits;
-const USUAL_BYTES = batchOverhead(batchChecks) + batchBytes;
-
 class SignatureBuffers {
   private readonly sizes: CheckSizes;
   private readonly spareMax: number;

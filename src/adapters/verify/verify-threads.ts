@@ -15,8 +15,6 @@ export interface VerifyThreadsOptions extends CheckSizes {
   readonly workerUrl: URL;
   /** The name of the cryptography family that the thread uses. */
   readonly family: string;
-  /** The number of converted public keys that each thread caches. */
-  readonly cachedKeys?: number;
 }
 
 export interface VerifyThreadsEvents {
@@ -102,7 +100,7 @@ function newWorker(options: VerifyThreadsOptions): Worker {
     family: options.family,
     publicKeySize: options.publicKeySize,
     signatureSize: options.signatureSize,
-    cachedKeys: options.cachedKeys ?? limits.cachedKeysPerThread,
+    cachedKeys: limits.cachedKeysPerThread,
   };
   return new Worker(options.workerUrl, {
     name: 'verify',

@@ -228,7 +228,7 @@ export class TlsFileError extends Error {
   override name = 'TlsFileError';
   readonly which: keyof TlsFiles;
 
-  constructor(which: keyof TlsFiles, message: string, options?: ErrorOptions) {
+  constructor(which: keyof TlsFiles, message: string, options: ErrorOptions) {
     super(message, options);
     this.which = which;
   }
