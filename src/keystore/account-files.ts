@@ -7,6 +7,7 @@
 
 import { base58 } from '../base/base58.ts';
 import { equal } from '../base/bytes.ts';
+import { encodeHex } from '../base/hex.ts';
 import type { Files } from '../base/ports/files.ts';
 import type { Random } from '../base/ports/random.ts';
 import type { ChainScheme } from '../codec/codec.ts';
@@ -55,7 +56,8 @@ export interface AccountFilesDeps {
 /** The accounts by `accountName`, in the order of the files. */
 export type HeldAccounts = ReadonlyMap<string, HeldAccount>;
 
-export const accountName = (address: Uint8Array): string => Buffer.from(address).toString('hex');
+/** What `HeldAccounts` has an account under. */
+export const accountName = encodeHex;
 
 export class AccountFiles {
   private readonly options: AccountFilesOptions;

@@ -75,7 +75,7 @@ export const isGenuine = (file: UncheckedKeyFile, walletKey: Uint8Array): boolea
 
 /** Throws KeystoreError unless the bytes are a native key file. */
 export function parseKeyFile(bytes: Uint8Array, name: string): UncheckedKeyFile {
-  const json = readJson(bytes, name);
+  const json = readJson(bytes);
   const kdf = isObject(json) && json['version'] === 2 ? json['kdf'] : undefined;
   if (!isObject(json) || !isObject(kdf) || kdf['name'] !== 'scrypt') {
     const hint = 'import files of other nodes with: platform-node keystore import';
@@ -108,14 +108,12 @@ function readEntry(json: unknown): KeystoreEntry | undefined {
   return { publicKey, password: json['password'], kdfSalt, sealed };
 }
 
-function readJson(bytes: Uint8Array, name: string): unknown {
+/** Undefined where the bytes are no JSON. */
+function readJson(bytes: Uint8Array): unknown {
   try {
     return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new KeystoreError(
-      `'${name}' is not a key file of version 2 ` +
-        '(import files of other nodes with: platform-node keystore import)',
-    );
+    return undefined;
   }
 }
 

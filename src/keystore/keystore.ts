@@ -203,9 +203,9 @@ function refuse(cause: unknown): never {
   throw cause instanceof KeyError ? apiError('MissingSenderPrivateKey') : cause;
 }
 
-/** Decrypts the private keys of accounts. */
 const SECRET_BYTES = 32;
 
+/** Decrypts the private keys of accounts. */
 class AccountKeys {
   private readonly unlocked: UnlockedKeys;
   private readonly scheme: Pick<ChainScheme, 'addressToText'>;
