@@ -5,12 +5,13 @@
  * Changes are written together, a moment after they are made. After a crash, the lost changes are
  * found again by following the chain from the block that was written with the last ones.
  */
+
 import { concat, fromLatin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
-import { u32Key } from '../../ledger/key-codecs.ts';
+import { END_OF_TABLE, u32Key } from '../../ledger/key-codecs.ts';
 import { meta, privateLost, privatePending } from '../../ledger/tables.ts';
 import { type ItemId, itemKey, itemOfBytes } from '../protocol/item-id.ts';
 
@@ -28,7 +29,6 @@ const TABLES: Readonly<Record<State, number>> = {
   lost: privateLost.id,
 };
 export const FIRST_ROW = new Uint8Array(64);
-const END_OF_ROWS = new Uint8Array(65).fill(0xff);
 const NO_VALUE = new Uint8Array(0);
 const FOLLOWED = new TextEncoder().encode('privacy');
 
@@ -58,7 +58,7 @@ export class Backlog {
 
   /** The rows as written, from this key on, in order. */
   list(state: State, from: Uint8Array, limit: number): ItemId[] {
-    const rows = this.deps.store.range(TABLES[state], from, END_OF_ROWS, limit);
+    const rows = this.deps.store.range(TABLES[state], from, END_OF_TABLE, limit);
     return Array.from(rows, ([key]) => itemOfBytes(key));
   }
 

@@ -8,6 +8,7 @@
  * item counts once, however often it is stored, and what is deleted is subtracted. A sum of zero has
  * no row, so there are at most five rows of sums for an item.
  */
+
 import { base58 } from '../../base/base58.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Store, StoreWrite } from '../../base/ports/store.ts';
@@ -15,7 +16,7 @@ import { type ChainScheme, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
 import { Counts } from '../../concurrency/counts.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
-import { u64Key } from '../../ledger/key-codecs.ts';
+import { END_OF_TABLE, u64Key } from '../../ledger/key-codecs.ts';
 import { meta, privateStored } from '../../ledger/tables.ts';
 import { type ItemId, itemBytes, itemOfBytes } from '../protocol/item-id.ts';
 import { Arrivals } from './arrivals.ts';
@@ -40,7 +41,6 @@ export interface CountedItem extends ItemId, Answerable {}
 const TOTAL = 'privacy-bytes';
 /** An item takes no less, with its file and its rows, so a quota limits their number, too. */
 export const ITEM_BYTES_MIN = 4096;
-const END_OF_ROWS = new Uint8Array(65).fill(0xff);
 
 /** Names of the sums. */
 export const inAll = TOTAL;
@@ -98,7 +98,7 @@ export class StoredBytes {
 
   /** The items with a row, in the order of their keys, from this key on. */
   items(from: Uint8Array, limit: number): ItemId[] {
-    const rows = this.ports.rows.range(privateStored.id, from, END_OF_ROWS, limit);
+    const rows = this.ports.rows.range(privateStored.id, from, END_OF_TABLE, limit);
     return Array.from(rows, ([key]) => itemOfBytes(key.slice()));
   }
 
