@@ -63,6 +63,18 @@ export const printed = (json: string): Answer => new Answer(200, JSON_TYPE, json
 export const answer = (status: number, value: unknown): Answer =>
   new Answer(status, JSON_TYPE, print(value));
 
+export const EVENT_STREAM_TYPE = 'text/event-stream';
+
+const EVENT_STREAM_HEADERS = [
+  ['cache-control', 'no-store'],
+  // A proxy that collects answers would hold events back.
+  ['x-accel-buffering', 'no'],
+] as const;
+
+/** Server-sent events: the first ones, and the stream of those that follow. */
+export const eventStream = (first: string | Uint8Array, stream: HttpStream): Answer =>
+  new Answer(200, EVENT_STREAM_TYPE, first, EVENT_STREAM_HEADERS, undefined, stream);
+
 /**
  * What was asked for is not there. Its body has no code, as clients know it (rest.md#errors):
  * `{"status":"error","details":"…"}`.

@@ -194,7 +194,7 @@ const bodySchema = ({ type, schema }: NonNullable<AnyRoute['body']>, maxLength: 
   type === 'text/plain' ? { ...schema, maxLength } : schema;
 
 /** An empty requirement beside the key says that the key may be unnecessary. */
-function securityOf(isOptional = false): readonly Document[] {
+function securityOf(isOptional: boolean | undefined): readonly Document[] {
   const key = { 'API-Key': [] };
   return isOptional ? [key, {}] : [key];
 }

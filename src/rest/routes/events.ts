@@ -4,7 +4,7 @@ import type { HttpRequest } from '../../base/ports/http.ts';
 import { keyOf } from '../../events/event-filter.ts';
 import { type EventKind, eventKinds } from '../../events/event-text.ts';
 import { type NamedPlace, readPlace } from '../../events/place.ts';
-import { Answer } from '../../rest-framework/answer.ts';
+import { EVENT_STREAM_TYPE, eventStream } from '../../rest-framework/answer.ts';
 import { KEY_HEADERS } from '../../rest-framework/auth.ts';
 import * as params from '../../rest-framework/params.ts';
 import { Type } from '../../rest-framework/type.ts';
@@ -19,12 +19,6 @@ const LAST_ID = 'last-event-id';
 const KINDS = Object.keys(eventKinds) as EventKind[];
 /** Those that a client gets who names none. */
 const PUBLIC_KINDS = KINDS.filter((kind) => kind !== 'policyData');
-
-const HEADERS = [
-  ['cache-control', 'no-store'],
-  // A proxy that collects answers would hold events back.
-  ['x-accel-buffering', 'no'],
-] as const;
 
 /** Values between commas. */
 const listed = <T>(
@@ -133,7 +127,7 @@ const stream = route({
   reply: Type.String({
     description: `Events: ${KINDS.join(', ')}; rollback, with the height that stays; end.`,
   }),
-  replyType: 'text/event-stream',
+  replyType: EVENT_STREAM_TYPE,
   handle({ query: asked, http }, services) {
     const kinds = new Set(asked.kinds ?? PUBLIC_KINDS);
     const mayListen = rightTo(kinds, http, services);
@@ -148,7 +142,7 @@ const stream = route({
       follows: follow,
       mayListen,
     });
-    return new Answer(200, 'text/event-stream', first, HEADERS, undefined, stream);
+    return eventStream(first, stream);
   },
 });
 

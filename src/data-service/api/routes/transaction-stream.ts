@@ -1,6 +1,6 @@
 /** The stream of new transactions (data-service.md#stream). */
 
-import { Answer } from '../../../rest-framework/answer.ts';
+import { EVENT_STREAM_TYPE, eventStream } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { requireIndexes, tipOf } from '../reading.ts';
 import { route } from '../services.ts';
@@ -8,12 +8,6 @@ import { checkFilter, filterParams } from '../transaction-filter.ts';
 
 const LAST_ID = 'last-event-id';
 const { index: _index, limit: _limit, sort: _sort, ...query } = filterParams;
-
-const HEADERS = [
-  ['cache-control', 'no-store'],
-  // A proxy that collects answers would hold events back.
-  ['x-accel-buffering', 'no'],
-] as const;
 
 const stream = route({
   method: 'GET',
@@ -29,7 +23,7 @@ const stream = route({
     description:
       'Events: transactions; rollback, with the height that stays; final, with the height up to which blocks are final; end.',
   }),
-  replyType: 'text/event-stream',
+  replyType: EVENT_STREAM_TYPE,
   async handle({ query: filter, http }, services) {
     const filterText = http.query;
     const lastId = http.header(LAST_ID).trim();
@@ -38,7 +32,7 @@ const stream = route({
     const { first, stream } = await services
       .streams()
       .open({ filter, filterText, client: services.client ?? '', lastId });
-    return new Answer(200, 'text/event-stream', first, HEADERS, undefined, stream);
+    return eventStream(first, stream);
   },
 });
 
