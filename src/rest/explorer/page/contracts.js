@@ -18,9 +18,8 @@ import {
 import { count, plural, short } from './format.js';
 import { print } from './json.js';
 import { get, maybe, path, Refused } from './rest.js';
-import { entryTable, outcomeColumns, typeName } from './tx.js';
+import { CREATION, entryTable, outcomeColumns, typeName } from './tx.js';
 
-const CREATION = 103;
 const END = 106;
 const CALLS = 25;
 const ENTRIES = 50;

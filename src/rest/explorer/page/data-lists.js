@@ -44,53 +44,47 @@ function pager(page, query, found) {
   return h('p', { className: 'pager' }, nextLink(found, to));
 }
 
-async function rows(where, query, signal) {
-  const asked = new URLSearchParams(query);
-  asked.set('limit', String(ROWS));
-  return ask(where, asked, signal);
-}
-
-export async function usersPage({ signal, query }) {
-  const found = await rows('users', query, signal);
-  const columns = [
-    ['Address', ({ address }) => addressLink(address)],
-    ['Aliases', ({ aliases }) => aliases.join(', ')],
-    ['Roles', ({ permissions }) => permissions.join(', ')],
-    ['Since', ({ registration_date: since }) => h('time', { datetime: since }, since.slice(0, 10))],
-    ['Balance', ({ balances }) => amount(balances[0].amount), 'number'],
-  ];
-  return {
-    title: 'Users',
-    content: [
-      heading('Users'),
-      searchForm('users', query, 'Address or alias'),
-      table('Users, the newest first', columns, found.value, emptyNote(found.next)),
-      pager('users', query, found),
-    ],
+/** `more`: what stands below the list. */
+const listPage =
+  (page, title, label, columns, more = () => []) =>
+  async ({ signal, query }) => {
+    const asked = new URLSearchParams(query);
+    asked.set('limit', String(ROWS));
+    const found = await ask(page, asked, signal);
+    return {
+      title,
+      content: [
+        heading(title),
+        searchForm(page, query, label),
+        table(`${title}, the newest first`, columns, found.value, emptyNote(found.next)),
+        pager(page, query, found),
+        ...more(),
+      ],
+    };
   };
-}
 
-export async function assetsPage({ signal, query }) {
-  const found = await rows('assets', query, signal);
-  const columns = [
+export const usersPage = listPage('users', 'Users', 'Address or alias', [
+  ['Address', ({ address }) => addressLink(address)],
+  ['Aliases', ({ aliases }) => aliases.join(', ')],
+  ['Roles', ({ permissions }) => permissions.join(', ')],
+  ['Since', ({ registration_date: since }) => h('time', { datetime: since }, since.slice(0, 10))],
+  ['Balance', ({ balances }) => amount(balances[0].amount), 'number'],
+]);
+
+export const assetsPage = listPage(
+  'assets',
+  'Assets',
+  'Name, description or id',
+  [
     ['Name', ({ assetId, name }) => link(`#/asset/${assetId}`, name || short(assetId))],
     ['Description', ({ description }) => description],
     ['Issued', ({ quantity, decimals }) => amount(quantity, decimals), 'number'],
     ['Issuer', ({ sender }) => addressLink(sender)],
     ['Block', ({ height }) => blockLink(height), 'number'],
     ['Holders', ({ assetId }) => link(`#/holders/${assetId}`, 'Holders')],
-  ];
-  return {
-    title: 'Assets',
-    content: [
-      heading('Assets'),
-      searchForm('assets', query, 'Name, description or id'),
-      table('Assets, the newest first', columns, found.value, emptyNote(found.next)),
-      pager('assets', query, found),
-      h('p', {}, link('#/holders/NATIVE', 'Holders of the native coin')),
-    ],
-  };
-}
+  ],
+  () => [h('p', {}, link('#/holders/NATIVE', 'Holders of the native coin'))],
+);
 
 const HOLDERS = 30;
 const NATIVE_DECIMALS = 8;

@@ -53,7 +53,7 @@ const NAMES = {
 const ISSUE = 3;
 const EXCHANGE = 7;
 
-const CREATION = 103;
+export const CREATION = 103;
 const EXECUTABLE = [CREATION, 104, 107];
 /** True for a transaction that a block contains only inside its result. */
 export const isExecutable = ({ type }) => EXECUTABLE.includes(type);
