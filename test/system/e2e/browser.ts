@@ -3,6 +3,7 @@
  * can open pages, press keys and read the result.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { leftOut } from '../../left-out.ts';
 import { temporaryFolder } from './dev-node.ts';
 import { eventually, type Scope } from './process.ts';
 
@@ -21,9 +22,12 @@ const FLAGS = [
 ];
 
 /** The name of a Chromium of this machine. */
-export const chromium: string | undefined = NAMES.find(
+const chromium = NAMES.find(
   (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0,
 );
+
+/** Why a test in a browser is left out; false where it runs. */
+export const withoutBrowser = chromium === undefined && leftOut('this machine has no Chromium');
 
 export interface PageOptions {
   readonly width?: number;
@@ -56,6 +60,18 @@ interface Message {
 }
 
 type Send = (method: string, params?: object) => Promise<Record<string, unknown>>;
+
+/**
+ * Another page of the explorer. It is marked as busy first, since it hears of the new place a moment
+ * later.
+ */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(
+    `document.getElementById('main').setAttribute('aria-busy', 'true');
+    location.hash = ${JSON.stringify(hash)}`,
+  );
+  await page.until(`document.querySelector('main[aria-busy]') === null`);
+}
 
 /** A new page in a browser of its own, which ends with the test. */
 export async function openPage(

@@ -3,24 +3,13 @@
  * in a real browser.
  */
 import t from 'tap';
-import { leftOut } from '../../left-out.ts';
-import { chromium, openPage, type Page } from './browser.ts';
+import { goTo, openPage, type Page, withoutBrowser } from './browser.ts';
 import { startDevNode } from './dev-node.ts';
 import { keepPicture } from './pictures.ts';
 
-const skip = chromium === undefined && leftOut('this machine has no Chromium');
 const keep = (page: Page, name: string) => keepPicture(page, `data-${name}`);
 
-/** The page is marked as busy first, since it hears of the new place a moment later. */
-async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate(
-    `document.getElementById('main').setAttribute('aria-busy', 'true');
-    location.hash = ${JSON.stringify(hash)}`,
-  );
-  await page.until(`document.querySelector('main[aria-busy]') === null`);
-}
-
-t.test('search in the explorer', { skip, timeout: 240_000 }, async (t) => {
+t.test('search in the explorer', { skip: withoutBrowser, timeout: 240_000 }, async (t) => {
   const node = await startDevNode(t, { data: true });
   const { rest } = node;
   const [owner, other] = node.accounts.map(({ address }) => address);

@@ -5,15 +5,13 @@ import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { KNOWN, makeRows } from '../../data-service/made-rows.ts';
 import { served } from '../../data-service/served.ts';
 import { memoryDatabase } from '../../data-service/stores.ts';
-import { leftOut } from '../../left-out.ts';
-import { chromium, openPage } from './browser.ts';
+import { openPage, withoutBrowser } from './browser.ts';
 
-const skip = chromium === undefined && leftOut('this machine has no Chromium');
 const TXS = 70_000;
 const ASSETS = 20_001;
 const ROCKETS = encodeURIComponent('🚀🚀🚀');
 
-t.test('a text that no index knows', { skip, timeout: 240_000 }, async (t) => {
+t.test('a text that no index knows', { skip: withoutBrowser, timeout: 240_000 }, async (t) => {
   const db = await memoryDatabase();
   t.teardown(() => db.close());
   await migrate(db, { indexText: true });
@@ -51,7 +49,7 @@ t.test('a text that no index knows', { skip, timeout: 240_000 }, async (t) => {
 
 t.test(
   'a count that goes no further than a reader looks',
-  { skip, timeout: 240_000 },
+  { skip: withoutBrowser, timeout: 240_000 },
   async (t) => {
     const db = await memoryDatabase();
     t.teardown(() => db.close());

@@ -6,12 +6,10 @@ import { base58 } from '../../../src/base/base58.ts';
 import { readPages } from '../../../src/cli/page-files.ts';
 import { createApi } from '../../../src/rest/api.ts';
 import { txToJson } from '../../../src/tx/json/encode.ts';
-import { leftOut } from '../../left-out.ts';
 import { ROUND_MS, type TxFields, wholeNode } from '../../node/in-process.ts';
-import { chromium, openPage, type Page } from './browser.ts';
+import { openPage, type Page, withoutBrowser } from './browser.ts';
 import { keepPicture } from './pictures.ts';
 
-const skip = chromium === undefined && leftOut('this machine has no Chromium');
 const IMAGE = { image: 'registry.example/sum:1', imageHash: 'ab'.repeat(32) };
 const MARKUP = '<img src=x onerror="document.title = 1">';
 const CALLS = 30;
@@ -64,7 +62,7 @@ async function chain(t: Test) {
   };
 }
 
-t.test('contracts in the explorer', { skip, timeout: 240_000 }, async (t) => {
+t.test('contracts in the explorer', { skip: withoutBrowser, timeout: 240_000 }, async (t) => {
   const { url, contractId, first, failed, waiting } = await chain(t);
   const page = await openPage(t, url);
   const go = (hash: string) => goTo(page, hash);

@@ -1,13 +1,10 @@
 // What the explorer shows of final blocks, in a real browser, on a node of `dev`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { leftOut } from '../../left-out.ts';
-import { chromium, openPage } from './browser.ts';
+import { openPage, withoutBrowser } from './browser.ts';
 import { startDevNode } from './dev-node.ts';
 
-const skip = chromium === undefined && leftOut('this machine has no Chromium');
-
-t.test('final blocks', { skip, timeout: 240_000 }, async (t) => {
+t.test('final blocks', { skip: withoutBrowser, timeout: 240_000 }, async (t) => {
   const { rest, accounts } = await startDevNode(t);
   const finalHeight = async () =>
     ((await rest.get('/finality')).body as { finalHeight: number }).finalHeight;

@@ -1,17 +1,15 @@
 // The explorer in a real browser, on a real node: its pages, its keys and its messages.
 import t, { type Test } from 'tap';
-import { leftOut } from '../../left-out.ts';
-import { chromium, openPage, type Page, type PageOptions } from './browser.ts';
+import { goTo, openPage, type PageOptions, withoutBrowser } from './browser.ts';
 import { startDevNode } from './dev-node.ts';
 import { keepPicture } from './pictures.ts';
 
-const skip = chromium === undefined && leftOut('this machine has no Chromium');
 const MOST = 9_223_372_036_854_775_807n;
 /** With the fee on top it must not exceed 64 bits. */
 const SENT = MOST - 2_000_000_000n;
 const MARKUP = '<script>document.title = "broken"</script>';
 
-t.test('the explorer', { skip, timeout: 240_000 }, async (t) => {
+t.test('the explorer', { skip: withoutBrowser, timeout: 240_000 }, async (t) => {
   const node = await startDevNode(t);
   const { rest } = node;
   const [owner, other] = node.accounts.map(({ address }) => address);
@@ -149,16 +147,7 @@ t.test('the explorer', { skip, timeout: 240_000 }, async (t) => {
   });
 });
 
-/** The page is marked as busy first, since it hears of the new place a moment later. */
-async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate(
-    `document.getElementById('main').setAttribute('aria-busy', 'true');
-    location.hash = ${JSON.stringify(hash)}`,
-  );
-  await page.until(`document.querySelector('main[aria-busy]') === null`);
-}
-
-t.test('a page of an unknown name', { skip, timeout: 120_000 }, async (t: Test) => {
+t.test('a page of an unknown name', { skip: withoutBrowser, timeout: 120_000 }, async (t: Test) => {
   const { rest } = await startDevNode(t);
   const page = await openPage(t, `${rest.url}/explorer/#/nonsense`);
   t.match(await page.text(), 'There is no such page.');
