@@ -48,51 +48,53 @@ const confirmations: typeof someBlocks = {
   },
 };
 
-const balance = route({
-  method: 'GET',
-  path: '/addresses/balance/{address}',
-  access: 'public',
-  doc: 'Balance of an address, including the amount leased out.',
-  params: { address: params.address },
-  reply: BalanceShape,
-  handle: ({ params: { address } }, { view }) => present(view, address, regular),
-});
+const balanceNow = (path: string, doc: string, of: Balance) =>
+  route({
+    method: 'GET',
+    path,
+    access: 'public',
+    doc,
+    params: { address: params.address },
+    reply: BalanceShape,
+    handle: ({ params: { address } }, { view }) => present(view, address, of),
+  });
 
-const balanceConfirmed = route({
-  method: 'GET',
-  path: '/addresses/balance/{address}/{confirmations}',
-  access: 'public',
-  doc: 'The lowest balance over the last blocks.',
-  cost: { streamed: true, rows: limits.confirmations + 1 },
-  params: { address: params.address, confirmations },
-  reply: BalanceShape,
-  handle: ({ params: { address, confirmations } }, { view }) =>
-    confirmations === 0 ? present(view, address, regular) : lowest(address, confirmations, regular),
-});
+const lowestBalance = (path: string, doc: string, of: Balance) =>
+  route({
+    method: 'GET',
+    path,
+    access: 'public',
+    doc,
+    cost: { streamed: true, rows: limits.confirmations + 1 },
+    params: { address: params.address, confirmations },
+    reply: BalanceShape,
+    handle: ({ params: { address, confirmations } }, { view }) =>
+      confirmations === 0 ? present(view, address, of) : lowest(address, confirmations, of),
+  });
 
-const effectiveNow = route({
-  method: 'GET',
-  path: '/addresses/effectiveBalance/{address}',
-  access: 'public',
-  doc: 'Effective balance: without the amount leased out, with the amount leased in.',
-  params: { address: params.address },
-  reply: BalanceShape,
-  handle: ({ params: { address } }, { view }) => present(view, address, effective),
-});
+const balance = balanceNow(
+  '/addresses/balance/{address}',
+  'Balance of an address, including the amount leased out.',
+  regular,
+);
 
-const effectiveConfirmed = route({
-  method: 'GET',
-  path: '/addresses/effectiveBalance/{address}/{confirmations}',
-  access: 'public',
-  doc: 'The lowest effective balance over the last blocks.',
-  cost: { streamed: true, rows: limits.confirmations + 1 },
-  params: { address: params.address, confirmations },
-  reply: BalanceShape,
-  handle: ({ params: { address, confirmations } }, { view }) =>
-    confirmations === 0
-      ? present(view, address, effective)
-      : lowest(address, confirmations, effective),
-});
+const balanceConfirmed = lowestBalance(
+  '/addresses/balance/{address}/{confirmations}',
+  'The lowest balance over the last blocks.',
+  regular,
+);
+
+const effectiveNow = balanceNow(
+  '/addresses/effectiveBalance/{address}',
+  'Effective balance: without the amount leased out, with the amount leased in.',
+  effective,
+);
+
+const effectiveConfirmed = lowestBalance(
+  '/addresses/effectiveBalance/{address}/{confirmations}',
+  'The lowest effective balance over the last blocks.',
+  effective,
+);
 
 const Details = Type.Object({
   address: Type.String(),

@@ -97,33 +97,32 @@ const one = route({
   },
 });
 
-const recipients = route({
-  method: 'GET',
-  path: '/privacy/{policyId}/recipients',
-  access: 'public',
-  doc: 'Addresses that receive the data of a policy.',
-  params: { policyId: params.policyId },
-  reply: Strings,
-  cost: membersCost,
-  handle({ params: { policyId } }, services) {
-    found(policyId, services);
-    return streamed((of) => members(policyId, RECIPIENT, of));
-  },
-});
+const membersRoute = (path: string, doc: string, kind: MemberKind) =>
+  route({
+    method: 'GET',
+    path,
+    access: 'public',
+    doc,
+    params: { policyId: params.policyId },
+    reply: Strings,
+    cost: membersCost,
+    handle({ params: { policyId } }, services) {
+      found(policyId, services);
+      return streamed((of) => members(policyId, kind, of));
+    },
+  });
 
-const owners = route({
-  method: 'GET',
-  path: '/privacy/{policyId}/owners',
-  access: 'public',
-  doc: 'Addresses that may change a policy.',
-  params: { policyId: params.policyId },
-  reply: Strings,
-  cost: membersCost,
-  handle({ params: { policyId } }, services) {
-    found(policyId, services);
-    return streamed((of) => members(policyId, OWNER, of));
-  },
-});
+const recipients = membersRoute(
+  '/privacy/{policyId}/recipients',
+  'Addresses that receive the data of a policy.',
+  RECIPIENT,
+);
+
+const owners = membersRoute(
+  '/privacy/{policyId}/owners',
+  'Addresses that may change a policy.',
+  OWNER,
+);
 
 const hashes = route({
   method: 'GET',

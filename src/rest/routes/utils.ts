@@ -18,31 +18,31 @@ const SEED_BYTES = 32;
 
 const Hash = Type.Object({ message: Type.String(), hash: Type.String() });
 
-const hashFast = route({
-  method: 'POST',
-  path: '/utils/hash/fast',
-  access: 'public',
-  doc: 'Fast hash of the UTF-8 bytes of the body.',
-  body: plainText,
-  reply: Hash,
-  handle: ({ body }, { family }) => ({
-    message: body,
-    hash: base58.encode(family.fastHash(Buffer.from(body))),
-  }),
-});
+const hashRoute = (path: string, doc: string, name: 'fastHash' | 'secureHash') =>
+  route({
+    method: 'POST',
+    path,
+    access: 'public',
+    doc,
+    body: plainText,
+    reply: Hash,
+    handle: ({ body }, { family }) => ({
+      message: body,
+      hash: base58.encode(family[name](Buffer.from(body))),
+    }),
+  });
 
-const hashSecure = route({
-  method: 'POST',
-  path: '/utils/hash/secure',
-  access: 'public',
-  doc: 'Secure hash of the UTF-8 bytes of the body; API keys are hashed with it.',
-  body: plainText,
-  reply: Hash,
-  handle: ({ body }, { family }) => ({
-    message: body,
-    hash: base58.encode(family.secureHash(Buffer.from(body))),
-  }),
-});
+const hashFast = hashRoute(
+  '/utils/hash/fast',
+  'Fast hash of the UTF-8 bytes of the body.',
+  'fastHash',
+);
+
+const hashSecure = hashRoute(
+  '/utils/hash/secure',
+  'Secure hash of the UTF-8 bytes of the body; API keys are hashed with it.',
+  'secureHash',
+);
 
 const Seed = Type.Object({ seed: Type.String() });
 
