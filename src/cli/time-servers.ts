@@ -53,7 +53,7 @@ export async function openClock(
   return systemClock(time);
 }
 
-interface ClockOpening {
+export interface ClockOpening {
   readonly log: Log;
   readonly started: Disposal;
   readonly requestStop: (cause: Error) => void;

@@ -1,6 +1,7 @@
 /** `platform-node load`: how many transfers running nodes accept and confirm. */
 import { type Command, Option } from 'commander';
 import { type TlsFlags, tlsOptions } from '../node-options.ts';
+import { nationalOption } from '../offline-options.ts';
 
 const CONNECTIONS_MAX = 10_000;
 const ACCOUNTS_MAX = 10_000;
@@ -50,7 +51,7 @@ export function register(command: Command): void {
         'PLATFORM_NODE_CHAIN_ID',
       ),
     )
-    .option('--national-crypto', 'as with platform-crypto = no')
+    .addOption(nationalOption())
     .option('--ndjson', 'also print a line every second')
     .addHelpText('after', HELP)
     .action(async (flags: Flags) => {

@@ -1,19 +1,13 @@
 /** Opens the container engine that a configuration names (contracts.md#the-engine). */
 import { resolve } from 'node:path';
+import type { ContainersDeps } from '../../adapters/containers/containers.ts';
 import { StartError } from '../../base/faults/start-error.ts';
-import type { Clock } from '../../base/ports/clock.ts';
 import type { Containers } from '../../base/ports/containers.ts';
-import type { Log } from '../../base/ports/log.ts';
-import type { Random } from '../../base/ports/random.ts';
 import type { Config } from '../../node/config/settings.ts';
 
 type EngineSettings = Config['dockerEngine'];
 
-export interface ContainersPorts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-}
+type ContainersPorts = Omit<ContainersDeps, 'grpc'>;
 
 /**
  * Undefined where this node executes no contracts. Throws StartError where the engine does not

@@ -14,7 +14,6 @@ import { extension } from '../../adapters/threads/module-extension.ts';
 import { PatternThread } from '../../adapters/threads/pattern-thread.ts';
 import { putConnectionsFirst } from '../../adapters/threads/priorities.ts';
 import { createVerifyThreads } from '../../adapters/verify/signature-threads.ts';
-import type { Disposal } from '../../base/disposal.ts';
 import { Refusal } from '../../base/errors.ts';
 import { StartError } from '../../base/faults/start-error.ts';
 import type { StoreCorruptError } from '../../base/faults/store-damage.ts';
@@ -33,7 +32,7 @@ import { poolJournal, usedSlotsJournal } from '../journals.ts';
 import { readPages } from '../page-files.ts';
 import { openTelemetry } from '../telemetry.ts';
 import { CliError } from '../terminal/exit.ts';
-import { openClock } from '../time-servers.ts';
+import { type ClockOpening, openClock } from '../time-servers.ts';
 import { createHttpThreads } from '../workers/http-threads.ts';
 import { openAccounts } from './open-accounts.ts';
 import { openContainers } from './open-containers.ts';
@@ -45,10 +44,7 @@ export interface OpenPorts extends Omit<NodePorts, 'requestStop' | 'audit'> {
   readonly metricsUrl: string | undefined;
 }
 
-export interface Opening {
-  readonly log: Log;
-  readonly started: Disposal;
-  readonly requestStop: (cause: Error) => void;
+export interface Opening extends ClockOpening {
   /** What is under way already. */
   readonly keystore: Promise<Keystore> | undefined;
 }

@@ -4,6 +4,7 @@
 
 import { type Command, Option } from 'commander';
 import type { SetFlags } from '../../config-file.ts';
+import { nationalOption } from '../../offline-options.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { AS_BEFORE, printJson, say } from '../../terminal/output.ts';
 import { setOption } from '../config.ts';
@@ -80,7 +81,7 @@ export function register(command: Command): void {
     )
     .requiredOption('--chain-id <character>', 'network id')
     .option('--nonce <n>', 'number of the account of the phrase', '0')
-    .option('--national-crypto', 'as with platform-crypto = no')
+    .addOption(nationalOption())
     .action(derive);
 }
 
