@@ -20,22 +20,23 @@ const Signed = Type.Object({
   signature: Type.String(),
 });
 
-/** Throws ApiError where the keystore has no key of the account. */
-function requireKey(address: Uint8Array, { keystore }: Services): Uint8Array {
-  const publicKey = keystore.publicKey(address);
-  if (publicKey === undefined) throw apiError('MissingSenderPrivateKey');
-  return publicKey;
-}
-
+/** Rejects with ApiError where the keystore has no key of the account; before `shown` is called. */
 async function signed(
-  address: Uint8Array,
+  { bytes: address }: params.Address,
   password: string | undefined,
   message: Uint8Array,
-  services: Services,
-): Promise<{ publicKey: string; signature: string }> {
-  const publicKey = requireKey(address, services);
-  const signature = await services.keystore.sign(address, password, message);
-  return { publicKey: base58.encode(publicKey), signature: base58.encode(signature) };
+  shown: () => string,
+  { keystore }: Services,
+): Promise<{ message: string; publicKey: string; signature: string }> {
+  const publicKey = keystore.publicKey(address);
+  if (publicKey === undefined) throw apiError('MissingSenderPrivateKey');
+  const text = shown();
+  const signature = await keystore.sign(address, password, message);
+  return {
+    message: text,
+    publicKey: base58.encode(publicKey),
+    signature: base58.encode(signature),
+  };
 }
 
 const sign = route({
@@ -50,11 +51,9 @@ const sign = route({
     requireSigner(http, address.bytes, services);
     const bytes = Buffer.from(message);
     if (bytes.length > limits.base58Message) throw apiError('TooBigSequence', 'message');
-    requireKey(address.bytes, services);
-    // Takes many milliseconds, so it belongs into the turn of this request: the keystore answers all
-    // requests that wait for it in one.
-    const text = base58.encode(bytes);
-    return { message: text, ...(await signed(address.bytes, password, bytes, services)) };
+    // The text takes many milliseconds, so it belongs into the turn of this request: the keystore
+    // answers all requests that wait for it in one.
+    return signed(address, password, bytes, () => base58.encode(bytes), services);
   },
 });
 
@@ -68,10 +67,7 @@ const signText = route({
   reply: Signed,
   async handle({ params: { address }, body: { message, password }, http }, services) {
     requireSigner(http, address.bytes, services);
-    return {
-      message,
-      ...(await signed(address.bytes, password, Buffer.from(message), services)),
-    };
+    return signed(address, password, Buffer.from(message), () => message, services);
   },
 });
 
