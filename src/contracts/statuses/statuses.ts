@@ -11,14 +11,10 @@ import { unlessOurs } from '../../base/assert.ts';
 import { concat, equal, fromLatin1, latin1 } from '../../base/bytes.ts';
 import { limitsOf } from '../../base/limits/budget.ts';
 import { statusLimits } from '../../base/limits/status-limits.ts';
-import type { Clock } from '../../base/ports/clock.ts';
-import type { Log } from '../../base/ports/log.ts';
-import type { Store } from '../../base/ports/store.ts';
 import type { Verifier } from '../../base/ports/verifier.ts';
-import type { Sign } from '../../base/signer/signing.ts';
+import type { SigningAccount } from '../../base/signer/signing.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { executedBy } from '../../ledger/contracts.ts';
-import type { LedgerView } from '../../ledger/ledger.ts';
 import { isParticipant } from '../../ledger/participants.ts';
 import { hasRole } from '../../ledger/permissions.ts';
 import { MINER } from '../../ledger/roles.ts';
@@ -38,7 +34,7 @@ import {
 import type { Peer, Peers } from './status-peers.ts';
 import { cutMessage, type StatusRecord, signedPart } from './status-record.ts';
 import { isRefusal, type ReportStatus, type StatusReport } from './status-report.ts';
-import { StatusStore } from './status-store.ts';
+import { StatusStore, type StatusStorePorts } from './status-store.ts';
 
 export interface StatusesOptions {
   readonly recordsMax: number;
@@ -54,11 +50,7 @@ export interface StatusesOptions {
   readonly isWatcher: boolean;
 }
 
-export interface StatusesPorts {
-  readonly view: LedgerView;
-  readonly store: Pick<Store, 'write'>;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface StatusesPorts extends StatusStorePorts {
   readonly verifier: Pick<Verifier, 'verify'>;
   readonly pool: Pick<Pool, 'entry' | 'decode' | 'drop' | 'dropped'>;
   /** Undefined for a node without peers. */
@@ -66,10 +58,7 @@ export interface StatusesPorts {
   /** True while this node executes contracts itself. */
   readonly executes: () => boolean;
   /** The account that makes the blocks of this node. */
-  readonly miner: {
-    readonly publicKey: Uint8Array;
-    readonly sign: Sign;
-  };
+  readonly miner: Pick<SigningAccount, 'publicKey' | 'sign'>;
 }
 
 /** Records of all senders. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/ports/clock.ts';
 import type { PrivateStore } from '../../base/ports/private-store.ts';
 import type { Random } from '../../base/ports/random.ts';
 import type { Verifier } from '../../base/ports/verifier.ts';
-import type { Sign } from '../../base/signer/signing.ts';
+import type { SigningAccount } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { CryptoFamily } from '../../crypto/family.ts';
 import { streamKey } from '../../crypto/stream-cipher.ts';
@@ -25,10 +25,7 @@ export interface TransferPorts {
   readonly clock: Clock;
   readonly random: Random;
   /** The owner of this node, under the key that the network knows. */
-  readonly owner: {
-    readonly address: Uint8Array;
-    readonly sign: Sign;
-  };
+  readonly owner: Pick<SigningAccount, 'address' | 'sign'>;
 }
 
 /** Throws CryptoError for an ephemeral key with which no secret can be shared. */
