@@ -1,5 +1,4 @@
 /** Which events a client wants. */
-import { latin1 } from '../base/bytes.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { executedContract } from '../tx/types/105-executed-contract.ts';
 import type { EventKind } from './event-text.ts';
@@ -67,5 +66,3 @@ function common(
   const known = new Set(found);
   return others.filter((index) => known.has(index));
 }
-
-export const keyOf = (bytes: Uint8Array): string => latin1(bytes);

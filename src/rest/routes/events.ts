@@ -1,7 +1,7 @@
 /** The events of the chain as they happen (rest.md#events). */
+import { latin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HttpRequest } from '../../base/ports/http.ts';
-import { keyOf } from '../../events/event-filter.ts';
 import { type EventKind, eventKinds } from '../../events/event-text.ts';
 import { type NamedPlace, readPlace } from '../../events/place.ts';
 import { EVENT_STREAM_TYPE, eventStream } from '../../rest-framework/answer.ts';
@@ -61,13 +61,13 @@ const query = {
     typeOf,
   ),
   address: listed('Transactions in the lists of these addresses.', '[^,]+', (text, scheme) =>
-    keyOf(params.address.parse(text, scheme).bytes),
+    latin1(params.address.parse(text, scheme).bytes),
   ),
   asset: listed('Transactions that issue, move or change these assets.', '[^,]+', (text, scheme) =>
-    keyOf(params.transactionId.parse(text, scheme)),
+    latin1(params.transactionId.parse(text, scheme)),
   ),
   contract: listed('Transactions and results of these contracts.', '[^,]+', (text, scheme) =>
-    keyOf(params.contractId.parse(text, scheme)),
+    latin1(params.contractId.parse(text, scheme)),
   ),
   from: params.optional(
     params.positive('Height of the first block to tell of; without it the next block.'),
@@ -136,7 +136,7 @@ const stream = route({
     const filter = { kinds, types, addresses, assets, contracts };
     const { first, stream } = services.events.open({
       filter,
-      filterText: textOf([[...kinds].sort(), type, addresses, assets, contracts]),
+      filterText: JSON.stringify([[...kinds].sort(), type, addresses, assets, contracts]),
       client: http.remoteAddress(),
       from: placeOf(http.header(LAST_ID).trim() || asked.lastEventId) ?? asked.from,
       follows: follow,
@@ -145,8 +145,5 @@ const stream = route({
     return eventStream(first, stream);
   },
 });
-
-const textOf = (parts: readonly (readonly (string | number)[] | undefined)[]): string =>
-  JSON.stringify(parts);
 
 export const events = { stream };

@@ -102,7 +102,7 @@ export const CONSTRUCTOR_CHARGE: Charge = { fixed: 4, per: 2, each: 1 };
 export const builtins: readonly Builtin[] = [
   native(0, '==', [T, T], BOOLEAN, 1, ofPairs, (a: Value, b: Value, _env: Env, meter: Meter) => same(a, b, meter)),
   native(1, '_isInstanceOf', [T, STRING], BOOLEAN, 1, flat(2), (a: Value, kind: string) => kindOf(a) === kind),
-  native(2, 'throw', [STRING], NOTHING, 1, flat(0), op.stop),
+  native(2, 'throw', [STRING], NOTHING, 1, flat(0), op.fail),
   native(100, '+', [INT, INT], INT, 1, flat(3), (a: bigint, b: bigint) => op.checked(a + b)),
   native(101, '-', [INT, INT], INT, 1, flat(3), (a: bigint, b: bigint) => op.checked(a - b)),
   native(102, '>', [INT, INT], BOOLEAN, 1, flat(2), (a: bigint, b: bigint) => a > b),
@@ -153,7 +153,7 @@ export const builtins: readonly Builtin[] = [
   user('-', [INT], INT, 9, flat(3), (a: bigint) => op.checked(-a)),
   user('isDefined', [OPTIONAL_T], BOOLEAN, 35, flat(2), (a: Value) => !op.isUnit(a)),
   user('extract', [OPTIONAL_T], T, 13, flat(2), op.extract),
-  user('throw', [], NOTHING, 2, flat(0), () => op.stop('Explicit script termination')),
+  user('throw', [], NOTHING, 2, flat(0), () => op.fail('Explicit script termination')),
   user('takeRight', [BYTES, INT], BYTES, 19, byResult(6, 1, 64), op.takeRight<Uint8Array>, 'takeRightBytes'),
   user('dropRight', [BYTES, INT], BYTES, 19, byResult(6, 1, 64), op.dropRight<Uint8Array>, 'dropRightBytes'),
   user('takeRight', [STRING, INT], STRING, 19, byResult(6, 1, 64), op.takeRight<string>),

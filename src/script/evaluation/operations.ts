@@ -33,7 +33,7 @@ const ADDRESS_PREFIX = 'address:';
 const ADDRESS_VERSION = 1;
 const HASH_END = 22;
 
-const fail = (text: string): never => {
+export const fail = (text: string): never => {
   throw new EvaluationFailure(text);
 };
 
@@ -303,5 +303,3 @@ export const extract = (value: Value): Value =>
   isUnit(value) ? fail('extract() called on unit value') : value;
 
 export const isUnit = (value: Value): boolean => isObject(value) && value.type === 'Unit';
-
-export const stop = (text: string): never => fail(text);
