@@ -6,7 +6,7 @@
  * conflict and changes nothing. Nothing below the final block is kept. No step depends on the distance to
  * the final block where the index finds ancestors at once.
  */
-import { compare, equal, latin1 } from '../base/bytes.ts';
+import { equal, latin1 } from '../base/bytes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import { isVoteFor, justificationOf, voteFor } from './carried.ts';
 import type { FinalProof } from './proofs/final-proof.ts';
@@ -148,24 +148,6 @@ export class Tracker {
 
   isJustified(id: string): boolean {
     return this.justifications.has(id);
-  }
-
-  /** Whether a chain with this last block keeps the final block. */
-  isAboveFinal(block: TrackedBlock): boolean {
-    return this.isBelow(this.final, block.checkpoint);
-  }
-
-  /** Positive where the chain that ends with `a` is the better one of two that differ. */
-  compare(a: TrackedBlock, b: TrackedBlock): number {
-    const byJustified = this.highestJustified(a) - this.highestJustified(b);
-    if (byJustified !== 0) return byJustified;
-    if (a.score !== b.score) return a.score > b.score ? 1 : -1;
-    return compare(b.checkpoint.id, a.checkpoint.id);
-  }
-
-  private highestJustified(block: TrackedBlock): number {
-    const { height } = this.final;
-    return Math.max(height, this.justifiedBelow(block, height)?.height ?? 0);
   }
 
   /** The highest justified block of the chain that ends with this one, above a height. */

@@ -12,6 +12,7 @@ import { decodeVotes, encodeVotes } from '../../src/finality/votes/votes-message
 import { family } from '../family.ts';
 import { Dice } from '../system/sim/random.ts';
 import { nodeClock, World } from '../system/sim/world.ts';
+import { isAboveFinal } from './branch-order.ts';
 import {
   accounts,
   genesisOf,
@@ -103,7 +104,7 @@ export class ToyEngine {
         voter: votes === 0 ? undefined : voterKey(votes),
         saveProof: async (bytes) => {
           if (!this.canSave) throw new Error('the disk is full');
-          const isOwn = this.engine.tracker.isAboveFinal(this.tracked(this.headBlock));
+          const isOwn = this.isAboveFinal(this.tracked(this.headBlock));
           (isOwn ? this.saved : this.ahead).push(bytes);
           return isOwn;
         },
@@ -127,6 +128,10 @@ export class ToyEngine {
 
   tracked(block: ToyBlock): TrackedBlock {
     return this.index.get(latin1(block.id))!;
+  }
+
+  isAboveFinal(block: TrackedBlock): boolean {
+    return isAboveFinal(block, this.engine.tracker, this.index);
   }
 
   /** A block that is known; it carries what it may. */

@@ -44,10 +44,6 @@ export class Evidence {
     return true;
   }
 
-  has(voter: Uint8Array): boolean {
-    return this.pairs.has(latin1(voter));
-  }
-
   list(): readonly Contradiction[] {
     return [...this.pairs.values()];
   }

@@ -17,6 +17,7 @@ import type { SignedVote } from '../../../src/finality/votes/vote.ts';
 import { family } from '../../family.ts';
 import type { Dice } from '../../system/sim/random.ts';
 import type { NodeClock } from '../../system/sim/world.ts';
+import { compareBranches, isAboveFinal } from '../branch-order.ts';
 import { judgeCarried } from '../judge-carried.ts';
 import { scheme } from '../vectors.ts';
 import type { Checks } from './checks.ts';
@@ -219,7 +220,7 @@ export class ToyNode {
     const { disk } = this.ports;
     const written = this.exclusive(async () => {
       // A block may have become final meanwhile.
-      if (!this.engine.tracker.isAboveFinal(this.tracked(best))) return;
+      if (!this.isAboveFinal(this.tracked(best))) return;
       await disk.write(() => {
         disk.content.head = best;
       });
@@ -241,19 +242,23 @@ export class ToyNode {
     this.ports.onHead(head);
   }
 
+  private isAboveFinal(block: TrackedBlock): boolean {
+    return isAboveFinal(block, this.engine.tracker, this.index);
+  }
+
   private leaves(): ToyBlock[] {
     const parents = new Set([...this.index.values()].map(({ parent }) => parent));
     return [...this.toys]
-      .filter(([id]) => !parents.has(id) && this.engine.tracker.isAboveFinal(this.index.get(id)!))
+      .filter(([id]) => !parents.has(id) && this.isAboveFinal(this.index.get(id)!))
       .map(([, block]) => block);
   }
 
   private bestBranch(): ToyBlock {
-    let best = this.engine.tracker.isAboveFinal(this.tracked(this.head)) ? this.head : undefined;
+    let best = this.isAboveFinal(this.tracked(this.head)) ? this.head : undefined;
     for (const leaf of this.leaves()) {
       const isBetter =
         best === undefined ||
-        this.engine.tracker.compare(this.tracked(leaf), this.tracked(best)) > 0;
+        compareBranches(this.tracked(leaf), this.tracked(best), this.engine.tracker) > 0;
       if (isBetter) best = leaf;
     }
     return best ?? this.head;
@@ -261,7 +266,7 @@ export class ToyNode {
 
   private anyBranch(): ToyBlock {
     const leaves = this.leaves();
-    const isLost = !this.engine.tracker.isAboveFinal(this.tracked(this.head));
+    const isLost = !this.isAboveFinal(this.tracked(this.head));
     return leaves.length > 0 && (isLost || this.ports.dice.happens(0.3))
       ? this.ports.dice.pick(leaves)
       : this.head;

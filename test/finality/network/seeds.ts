@@ -194,15 +194,17 @@ function checkEvidence(network: Network): void {
   for (const { node } of honest(network)) {
     if (node === undefined) continue;
     const { evidence, kept } = node.engine.pool;
+    const liars = new Set(evidence.list().map(([{ voter }]) => latin1(voter)));
     for (const member of network.members) {
       const { publicKey, name } = member.account;
+      const voter = latin1(publicKey);
       const isHonest = !network.isLiar(member) && member.hasKeptNote;
-      if (isHonest && evidence.has(publicKey)) {
+      if (isHonest && liars.has(voter)) {
         network.checks.say('evidence', `against ${name}, which kept its note`);
       }
-      const votes = kept.of(latin1(publicKey));
+      const votes = kept.of(voter);
       const isSeen = votes.some((a, i) => votes.some((b, k) => k < i && areContradictory(a, b)));
-      if (isSeen && !evidence.has(publicKey)) {
+      if (isSeen && !liars.has(voter)) {
         network.checks.say('evidence', `none against ${name}`);
       }
     }

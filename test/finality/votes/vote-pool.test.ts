@@ -66,7 +66,10 @@ t.test('a surround is evidence', async (t) => {
   await toy.offer(voteOf(2, block, toy.root, { source, target: target(4) }));
   t.equal(pool.evidence.list().length, 0);
   await toy.offer(voteOf(2, block, toy.root, { target: target(5) }));
-  t.ok(pool.evidence.has(accounts[1]!.publicKey));
+  t.strictSame(
+    pool.evidence.list().map(([{ voter }]) => voter),
+    [accounts[1]!.publicKey],
+  );
 });
 
 t.test('unknown targets give way to higher ones', async (t) => {
