@@ -41,8 +41,6 @@ export interface FinalityOptions {
   readonly maxRollback: number;
   /** Own votes are sent again each round. */
   readonly roundMs: number;
-  /** Blocks are made however far the final block is behind. */
-  readonly isWaitingLifted: boolean;
 }
 
 /** A connected node. */
@@ -343,7 +341,7 @@ export class Finality {
 
   /** Whether this node may make the next block. */
   mayMakeBlock(): boolean {
-    const { maxRollback, isWaitingLifted } = this.options;
+    const { maxRollback } = this.options;
     const { rules, head, voter } = this.ports;
     const parent = head();
     const { height } = parent.checkpoint;
@@ -352,20 +350,17 @@ export class Finality {
     const { kept } = this.pool;
     const isQuorum = (sets: VoterSets<VoterSet>, has: (name: string) => boolean): boolean =>
       isQuorumOfEach(this.tracker.deciding(sets), rules.quorum, has);
-    return (
-      isWaitingLifted ||
-      rules.mayMakeBlock({
-        height: height + 1,
-        final: this.tracker.final.height,
-        maxRollback,
-        isQuorumConnected: isQuorum(parent.leaves, (name) => connected.has(name)),
-        // Who decides on the block alone could not vote for its parent, and nobody would go on.
-        hasQuorumVoted:
-          parent.isOverridden === true ||
-          isQuorum(parent.deciding, (name) => kept.highestOf(name) >= height),
-        carriesJustification: this.tracker.toCarry(parent) !== undefined,
-      })
-    );
+    return rules.mayMakeBlock({
+      height: height + 1,
+      final: this.tracker.final.height,
+      maxRollback,
+      isQuorumConnected: isQuorum(parent.leaves, (name) => connected.has(name)),
+      // Who decides on the block alone could not vote for its parent, and nobody would go on.
+      hasQuorumVoted:
+        parent.isOverridden === true ||
+        isQuorum(parent.deciding, (name) => kept.highestOf(name) >= height),
+      carriesJustification: this.tracker.toCarry(parent) !== undefined,
+    });
   }
 
   /** Where the index does not reach down to that time, it is too high, which is safe. */

@@ -154,12 +154,12 @@ export class NodeFinality implements BranchFinality {
 
   private begin(): void {
     const { blockchain, rules, scheme, clock, log, verifier } = this.ports;
+    const { isPoa, maxRollback, roundMs, votes } = this.options;
     const { view } = blockchain;
     const tip = blockchain.tip();
     const from = activationHeight(view, feature.finality, rules);
     const root = rootHeight(view, rules);
-    if (!this.options.isPoa || from === undefined || root === undefined || from > tip.height + 1)
-      return;
+    if (!isPoa || from === undefined || root === undefined || from > tip.height + 1) return;
     const isFirst =
       tip.height < Math.max(from, FIRST_HEIGHT) && clock.now() - tip.header.timestamp < FIRST_MS;
     const index = new FinalityIndex(view, root, () => blockchain.tip(), this.overrides);
@@ -170,12 +170,7 @@ export class NodeFinality implements BranchFinality {
     const genesis = chain.checkpoint(1).id;
     const engine = new Finality(
       final,
-      {
-        genesis,
-        maxRollback: this.options.maxRollback,
-        roundMs: this.options.roundMs,
-        isWaitingLifted: false,
-      },
+      { genesis, maxRollback, roundMs },
       {
         scheme,
         clock,
@@ -185,7 +180,7 @@ export class NodeFinality implements BranchFinality {
         blocks: index,
         head: () => index.at(blockchain.tip())!,
         peers: () => this.peers(),
-        voter: this.options.votes ? this.voterOf(genesis, isFirst) : undefined,
+        voter: votes ? this.voterOf(genesis, isFirst) : undefined,
         saveProof: (bytes) => this.saveProof(bytes),
         onConflict: (found, change) => this.conflict(found, change),
         onChange: () => {

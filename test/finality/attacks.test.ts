@@ -190,7 +190,7 @@ function votingNode(toy: ToyEngine, note: Note | undefined, final = toy.root, no
   };
   const engine = new Finality(
     final === toy.root ? final : { height: final.height, id: final.id, proof: proof! },
-    { genesis: toy.root.id, maxRollback: 2, roundMs: ROUND_MS, isWaitingLifted: false },
+    { genesis: toy.root.id, maxRollback: 2, roundMs: ROUND_MS },
     {
       scheme,
       clock: nodeClock(world, 0),

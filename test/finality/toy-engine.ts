@@ -80,7 +80,7 @@ export class ToyEngine {
     this.index.set(tracked.id, tracked);
     this.engine = new Finality(
       { height: 1, id: this.root.id },
-      { genesis: this.root.id, maxRollback, roundMs: ROUND_MS, isWaitingLifted: false },
+      { genesis: this.root.id, maxRollback, roundMs: ROUND_MS },
       {
         scheme,
         clock: nodeClock(this.world, 0),

@@ -73,13 +73,13 @@ export class ToyNode {
     for (const block of chain) this.put(block);
     this.engine = new Finality(
       this.storedFinal(content),
-      { genesis: genesis.id, maxRollback, roundMs: ROUND_MS, isWaitingLifted: settings.isWild },
+      { genesis: genesis.id, maxRollback, roundMs: ROUND_MS },
       {
         scheme,
         clock: ports.clock,
         log: this.log(),
         verifier: ports.verifier,
-        rules,
+        rules: settings.isWild ? { ...rules, mayMakeBlock: () => true } : rules,
         blocks: this.index,
         head: () => this.tracked(this.head),
         peers: ports.peers,
