@@ -6,11 +6,11 @@ import { equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { SignatureCheck, Verifier } from '../base/ports/verifier.ts';
 import type { ChainScheme } from '../codec/codec.ts';
-import { type Justification, justificationChecks } from './proofs/justification.ts';
+import { hasQuorum, type Justification, justificationChecks } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';
 import type { TrackedBlock } from './tracked-block.ts';
 import { mayCarry } from './votes/links.ts';
-import type { Checkpoint, Vote } from './votes/vote.ts';
+import type { Checkpoint, SignedVote, Vote } from './votes/vote.ts';
 import { type Deciding, decidingOn, isQuorumOfEach } from './votes/voter-set.ts';
 
 export interface CarriedPorts {
@@ -58,8 +58,7 @@ export function checksInChain(
   if (votes.length !== keys.length) {
     throw apiError('Invalid', 'The justification is of other voters');
   }
-  const voted = new Set(keys.filter((_, i) => votes[i] !== undefined).map(latin1));
-  if (!isQuorumOfEach(deciding, rules.quorum, (name) => voted.has(name))) {
+  if (!hasQuorum(justification, deciding, rules.quorum)) {
     throw apiError('Invalid', 'The justification lacks votes');
   }
   return justificationChecks(justification, voteFor(block, deciding, genesis), keys, scheme);
@@ -78,14 +77,18 @@ export async function requireSignatures(
 
 /** The votes that match a block, as a justification, or undefined where they are no quorum. */
 export function justificationOf(
-  block: Pick<TrackedBlock, 'checkpoint'>,
+  block: Pick<VotedBlock, 'checkpoint' | 'source'>,
   deciding: Deciding,
-  votes: ReadonlyMap<string, { readonly signature: Uint8Array }>,
+  votes: Iterable<SignedVote>,
   quorum: Rules['quorum'],
 ): Justification | undefined {
-  if (!isQuorumOfEach(deciding, quorum, (name) => votes.has(name))) return undefined;
-  const signatures = deciding.members.keys.map((key) => votes.get(latin1(key))?.signature);
-  return { target: block.checkpoint, votes: signatures };
+  const signatures = new Map<string, Uint8Array>();
+  for (const vote of votes) {
+    if (isVoteFor(vote, block, deciding)) signatures.set(latin1(vote.voter), vote.signature);
+  }
+  if (!isQuorumOfEach(deciding, quorum, (name) => signatures.has(name))) return undefined;
+  const inOrder = deciding.members.keys.map((key) => signatures.get(latin1(key)));
+  return { target: block.checkpoint, votes: inOrder };
 }
 
 /** Whether a vote for this block says what every vote for it must say. */

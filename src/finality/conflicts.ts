@@ -12,12 +12,12 @@ import type { Log } from '../base/ports/log.ts';
 import type { SignatureCheck, Verifier } from '../base/ports/verifier.ts';
 import type { ChainScheme } from '../codec/codec.ts';
 import type { FinalProof } from './proofs/final-proof.ts';
-import { justificationChecks } from './proofs/justification.ts';
+import { hasQuorum, justificationChecks } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';
 import { ancestorAt, type BlockIndex, type TrackedBlock } from './tracked-block.ts';
 import type { Tracker } from './tracker.ts';
 import type { Checkpoint, Vote } from './votes/vote.ts';
-import { isQuorumOfEach, type VoterSet } from './votes/voter-set.ts';
+import type { VoterSet } from './votes/voter-set.ts';
 import type { VoterSets } from './votes/voter-sets.ts';
 
 export interface Conflict {
@@ -128,10 +128,8 @@ export class Conflicts {
     const { scheme, rules, tracker } = this.ports;
     const deciding = tracker.deciding(sets);
     const { keys } = deciding.members;
-    const { votes } = justification;
-    if (votes.length !== keys.length) return undefined;
-    const voted = new Set(keys.filter((_, i) => votes[i] !== undefined).map(latin1));
-    if (!isQuorumOfEach(deciding, rules.quorum, (name) => voted.has(name))) return undefined;
+    if (justification.votes.length !== keys.length) return undefined;
+    if (!hasQuorum(justification, deciding, rules.quorum)) return undefined;
     return justificationChecks(justification, link, keys, scheme);
   }
 

@@ -8,7 +8,7 @@
  */
 import { equal, latin1 } from '../base/bytes.ts';
 import type { ChainScheme } from '../codec/codec.ts';
-import { isVoteFor, justificationOf, voteFor } from './carried.ts';
+import { justificationOf, voteFor } from './carried.ts';
 import type { FinalProof } from './proofs/final-proof.ts';
 import type { Justification } from './proofs/justification.ts';
 import type { Rules } from './rules.ts';
@@ -88,12 +88,8 @@ export class Tracker {
   private recount(block: TrackedBlock): void {
     if (block.checkpoint.height <= this.final.height || this.justifications.has(block.id)) return;
     const deciding = this.deciding(block.deciding);
-    const counted = new Map<string, SignedVote>();
-    for (const vote of this.ports.votesFor(block.id)) {
-      if (isVoteFor(vote, block, deciding)) counted.set(latin1(vote.voter), vote);
-    }
-    const { quorum } = this.ports.rules;
-    const justification = justificationOf(block, deciding, counted, quorum);
+    const { votesFor, rules } = this.ports;
+    const justification = justificationOf(block, deciding, votesFor(block.id), rules.quorum);
     if (justification !== undefined) this.justify(block, justification);
   }
 

@@ -4,7 +4,7 @@
  */
 import { latin1 } from '../../src/base/bytes.ts';
 import type { Log } from '../../src/base/ports/log.ts';
-import { isVoteFor, justificationOf, voteFor } from '../../src/finality/carried.ts';
+import { justificationOf, voteFor } from '../../src/finality/carried.ts';
 import { FIRST_NOTE, type Note } from '../../src/finality/note-file.ts';
 import { type Rules, rules } from '../../src/finality/rules.ts';
 import type { TrackedBlock } from '../../src/finality/tracked-block.ts';
@@ -72,11 +72,7 @@ export class Schedule {
   private justification(target: ToyBlock) {
     const tracked = this.tracked(target);
     const deciding = decidingOn(tracked.deciding, scheme, this.rules.decidingSets);
-    const counted = this.votes.filter(
-      (vote) => latin1(vote.target.id) === tracked.id && isVoteFor(vote, tracked, deciding),
-    );
-    const byVoter = new Map(counted.map((vote) => [latin1(vote.voter), vote]));
-    return justificationOf(tracked, deciding, byVoter, this.rules.quorum);
+    return justificationOf(tracked, deciding, this.votes, this.rules.quorum);
   }
 
   /** These voters get the block as their head; liars vote for it whatever they signed before. */

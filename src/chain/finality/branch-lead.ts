@@ -5,11 +5,10 @@
 import { latin1 } from '../../base/bytes.ts';
 import { type Header, headerHash } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import { isVoteFor, justificationOf } from '../../finality/carried.ts';
+import { justificationOf, type VotedBlock } from '../../finality/carried.ts';
 import type { Finality } from '../../finality/finality.ts';
 import { rules as finalityRules } from '../../finality/rules.ts';
-import { ancestorAt, type TrackedBlock } from '../../finality/tracked-block.ts';
-import type { SignedVote } from '../../finality/votes/vote.ts';
+import { ancestorAt } from '../../finality/tracked-block.ts';
 import { decidingOn, type VoterSet } from '../../finality/votes/voter-set.ts';
 import type { VoterSets } from '../../finality/votes/voter-sets.ts';
 import type { AppliedBlock } from '../apply/block-applier.ts';
@@ -104,15 +103,9 @@ export const mayBeQuorum = (
     ({ names }) => [...names].filter(has).length >= finalityRules.quorum(names.size),
   );
 
-function isVotedFor(
-  { engine, scheme }: VotesOfChain,
-  block: Parameters<typeof isVoteFor>[1] & Pick<TrackedBlock, 'deciding'>,
-): boolean {
+function isVotedFor({ engine, scheme }: VotesOfChain, block: VotedBlock): boolean {
   const deciding = decidingOn(block.deciding, scheme);
-  const votes = new Map<string, SignedVote>();
-  for (const vote of engine.pool.kept.for(latin1(block.checkpoint.id))) {
-    if (isVoteFor(vote, block, deciding)) votes.set(latin1(vote.voter), vote);
-  }
+  const votes = engine.pool.kept.for(latin1(block.checkpoint.id));
   return justificationOf(block, deciding, votes, finalityRules.quorum) !== undefined;
 }
 

@@ -11,6 +11,7 @@
  * a justification has one encoding for each choice of voters.
  */
 import { assert } from '../../base/assert.ts';
+import { latin1 } from '../../base/bytes.ts';
 import type { SignatureCheck } from '../../base/ports/verifier.ts';
 import { DIGEST_BYTES, SIGNATURE_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
@@ -23,6 +24,7 @@ import {
   voteBytes,
   writeCheckpoint,
 } from '../votes/vote.ts';
+import { type Deciding, isQuorumOfEach } from '../votes/voter-set.ts';
 
 /** Voters of two sets that have none in common. */
 export const DECIDING_MAX = 2 * VOTERS_MAX;
@@ -69,6 +71,17 @@ export function decodeJustification(bytes: Uint8Array, scheme: ChainScheme): Jus
   );
   src.finish();
   return { target, votes };
+}
+
+/** Whether a quorum of each deciding set has voted. It has a place for each of their voters. */
+export function hasQuorum(
+  { votes }: Justification,
+  deciding: Deciding,
+  quorum: (count: number) => number,
+): boolean {
+  const { keys } = deciding.members;
+  const voted = new Set(keys.filter((_, i) => votes[i] !== undefined).map(latin1));
+  return isQuorumOfEach(deciding, quorum, (name) => voted.has(name));
 }
 
 /**

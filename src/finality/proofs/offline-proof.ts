@@ -6,15 +6,15 @@
  * has signed, the set of the change is known too; and a direct link that both sets decided on proves a
  * final block at or above the beginning of the change, which completes it.
  */
-import { equal, latin1 } from '../../base/bytes.ts';
+import { equal } from '../../base/bytes.ts';
 import { decodeLink, type Header } from '../../block/header.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { makesSourceFinal } from '../votes/links.ts';
 import type { Checkpoint } from '../votes/vote.ts';
-import { decidingOn, isQuorumOfEach, type VoterSet, voterSet } from '../votes/voter-set.ts';
+import { decidingOn, type VoterSet, voterSet } from '../votes/voter-set.ts';
 import { quorum, type VoterSets } from '../votes/voter-sets.ts';
 import type { FinalProof } from './final-proof.ts';
-import { justificationChecks } from './justification.ts';
+import { hasQuorum, justificationChecks } from './justification.ts';
 
 /** What the verifier believes: a block, and the sets that it leaves, by their hash. */
 export interface TrustedCheckpoint {
@@ -111,10 +111,7 @@ function problemOf(
   if (!equal(link.ruleHash, deciding.ruleHash)) return 'the votes are of other voters';
   const { keys } = deciding.members;
   if (justification.votes.length !== keys.length) return 'the votes are of other voters';
-  const voted = new Set(
-    keys.filter((_, i) => justification.votes[i] !== undefined).map((key) => latin1(key)),
-  );
-  if (!isQuorumOfEach(deciding, quorum, (name) => voted.has(name))) return 'votes are missing';
+  if (!hasQuorum(justification, deciding, quorum)) return 'votes are missing';
   const isSigned = justificationChecks(justification, link, keys, scheme).every(
     ({ publicKey, message, signature }) => scheme.verify(publicKey, message, signature),
   );
