@@ -18,9 +18,9 @@ import { exactLead, type Lead, leadOf, type VotesOfChain } from '../chain/finali
 import { carriedAbove, storedFinal } from '../chain/finality/carriers.ts';
 import { finalFloor, storedAhead } from '../chain/finality/final-floor.ts';
 import { FinalityIndex } from '../chain/finality/finality-index.ts';
-import { ChainBlocks, rootHeight } from '../chain/finality/finality-state.ts';
+import { ChainBlocks, requireRoot, rootHeight } from '../chain/finality/finality-state.ts';
 import { requireOverrides } from '../chain/finality/required-overrides.ts';
-import { requireRoot } from '../chain/finality/required-root.ts';
+import { keyAmong } from '../chain/finality/voter-override.ts';
 import type { BranchFinality } from '../chain/fork/branch-switch.ts';
 import type { Conflict } from '../finality/conflicts.ts';
 import { Finality, type Peer } from '../finality/finality.ts';
@@ -42,7 +42,6 @@ import { type FinalityOptionsOfNode, finalityOptions } from './finality/finality
 import { reportOf } from './finality/finality-report.ts';
 import { JustifiedSearch, type Sought, soughtBy } from './finality/justified-search.ts';
 import { saveFinalProof } from './finality/save-final-proof.ts';
-import { voterKeyOf } from './finality/voter-key.ts';
 import { openNote, requireNote } from './finality/voter-note.ts';
 import type { NodePorts } from './node-ports.ts';
 
@@ -145,8 +144,9 @@ export class NodeFinality implements BranchFinality {
 
   private requireDecisions(): void {
     const { blockchain, rules, log } = this.ports;
-    requireRoot(blockchain, rules);
-    requireOverrides(blockchain.view, this.overrides, blockchain.tip().height);
+    const { height } = blockchain.tip();
+    requireRoot(blockchain.view, height, rules);
+    requireOverrides(blockchain.view, this.overrides, height);
     for (const { block } of this.overrides)
       log.warn('finality.overridden', { height: block.height });
     this.stopped.require();
@@ -282,10 +282,16 @@ export class NodeFinality implements BranchFinality {
     return peer;
   }
 
+  /** Of the voter with this address, among those who decide on the head or on its children. */
   private keyOf(address: Uint8Array): Uint8Array | undefined {
     const { running } = this;
     const head = running?.index.at(this.ports.blockchain.tip());
-    return running && head && voterKeyOf(address, running.engine.tracker, head);
+    if (running === undefined || head === undefined) return undefined;
+    for (const sets of [head.leaves, head.deciding]) {
+      const key = keyAmong(running.engine.tracker.deciding(sets).members, address);
+      if (key !== undefined) return key;
+    }
+    return undefined;
   }
 
   /** The justification that the next block of this node carries. */

@@ -46,11 +46,10 @@ import {
 import { type ChainRules, overrideAt } from '../../tx/rules/chain-rules.ts';
 import { feature } from '../../tx/rules/features.ts';
 import type { BlockContext, Tx } from '../../tx/transaction.ts';
-import { decodeStoredTx } from '../../tx/tx-bytes.ts';
 import { genesisPermit } from '../../tx/types/101-genesis-permit.ts';
 import { genesisRegisterNode } from '../../tx/types/110-genesis-register-node.ts';
 import type { BlockDraft } from '../apply/block-draft.ts';
-import { headerRowAt, transactionBytesAt } from '../store/stored-blocks.ts';
+import { headerRowAt, transactionsAt } from '../store/stored-blocks.ts';
 import type { Tip } from '../tip.ts';
 import {
   ChainBlocks,
@@ -241,11 +240,7 @@ export class FinalityRules {
     view: LedgerView,
     txs: readonly Tx[] | undefined,
   ): ReadonlyMap<string, Uint8Array> {
-    const { scheme } = view;
-    this.genesisMiners ??= minersOf(
-      txs ?? Array.from(transactionBytesAt(view, 1), (bytes) => decodeStoredTx(bytes, scheme)),
-      scheme,
-    );
+    this.genesisMiners ??= minersOf(txs ?? transactionsAt(view, 1), view.scheme);
     return this.genesisMiners;
   }
 }

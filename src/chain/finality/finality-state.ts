@@ -7,8 +7,8 @@
  * same on all nodes, and a rollback restores them.
  */
 import { assert } from '../../base/assert.ts';
-import type { Header } from '../../block/header.ts';
-import { headerHash } from '../../block/header.ts';
+import { StartError } from '../../base/faults/start-error.ts';
+import { type Header, headerHash } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import type { VotedBlock } from '../../finality/carried.ts';
 import type { Checkpoint } from '../../finality/votes/vote.ts';
@@ -19,8 +19,7 @@ import { u32Key } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import type { Table } from '../../ledger/table.ts';
 import { carriedTargets, features, voterOverrides, voterSets } from '../../ledger/tables.ts';
-import type { ChainRules } from '../../tx/rules/chain-rules.ts';
-import { feature } from '../../tx/rules/features.ts';
+import { type ActivationRules, feature } from '../../tx/rules/features.ts';
 import { headerRowAt } from '../store/stored-blocks.ts';
 
 /** Headers of blocks that are applied and not committed, by height. */
@@ -32,10 +31,7 @@ export type HeadersAhead = ReadonlyMap<number, Header>;
  */
 export function rootHeight(
   view: LedgerView,
-  {
-    preActivatedFeatures,
-    featureCheckBlocks,
-  }: Pick<ChainRules, 'preActivatedFeatures' | 'featureCheckBlocks'>,
+  { preActivatedFeatures, featureCheckBlocks }: ActivationRules,
 ): number | undefined {
   const given = preActivatedFeatures.get(feature.finality);
   if (given !== undefined) return Math.max(1, given - featureCheckBlocks);
@@ -66,6 +62,18 @@ export function overriddenBelow(view: LedgerView, height: number): number | unde
 /** False before the root; a store of an older release may lack it above. */
 export const hasRoot = (view: LedgerView, height: number): boolean =>
   newest(view, voterSets, height) !== undefined;
+
+/** Without its root this node would refuse each block of its neighbours, and blame them. Throws StartError. */
+export function requireRoot(view: LedgerView, height: number, rules: ActivationRules): void {
+  const root = rootHeight(view, rules);
+  if (root === undefined || root > height || hasRoot(view, height)) return;
+  throw new StartError(
+    'finality',
+    'node.data-directory',
+    `feature ${feature.finality} was approved at height ${root} while another release ran here, which did not record the voters`,
+    'make the data directory anew: move it away and let the node take the chain from its peers',
+  );
+}
 
 function newest<V>(view: LedgerView, table: Table<number, V>, height: number): V | undefined {
   const [from, to] = [u32Key.encode(0), u32Key.encode(height + 1)];
