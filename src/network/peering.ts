@@ -81,7 +81,6 @@ export class Peering {
   private readonly missed: MissedMembers;
   private readonly dialler: Dialler;
   private readonly exchange: Exchange;
-  private listeningPort: number | undefined;
 
   constructor(options: PeeringOptions, deps: PeeringDeps) {
     const { owner, scheme, clock, log } = deps;
@@ -125,11 +124,6 @@ export class Peering {
     });
     const resolve = (host: string): Promise<string> => deps.network.resolve(host);
     this.exchange = new Exchange(options, { ...deps, sessions, book, resolve });
-  }
-
-  /** Undefined while the node accepts no connections. */
-  port(): number | undefined {
-    return this.listeningPort;
   }
 
   /** Rejects with InitialSyncError where the node cannot join its network. */
@@ -206,7 +200,6 @@ export class Peering {
       connectionsMax: connectionsMax + NODES_OF_MINER * VITAL_HOLDERS_MAX + 2 * STRANGERS_MAX,
       isKept: (other) => this.book.isConfigured(undefined, other),
     });
-    this.listeningPort = port;
     if (port !== undefined) {
       this.book.listensOn(port);
       log.info('network.listening', { host, port });

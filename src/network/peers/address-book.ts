@@ -68,10 +68,6 @@ export class AddressBook {
     return [...this.knownPlaces.all().values()];
   }
 
-  candidates(): readonly PeerAddress[] {
-    return [...this.candidatePlaces.all().values()];
-  }
-
   isConfigured(owner: Uint8Array | undefined, host: string): boolean {
     return this.knownPlaces.isConfigured(owner, host);
   }
