@@ -6,7 +6,7 @@
  * Every function here depends on its arguments only. All judgements about a block, `finish`
  * included, use the state at its parent: `view` must not contain effects of the block itself.
  */
-import { compare, equal } from '../base/bytes.ts';
+import { compare, equal, latin1 } from '../base/bytes.ts';
 import { apiError } from '../base/errors.ts';
 import type { ConsensusData, UnsignedHeader } from '../block/header.ts';
 import type { LostTurn } from '../block/turn-claims.ts';
@@ -178,3 +178,9 @@ export function isBetter(candidate: ChainEnd, current: ChainEnd, kind: Consensus
   }
   return compare(candidate.id, current.id) < 0;
 }
+
+/** Names the turn of a generator. */
+export const turnKey = (
+  header: Pick<UnsignedHeader, 'generator' | 'timestamp' | 'reference'>,
+  consensus: Pick<Consensus, 'turnOf'>,
+): string => `${latin1(header.generator)} ${consensus.turnOf(header)}`;

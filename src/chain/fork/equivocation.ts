@@ -7,12 +7,12 @@
  * nothing of a message or a block but its header.
  */
 import { base58 } from '../../base/base58.ts';
-import { equal, latin1 } from '../../base/bytes.ts';
+import { equal } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import { decodeLink, encodeLink, type Header } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
-import type { Consensus } from '../../consensus/consensus.ts';
+import { type Consensus, turnKey } from '../../consensus/consensus.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const HEADERS_MAX = 5_000;
@@ -49,19 +49,16 @@ export function createEquivocations(
   const isProved = (by: Header): boolean =>
     evidence.some(({ first }) => equal(first.signature, by.signature));
 
-  const turnOf = (header: Header): string =>
-    `${latin1(header.generator)} ${consensus.turnOf(header)}`;
-
   return {
     isThird(header) {
-      const first = seen.get(turnOf(header));
+      const first = seen.get(turnKey(header, consensus));
       const pair = evidence.find((one) => one.first === first);
       if (pair === undefined) return false;
       const both = [pair.first, pair.second];
       return !both.some(({ signature }) => equal(signature, header.signature));
     },
     note(header) {
-      const turn = turnOf(header);
+      const turn = turnKey(header, consensus);
       const first = seen.get(turn);
       if (first === undefined) {
         if (seen.size >= HEADERS_MAX) seen.delete(seen.keys().next().value ?? '');

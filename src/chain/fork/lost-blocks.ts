@@ -11,7 +11,7 @@ import type { Clock } from '../../base/ports/clock.ts';
 import type { Verifier } from '../../base/ports/verifier.ts';
 import type { Header } from '../../block/header.ts';
 import { type LostTurn, lostTurnOf, turnCheck } from '../../block/turn-claims.ts';
-import { type Consensus, isFromFuture } from '../../consensus/consensus.ts';
+import { type Consensus, isFromFuture, turnKey } from '../../consensus/consensus.ts';
 import { consensusView } from '../apply/consensus-view.ts';
 import type { Blockchain } from '../blockchain.ts';
 
@@ -47,14 +47,11 @@ export function createLostBlocks(ports: LostBlocksPorts): LostBlocks {
   const checking = new Set<string>();
   blockchain.listen({ block: ({ block }) => take(block.row.header) });
 
-  const keyOf = (header: Header): string =>
-    `${latin1(header.generator)} ${consensus.turnOf(header)}`;
-
   /** Of a block in the chain, so its signatures are good. */
   function take(header: Header): void {
     const turn = lostTurnOf(header);
     if (turn !== undefined && !consensus.hasEnded(header, clock.now())) {
-      keep(keyOf(header), copyOf(turn));
+      keep(turnKey(header, consensus), copyOf(turn));
     }
   }
 
@@ -67,7 +64,7 @@ export function createLostBlocks(ports: LostBlocksPorts): LostBlocks {
   return {
     async note(header) {
       const turn = lostTurnOf(header);
-      const key = keyOf(header);
+      const key = turnKey(header, consensus);
       if (turn === undefined || known.has(key)) return;
       const own = copyOf(turn);
       const { publicKey, message, signature } = turnCheck(own, scheme);

@@ -32,18 +32,24 @@ import type { ChainScheme } from '../../codec/codec.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
 import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
-import { blockProtocols, compactHeaderBytes, decodeCompact } from '../messages/block-messages.ts';
+import { defOfBytes } from '../../tx/registry.ts';
+import {
+  blockProtocols,
+  compactHeaderBytes,
+  decodeCompact,
+  encodeCompact,
+} from '../messages/block-messages.ts';
 import { blockBudgets } from '../messages/message-budgets.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import type { ServeBlocks } from '../sync/serve-blocks.ts';
 import { type Arrival, Arrivals, type Stage } from './arrivals.ts';
 import { ComingBlocks } from './coming-blocks.ts';
-import { announcementOf } from './compact-announcement.ts';
 import { createEarlyBlocks, type EarlyBlocks } from './early-blocks.ts';
 import { fetchBlock } from './fetch-block.ts';
-import { isReplacing, RelayedTurns, type Use, useOf } from './header-use.ts';
+import { isReplacing, type Use, useOf } from './header-use.ts';
 import { AnnouncedJudge, type Verdict } from './judge-announced.ts';
 import { Rebuild } from './rebuild-block.ts';
+import { TurnCounts } from './turn-counts.ts';
 
 export interface GossipBlocksOptions {
   readonly transactionBytesMax: number;
@@ -71,6 +77,8 @@ export interface GossipBlocksDeps {
 
 const SEEN_MAX = 2_000;
 const SEEN_MS = 10 * 60_000;
+/** Of one generator for one turn: two prove the offence, and one more would prove nothing new. */
+const RELAYED_OF_TURN_MAX = 2;
 /** Verdicts that may be others later. */
 const WITHOUT_VERDICT: ReadonlySet<Verdict['kind']> = new Set([
   'future',
@@ -85,7 +93,8 @@ export class GossipBlocks {
   /** Hashes of whole headers: by the id alone, a forged twin could hide the valid block. */
   private readonly seen: ExpiringSet;
   private readonly relayed: ExpiringSet;
-  private readonly turns: RelayedTurns;
+  /** Relayed blocks of each turn. */
+  private readonly turns: TurnCounts;
   private readonly judge: AnnouncedJudge;
   private readonly arrivals = new Arrivals<Session>();
   private readonly early: EarlyBlocks<Session>;
@@ -99,7 +108,7 @@ export class GossipBlocks {
     this.rebuild = new Rebuild(options, deps);
     this.seen = new ExpiringSet(SEEN_MAX, SEEN_MS, deps.clock);
     this.relayed = new ExpiringSet(SEEN_MAX, SEEN_MS, deps.clock);
-    this.turns = new RelayedTurns(deps.consensus);
+    this.turns = new TurnCounts(RELAYED_OF_TURN_MAX, deps.consensus);
     this.judge = new AnnouncedJudge(deps);
     this.early = createEarlyBlocks<Session>(deps.clock);
     this.coming = new ComingBlocks(deps.clock);
@@ -228,8 +237,8 @@ export class GossipBlocks {
 
   private useOf(header: Header): Use | 'orphan' | undefined {
     const { invalid, equivocations } = this.deps.forkChoice;
-    const { turns, judge } = this;
-    return useOf(header, { ...this.deps, invalid, equivocations, turns, judge });
+    const { turns: relayed, judge } = this;
+    return useOf(header, { ...this.deps, invalid, equivocations, relayed, judge });
   }
 
   /** The judgement before anything is fetched; a header that breaks a rule is of no use. */
@@ -262,7 +271,7 @@ export class GossipBlocks {
   ): void {
     this.deps.serve.hold(block);
     const { header } = block;
-    if (message === undefined || this.deps.isFarBehind() || this.turns.isProved(header)) return;
+    if (message === undefined || this.deps.isFarBehind() || this.turns.isReached(header)) return;
     this.turns.add(header);
     for (const session of this.deps.sessions.all()) {
       if (!sources.includes(session)) session.notify(blockProtocols.newBlock, message);
@@ -287,3 +296,20 @@ function blame(
     if (isMade) session.offend('invalid-block', why);
   }
 }
+
+/** Undefined where the block contains a transaction twice, which an announcement cannot express. */
+function announcementOf(
+  header: Header,
+  transactions: readonly Uint8Array[],
+  scheme: ChainScheme,
+): Uint8Array | undefined {
+  const txs = transactions.map((bytes) =>
+    isMadeByMiner(bytes) ? { bytes } : { hash: scheme.fastHash(bytes) },
+  );
+  const hashes = txs.flatMap(({ hash }) => (hash === undefined ? [] : [latin1(hash)]));
+  if (new Set(hashes).size < hashes.length) return undefined;
+  return encodeCompact({ header, txs }, scheme);
+}
+
+/** Results of contracts are made together with the block, so they are in no pool. */
+const isMadeByMiner = (bytes: Uint8Array): boolean => defOfBytes(bytes)?.madeByMiner === true;

@@ -15,7 +15,7 @@ import { headerRowAt, heightOf } from '../../chain/store/stored-blocks.ts';
 import type { Tip } from '../../chain/tip.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
 import type { AnnouncedJudge } from './judge-announced.ts';
-import { TurnCounts } from './turn-counts.ts';
+import type { TurnCounts } from './turn-counts.ts';
 
 /**
  * The next block; the end of a better branch; a second block of one turn, which is fetched and
@@ -29,7 +29,8 @@ export interface HeaderUsePorts {
   readonly clock: Pick<Clock, 'now'>;
   readonly invalid: Pick<InvalidBlocks, 'has'>;
   readonly equivocations: Pick<Equivocations, 'isThird'>;
-  readonly turns: RelayedTurns;
+  /** Of each generator and turn: those that were relayed. */
+  readonly relayed: Pick<TurnCounts, 'isReached'>;
   readonly judge: Pick<AnnouncedJudge, 'isSpent'>;
 }
 
@@ -38,7 +39,7 @@ export interface HeaderUsePorts {
  * parent.
  */
 export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | undefined {
-  const { blockchain, consensus, clock, invalid, equivocations, turns, judge } = ports;
+  const { blockchain, consensus, clock, invalid, equivocations, relayed, judge } = ports;
   const { view } = blockchain;
   const id = header.signature;
   if (heightOf(view, id) !== undefined || invalid.has(id)) return undefined;
@@ -53,7 +54,7 @@ export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | u
     if (parentHeight === tip.height) return 'child';
     return equivocations.isThird(header) ? undefined : 'fork';
   }
-  return isTwin(header, tip, consensus) && !turns.isProved(header) ? 'evidence' : undefined;
+  return isTwin(header, tip, consensus) && !relayed.isReached(header) ? 'evidence' : undefined;
 }
 
 /** The block would take the place of the head. */
@@ -69,25 +70,4 @@ function isTwin(header: Header, tip: Tip, consensus: Consensus): boolean {
     consensus.turnOf(header) === consensus.turnOf(tip.header) &&
     consensus.score(header.consensus) === consensus.score(tip.header.consensus)
   );
-}
-
-/** Relayed blocks of one generator for one turn; two prove the offence. */
-const RELAYED_OF_TURN_MAX = 2;
-
-/** Counts the blocks of each generator and turn that this node has relayed. */
-export class RelayedTurns {
-  private readonly counts: TurnCounts;
-
-  constructor(consensus: Pick<Consensus, 'turnOf'>) {
-    this.counts = new TurnCounts(RELAYED_OF_TURN_MAX, consensus);
-  }
-
-  add(header: Header): void {
-    this.counts.add(header);
-  }
-
-  /** True where one more block of the turn would prove nothing new. */
-  isProved(header: Header): boolean {
-    return this.counts.isReached(header);
-  }
 }

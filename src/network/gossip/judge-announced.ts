@@ -12,8 +12,8 @@ import { type Block, blockId } from '../../block/block.ts';
 import type { Header } from '../../block/header.ts';
 import type { BranchOutcome, ForkChoice } from '../../chain/fork/fork-choice.ts';
 import { KeyedMutex } from '../../concurrency/keyed-mutex.ts';
-import type { Consensus } from '../../consensus/consensus.ts';
-import { TurnCounts, turnKey } from './turn-counts.ts';
+import { type Consensus, turnKey } from '../../consensus/consensus.ts';
+import { TurnCounts } from './turn-counts.ts';
 
 /** `unjudged`: the turn is left to sync. */
 export type Verdict = BranchOutcome | { readonly kind: 'unjudged' };

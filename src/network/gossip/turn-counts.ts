@@ -1,14 +1,9 @@
 /** Counts blocks of each generator and turn. The memory is bounded. */
-import { latin1 } from '../../base/bytes.ts';
 import type { Header } from '../../block/header.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
-import type { Consensus } from '../../consensus/consensus.ts';
+import { type Consensus, turnKey } from '../../consensus/consensus.ts';
 
 const TURNS_MAX = 2_000;
-
-/** Names the turn of a generator. */
-export const turnKey = (header: Header, consensus: Pick<Consensus, 'turnOf'>): string =>
-  `${latin1(header.generator)} ${consensus.turnOf(header)}`;
 
 export class TurnCounts {
   private readonly max: number;
