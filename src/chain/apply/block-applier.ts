@@ -95,7 +95,7 @@ export class BlockApplier {
       consensus,
       uncommitted,
       slice,
-      ...(scriptTime === undefined ? {} : { scriptTime }),
+      scriptTime,
     });
     requireKnownFeatures(draft.context.features, support);
     return draft;

@@ -47,7 +47,7 @@ export interface DraftOptions {
   readonly uncommitted?: UncommittedBlocks;
   readonly slice?: TimeSlice;
   /** Of a block of this node only: ends the runs of scripts early. */
-  readonly scriptTime?: ScriptTime;
+  readonly scriptTime?: ScriptTime | undefined;
 }
 
 export interface BlockDraft {

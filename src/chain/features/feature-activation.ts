@@ -115,12 +115,7 @@ export function unknownFeatures(active: ReadonlySet<number>): readonly number[] 
  * be a rule that newer releases have; below, they have the same rules.
  */
 export function lacksFeatures(view: LedgerView, height: number, settings: ChainRules): boolean {
-  const decided = [...view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)];
-  const ids = new Set([...settings.preActivatedFeatures.keys(), ...decided.map(([id]) => id)]);
-  return unknownFeatures(ids).some((id) => {
-    const from = activationHeight(view, id, settings);
-    return from !== undefined && from <= height;
-  });
+  return unknownDecided(view, settings).some(([, from]) => from <= height);
 }
 
 /** Throws ApiError where such a feature is active and the operator wants to stop then. */
@@ -141,14 +136,20 @@ export function unknownAhead(
   height: number,
   settings: ChainRules,
 ): ReadonlyMap<number, number> {
+  return new Map(unknownDecided(view, settings).filter(([, from]) => from > height));
+}
+
+/** The features unknown to this node that are active, or will be, each with its activation height. */
+function unknownDecided(
+  view: LedgerView,
+  settings: ChainRules,
+): readonly (readonly [id: number, from: number])[] {
   const decided = [...view.range(features, START_OF_TABLE, END_OF_TABLE, FEATURES_MAX)];
   const ids = new Set([...settings.preActivatedFeatures.keys(), ...decided.map(([id]) => id)]);
-  const ahead = new Map<number, number>();
-  for (const id of unknownFeatures(ids)) {
+  return unknownFeatures(ids).flatMap((id) => {
     const from = activationHeight(view, id, settings);
-    if (from !== undefined && from > height) ahead.set(id, from);
-  }
-  return ahead;
+    return from === undefined ? [] : [[id, from]];
+  });
 }
 
 export interface FeatureStatus {

@@ -18,7 +18,7 @@ import type { ChainWriter } from '../chain-writer.ts';
 import { ABOVE_FINAL_MAX } from '../finality/final-floor.ts';
 import { AppliedRun } from '../import/applied-run.ts';
 import { headerRowAt, heightOf } from '../store/stored-blocks.ts';
-import { type Tip, tipOf } from '../tip.ts';
+import { type Tip, tipWith } from '../tip.ts';
 import { BadBlock } from './bad-block.ts';
 import { type Candidate, standingOf } from './chain-choice.ts';
 import type { Equivocations } from './equivocation.ts';
@@ -85,10 +85,9 @@ export class BranchSwitch {
     const rest = withoutKnown(branch, view);
     const [first] = rest;
     if (first === undefined) return 'known';
-    const height = heightOf(view, first.block.header.reference);
-    const row = height === undefined ? undefined : headerRowAt(view, height);
-    if (height === undefined || row === undefined) return 'unknown-parent';
-    const ancestor = tipOf(height, row);
+    const ancestor = tipWith(first.block.header.reference, view);
+    if (ancestor === undefined) return 'unknown-parent';
+    const { height } = ancestor;
     const current = chain.tip();
     const { consensus, clock, equivocations, finality } = this.ports;
     const depth = current.height - height;
@@ -101,7 +100,7 @@ export class BranchSwitch {
     if (depth > 0 && isThird && lead === undefined) return 'not-better';
     const depthMax = depth === 0 ? 0 : this.depthMax();
     const parting = depth > depthMax ? undefined : partingOf(view, height, headers);
-    const candidate = { ...candidateOf(ancestor, rest, consensus), parting };
+    const candidate = { ...candidateOf(ancestor, headers, consensus), parting };
     const standing = standingOf(candidate, current, consensus, clock.now());
     if (standing !== 'better' && lead === undefined) return standing;
     if (depth > depthMax) {
@@ -187,13 +186,9 @@ function partingOf(
 
 function candidateOf(
   { height, score }: Tip,
-  branch: readonly CheckedBlock[],
+  headers: readonly Header[],
   consensus: Consensus,
 ): Candidate {
-  const sum = branch.reduce(
-    (sum, { block }) => sum + consensus.score(block.header.consensus),
-    score,
-  );
-  const [first, last] = [branch[0]!, branch.at(-1)!].map(({ block }) => block.header);
-  return { ancestor: height, first: first!, header: last!, score: sum };
+  const sum = headers.reduce((sum, header) => sum + consensus.score(header.consensus), score);
+  return { ancestor: height, first: headers[0]!, header: headers.at(-1)!, score: sum };
 }

@@ -11,8 +11,7 @@ import { consensusView } from '../apply/consensus-view.ts';
 import type { Blockchain } from '../blockchain.ts';
 import type { ChainWriter } from '../chain-writer.ts';
 import { versionIn } from '../finality/finality-rules.ts';
-import { headerRowAt, heightOf } from '../store/stored-blocks.ts';
-import { type Tip, tipOf } from '../tip.ts';
+import { type Tip, tipWith } from '../tip.ts';
 import { BadBlock, ruleBroken } from './bad-block.ts';
 
 export class HeaderClaims {
@@ -88,10 +87,9 @@ export class HeaderClaims {
   /** Undefined where the parent is not in this chain, or is deeper than a rollback may go. */
   private ancestorOf({ reference }: Header): Tip | undefined {
     const { blockchain } = this;
-    const height = heightOf(blockchain.view, reference);
-    const row = height === undefined ? undefined : headerRowAt(blockchain.view, height);
-    if (height === undefined || row === undefined) return undefined;
-    const depth = blockchain.tip().height - height;
-    return depth > 0 && depth > this.depthMax() ? undefined : tipOf(height, row);
+    const ancestor = tipWith(reference, blockchain.view);
+    if (ancestor === undefined) return undefined;
+    const depth = blockchain.tip().height - ancestor.height;
+    return depth > 0 && depth > this.depthMax() ? undefined : ancestor;
   }
 }

@@ -11,8 +11,8 @@ import type { Blockchain } from '../../chain/blockchain.ts';
 import { standingOf } from '../../chain/fork/chain-choice.ts';
 import type { Equivocations } from '../../chain/fork/equivocation.ts';
 import type { InvalidBlocks } from '../../chain/fork/invalid-blocks.ts';
-import { headerRowAt, heightOf } from '../../chain/store/stored-blocks.ts';
-import type { Tip } from '../../chain/tip.ts';
+import { heightOf } from '../../chain/store/stored-blocks.ts';
+import { type Tip, tipWith } from '../../chain/tip.ts';
 import type { Consensus } from '../../consensus/consensus.ts';
 import type { AnnouncedJudge } from './judge-announced.ts';
 import type { TurnCounts } from './turn-counts.ts';
@@ -43,15 +43,14 @@ export function useOf(header: Header, ports: HeaderUsePorts): Use | 'orphan' | u
   const { view } = blockchain;
   const id = header.signature;
   if (heightOf(view, id) !== undefined || invalid.has(id)) return undefined;
-  const parentHeight = heightOf(view, header.reference);
-  const parent = parentHeight === undefined ? undefined : headerRowAt(view, parentHeight);
-  if (parentHeight === undefined || parent === undefined) return 'orphan';
+  const parent = tipWith(header.reference, view);
+  if (parent === undefined) return 'orphan';
   if (judge.isSpent(header)) return undefined;
   const tip = blockchain.tip();
   const score = parent.score + consensus.score(header.consensus);
-  const candidate = { ancestor: parentHeight, first: header, header, score };
+  const candidate = { ancestor: parent.height, first: header, header, score };
   if (standingOf(candidate, tip, consensus, clock.now()) === 'better') {
-    if (parentHeight === tip.height) return 'child';
+    if (parent.height === tip.height) return 'child';
     return equivocations.isThird(header) ? undefined : 'fork';
   }
   return isTwin(header, tip, consensus) && !relayed.isReached(header) ? 'evidence' : undefined;
