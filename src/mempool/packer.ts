@@ -2,42 +2,23 @@
  * Fills the draft of a block from the pool, oldest first (mempool.md). Only scripts are shared out, since a few
  * transactions can take all that a block has for them.
  */
-import { ApiError, apiError } from '../base/errors.ts';
+import { type ApiError, apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports/clock.ts';
 import { isUnsigned } from '../base/signer/signing.ts';
-import type { BlockDraft } from '../chain/apply/block-draft.ts';
+import { type BlockDraft, isBlockFull } from '../chain/apply/block-draft.ts';
 import type { PackLimits } from '../chain/apply/produce-block.ts';
 import { refusalFrom } from '../codec/refusal.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import { runsContract } from '../tx/members.ts';
-import { type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
+import { type CheckedTx, type ProofVerdicts, sealing } from '../tx/proof-verdicts.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { type Signer, sealedForBlock } from '../tx/types/120-atomic.ts';
-import { ScriptShares } from './admission/script-shares.ts';
 import type { PoolEntry } from './entries/entry.ts';
 import type { Pool } from './pool.ts';
 import { type BlockInTime, isForNextBlock } from './role-times.ts';
+import { ScriptShares } from './script-shares.ts';
 
 export type Draft = Pick<BlockDraft, 'add'> & Partial<BlockInTime>;
-
-export interface Packed {
-  readonly tx: Tx;
-  readonly verdicts: ProofVerdicts;
-}
-
-/** What goes into the block of a generator: some types carry its signature there. */
-export function sealedBy(signer: Signer<Uint8Array>, tx: Tx, verdicts: ProofVerdicts): Packed;
-export function sealedBy(signer: Signer, tx: Tx, verdicts: ProofVerdicts): Packed | Promise<Packed>;
-export function sealedBy(
-  signer: Signer,
-  tx: Tx,
-  verdicts: ProofVerdicts,
-): Packed | Promise<Packed> {
-  if (tx.def.waiting === undefined) return { tx, verdicts };
-  const packed = (sealed: Tx) => ({ tx: sealed, verdicts: sealing(sealed, tx, verdicts) });
-  const made = sealedForBlock(tx, signer);
-  return made instanceof Promise ? made.then(packed) : packed(made);
-}
 
 /**
  * Adds a transaction to the draft; returns the bytes that it takes there. Undefined where there is no
@@ -45,7 +26,7 @@ export function sealedBy(
  */
 export function add(
   draft: Draft,
-  { tx, verdicts }: Packed,
+  { tx, verdicts }: CheckedTx,
   room: number,
   bytesMax = Number.POSITIVE_INFINITY,
 ): number | undefined {
@@ -55,7 +36,7 @@ export function add(
   try {
     draft.add(tx, verdicts);
   } catch (cause) {
-    if (cause instanceof ApiError && cause.entry === 'BlockFull') return undefined;
+    if (isBlockFull(cause)) return undefined;
     throw cause;
   }
   return bytes;
@@ -141,25 +122,34 @@ export async function pack(
       tx = pool.decode(entry);
       // It waits for a miner that executes contracts.
       if (runsContract(tx)) return undefined;
-      const packed = packedBy(signer, tx, entry.verdicts);
-      if (!(packed instanceof Promise)) return put(packed);
-      const whenSigned = (sealed: Packed) => (entry.removed ? undefined : put(sealed));
-      return packed.then(whenSigned).catch((cause: unknown) => notPut(entry, tx, cause));
+      const sealed = sealedBy(signer, tx, entry.verdicts);
+      if (!(sealed instanceof Promise)) return put(sealed);
+      const whenSigned = (signed: CheckedTx) => (entry.removed ? undefined : put(signed));
+      return sealed.then(whenSigned).catch((cause: unknown) => notPut(entry, tx, cause));
     } catch (cause) {
       return notPut(entry, tx, cause);
     }
   }
 
-  function put(packed: Packed): undefined {
-    const bytes = add(draft, packed, room, bytesMax);
+  function put(sealed: CheckedTx): undefined {
+    const bytes = add(draft, sealed, room, bytesMax);
     if (bytes === undefined) return;
     room -= bytes;
     count++;
   }
 }
 
-const packedBy = (signer: Signer | undefined, tx: Tx, verdicts: ProofVerdicts) =>
-  signer === undefined ? { tx, verdicts } : sealedBy(signer, tx, verdicts);
+/** What goes into the block of a generator: some types carry its signature there. */
+function sealedBy(
+  signer: Signer | undefined,
+  tx: Tx,
+  verdicts: ProofVerdicts,
+): CheckedTx | Promise<CheckedTx> {
+  if (signer === undefined || tx.def.waiting === undefined) return { tx, verdicts };
+  const made = sealedForBlock(tx, signer);
+  const checked = (sealed: Tx) => ({ tx: sealed, verdicts: sealing(sealed, tx, verdicts) });
+  return made instanceof Promise ? made.then(checked) : checked(made);
+}
 
 /** Drops an entry that the draft refuses, unless a later block may take it. */
 function dropFrom(pool: Pool, { context, overlay }: Draft, clock: Pick<Clock, 'now'>) {

@@ -114,6 +114,12 @@ export class ProofVerdicts {
   }
 }
 
+/** A transaction with the verdicts on its proofs. */
+export interface CheckedTx {
+  readonly tx: Tx;
+  readonly verdicts: ProofVerdicts;
+}
+
 /** Nothing was checked: whoever judges the transaction makes the checks. */
 export const unchecked = (tx: Pick<Tx, 'bytes'>): ProofVerdicts => new ProofVerdicts(tx);
 

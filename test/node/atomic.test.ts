@@ -13,7 +13,6 @@ import type { Verifier } from '../../src/base/ports/verifier.ts';
 import { verifyBlock } from '../../src/chain/apply/verify-block.ts';
 import { blockAt, findTransaction, transactionsOf } from '../../src/chain/store/stored-blocks.ts';
 import { endlessSlice } from '../../src/concurrency/time-slice.ts';
-import { sealedBy } from '../../src/mempool/packer.ts';
 import { prepareBroadcasts, readPrepared } from '../../src/rest/broadcast-offload.ts';
 import { txFromJson, txToJson } from '../../src/tx/json/encode.ts';
 import { checkProofs, unchecked } from '../../src/tx/proof-verdicts.ts';
@@ -443,5 +442,5 @@ t.test('without feature 140', async (t) => {
     t.match(await whole.refusal(refused), { message: /'Atomic transactions' \(id: '140'\)/ });
   }
   await whole.clock.advance(ROUND_MS);
-  await t.rejects(whole.produceBlock(sealedBy(ownerOf(whole), tx, unchecked(tx)).tx), /id: '140'/);
+  await t.rejects(whole.produceBlock(sealedForBlock(tx, ownerOf(whole))), /id: '140'/);
 });

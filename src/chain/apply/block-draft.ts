@@ -5,6 +5,7 @@
  * check it.
  */
 import { latin1Part } from '../../base/bytes.ts';
+import { ApiError } from '../../base/errors.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import { encodeBanHistory } from '../../consensus/ban-history.ts';
 import type { Consensus, JudgedHeader, Parent } from '../../consensus/consensus.ts';
@@ -76,6 +77,10 @@ export interface BlockDraft {
    */
   finish(header: JudgedHeader & { readonly features: readonly number[] }): Promise<bigint>;
 }
+
+/** The block takes no more of its kind; a later block may. */
+export const isBlockFull = (cause: unknown): boolean =>
+  cause instanceof ApiError && cause.entry === 'BlockFull';
 
 /** Each block writes rows of its own height, so there are no older ones to read. */
 const NEVER_WRITTEN_BEFORE: ReadonlySet<number> = new Set([accountHistory.id, assetHistory.id]);

@@ -1,24 +1,20 @@
 /** The block that is being made, as the contract transactions change it. */
 import { latin1 } from '../../base/bytes.ts';
-import { ApiError, apiError } from '../../base/errors.ts';
+import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { DataEntry } from '../../base/ports/containers.ts';
 import type { UnsignedHeader } from '../../block/header.ts';
-import type { BlockDraft } from '../../chain/apply/block-draft.ts';
+import { type BlockDraft, isBlockFull } from '../../chain/apply/block-draft.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';
 import { asSent, membersOf } from '../../tx/members.ts';
-import { type ProofVerdicts, sealing } from '../../tx/proof-verdicts.ts';
+import { type CheckedTx, type ProofVerdicts, sealing } from '../../tx/proof-verdicts.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../tx/size.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { type Signer, sealedForBlock } from '../../tx/types/120-atomic.ts';
 import { createChangeLog } from '../reads/change-log.ts';
-import { type Executed, executedTx } from './executed-tx.ts';
+import { executedTx } from './executed-tx.ts';
 import type { PhaseRoom } from './phase-room.ts';
 import type { RunPlace } from './run-contract.ts';
-
-/** The block takes no more of its kind; a later block may. */
-export const isBlockFull = (cause: unknown): boolean =>
-  cause instanceof ApiError && cause.entry === 'BlockFull';
 
 export interface BlockInWork extends RunPlace {
   readonly room: PhaseRoom;
@@ -31,11 +27,11 @@ export interface BlockInWork extends RunPlace {
    * ApiError where the results or the transaction break a rule, and ResultRefused where the fault
    * is that of the sender of the results.
    */
-  addResults(tx: Tx, verdicts: ProofVerdicts, result: Executed): boolean;
+  addResults(tx: Tx, verdicts: ProofVerdicts, result: CheckedTx): boolean;
   /** The same for an atomic transaction whose members `results` has executed; `result` is `sealed`. */
-  addGroup(tx: Tx, verdicts: ProofVerdicts, result: Executed): boolean;
+  addGroup(tx: Tx, verdicts: ProofVerdicts, result: CheckedTx): boolean;
   /** An atomic transaction whose members `results` has executed, as the generator signs it. */
-  sealed(tx: Tx, verdicts: ProofVerdicts, results: (member: Tx) => Tx): Promise<Executed>;
+  sealed(tx: Tx, verdicts: ProofVerdicts, results: (member: Tx) => Tx): Promise<CheckedTx>;
   /**
    * False where the block has no room left for so many bytes with results. Throws ApiError where no
    * block has.
@@ -46,7 +42,7 @@ export interface BlockInWork extends RunPlace {
     tx: Tx,
     verdicts: ProofVerdicts,
     results: readonly DataEntry[],
-  ): Executed | Promise<Executed>;
+  ): CheckedTx | Promise<CheckedTx>;
 }
 
 /** The block takes no results of this node, whatever transaction they belong to. */
@@ -80,7 +76,7 @@ export function createBlockInWork(
   }
 
   /** False where there is no room for it. `waiting` is what the pool has. */
-  function addMade(made: Executed, waiting: Executed): boolean {
+  function addMade(made: CheckedTx, waiting: CheckedTx): boolean {
     if (!hasRoom(made.tx.bytes.length)) return false;
     try {
       add(made.tx, made.verdicts);

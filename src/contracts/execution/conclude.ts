@@ -9,22 +9,23 @@ import type {
   ContractOutcome,
 } from '../../base/ports/containers.ts';
 import { isUnsigned } from '../../base/signer/signing.ts';
+import { isBlockFull } from '../../chain/apply/block-draft.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { idOf, type PoolEntry } from '../../mempool/entries/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
+import type { CheckedTx } from '../../tx/proof-verdicts.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { createContract } from '../../tx/types/103-create-contract.ts';
 import type { CreateVersions } from '../images/create-versions.ts';
 import type { ReportStatus } from '../statuses/status-report.ts';
 import type { ContractQueue } from '../waiting/contract-queue.ts';
-import { type BlockInWork, isBlockFull, ResultRefused } from './block-in-work.ts';
+import { type BlockInWork, ResultRefused } from './block-in-work.ts';
 import type { CircuitBreakers, Outage } from './circuit-breakers.ts';
-import type { Executed } from './executed-tx.ts';
 import { type Judgement, judgeError, judgeFailure, judgeRefusal } from './judge-outcome.ts';
 import type { Repetitions } from './repetitions.ts';
 
 /** Throws what making or signing them has thrown. */
-export type SignedResults = () => Executed;
+export type SignedResults = () => CheckedTx;
 
 /** What to do with the transactions behind it. */
 export type Then = 'next' | 'stop';

@@ -5,6 +5,7 @@
 import { fromLatin1 } from '../../base/bytes.ts';
 import { timeLimit } from '../../base/deadline.ts';
 import type { ContractImage, ContractOutcome, DataEntry } from '../../base/ports/containers.ts';
+import { isBlockFull } from '../../chain/apply/block-draft.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { type Contract, contractOf } from '../../ledger/contracts.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
@@ -18,7 +19,7 @@ import { type ImageLoad, imageKey } from '../images/image-loads.ts';
 import type { ImageUsers } from '../images/image-users.ts';
 import type { ContractQueue } from '../waiting/contract-queue.ts';
 import type { WarmUp } from '../waiting/warm-up.ts';
-import { type BlockInWork, isBlockFull } from './block-in-work.ts';
+import type { BlockInWork } from './block-in-work.ts';
 import { type ConcludePorts, Conclusions, type SignedResults, type Then } from './conclude.ts';
 import { judgeRefusal } from './judge-outcome.ts';
 import { type RunPorts, runContract, timedOut } from './run-contract.ts';

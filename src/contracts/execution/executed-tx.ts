@@ -2,22 +2,22 @@
 import { apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
 import type { DataEntry } from '../../base/ports/containers.ts';
-import { type Signature, withSignature } from '../../base/signer/signing.ts';
+import { withSignature } from '../../base/signer/signing.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { L2_MAX } from '../../codec/primitives.ts';
 import { assemble, messageOf } from '../../tx/assemble.ts';
 import { compiledLayoutOf, complete } from '../../tx/compiled-layout.ts';
 import { resultsProblem } from '../../tx/fields/entries.ts';
-import { carrying, type ProofVerdicts, unchecked } from '../../tx/proof-verdicts.ts';
+import {
+  type CheckedTx,
+  carrying,
+  type ProofVerdicts,
+  unchecked,
+} from '../../tx/proof-verdicts.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../tx/size.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { executedContract } from '../../tx/types/105-executed-contract.ts';
 import type { Signer } from '../../tx/types/120-atomic.ts';
-
-export interface Executed {
-  readonly tx: Tx;
-  readonly verdicts: ProofVerdicts;
-}
 
 const plan = compiledLayoutOf(executedContract, executedContract.layouts[0]!);
 
@@ -25,24 +25,14 @@ const plan = compiledLayoutOf(executedContract, executedContract.layouts[0]!);
  * `verdicts` are those on the executed transaction. Throws ApiError where the results break a rule
  * or are too many bytes.
  */
-export function executedTx(...of: Parameters<typeof executedBy<Uint8Array>>): Executed;
 export function executedTx(
-  ...of: Parameters<typeof executedBy<Signature>>
-): Executed | Promise<Executed>;
-export function executedTx(
-  ...of: Parameters<typeof executedBy<Signature>>
-): Executed | Promise<Executed> {
-  return executedBy(...of);
-}
-
-function executedBy<S extends Signature>(
   tx: Tx,
   verdicts: ProofVerdicts,
   results: readonly DataEntry[],
   timestamp: number,
-  signer: Signer<S>,
+  signer: Signer,
   scheme: ChainScheme,
-): Executed | Promise<Executed> {
+): CheckedTx | Promise<CheckedTx> {
   requireEntries(results);
   const { publicKey: senderPublicKey, sign } = signer;
   const values = complete<typeof executedContract.fields>(plan, {

@@ -15,6 +15,7 @@ import type {
   DataEntry,
 } from '../../base/ports/containers.ts';
 import { isUnsigned } from '../../base/signer/signing.ts';
+import { isBlockFull } from '../../chain/apply/block-draft.ts';
 import type { GroupInWork } from '../../chain/apply/group-in-work.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
@@ -23,7 +24,7 @@ import { membersOf } from '../../tx/members.ts';
 import { verdictsInside } from '../../tx/proof-verdicts.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { createContract } from '../../tx/types/103-create-contract.ts';
-import { type BlockInWork, isBlockFull, ResultRefused } from '../execution/block-in-work.ts';
+import { type BlockInWork, ResultRefused } from '../execution/block-in-work.ts';
 import type { WorkOptions, WorkPorts } from '../execution/contract-work.ts';
 import { runContract, timedOut } from '../execution/run-contract.ts';
 import { type ImageLoad, imageKey } from '../images/image-loads.ts';

@@ -19,7 +19,7 @@ import type { Verifier } from '../../base/ports/verifier.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
-import { ProofChecks, type ProofVerdicts } from '../../tx/proof-verdicts.ts';
+import { type CheckedTx, ProofChecks } from '../../tx/proof-verdicts.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeStoredTx, decodeTx } from '../../tx/tx-bytes.ts';
 import type { Admission } from '../admission/admission.ts';
@@ -59,11 +59,6 @@ interface OfSender {
   done: PromiseWithResolvers<void> | undefined;
 }
 
-interface Checked {
-  readonly tx: Tx;
-  readonly verdicts: ProofVerdicts;
-}
-
 const nothing = (): void => {};
 
 /** Records whose proofs are checked as one job, or fewer where they have more bytes than this. */
@@ -78,7 +73,7 @@ export class Recovery {
   private readonly hashes = new Set<string>();
   private readonly senders = new Map<string, OfSender>();
   private readonly accepted: PoolEntry[] = [];
-  private readonly refused: Checked[] = [];
+  private readonly refused: CheckedTx[] = [];
   /** Records that need not stay in the journal. */
   private useless = 0;
   /** The number of records that were read. */
@@ -247,7 +242,7 @@ export class Recovery {
   }
 
   /** Checks the proofs of a group; empty after the last one. */
-  private async ask(group: IteratorResult<readonly string[], undefined>): Promise<Checked[]> {
+  private async ask(group: IteratorResult<readonly string[], undefined>): Promise<CheckedTx[]> {
     if (group.done === true || this.stopped) return [];
     const { scheme, state, verifier, clock, log } = this.ports;
     const checks = new ProofChecks();
@@ -280,7 +275,7 @@ export class Recovery {
     }
   }
 
-  private async join(checked: Checked): Promise<void> {
+  private async join(checked: CheckedTx): Promise<void> {
     const { state, entries, senders, admission } = this.ports;
     const { tx, verdicts } = checked;
     const key = latin1(tx.id);

@@ -2,12 +2,12 @@
 // of this node.
 
 import t from 'tap';
-import { SCRIPT_RUNS_MAX } from '../../../src/block/block.ts';
-import { pack } from '../../../src/mempool/packer.ts';
-import { RUN_UNITS_MAX } from '../../../src/script/evaluation/meter.ts';
-import type { Tx } from '../../../src/tx/transaction.ts';
-import { buildTx } from '../../../src/tx/tx-bytes.ts';
-import { transfer } from '../../../src/tx/types/004-transfer.ts';
+import { SCRIPT_RUNS_MAX } from '../../src/block/block.ts';
+import { pack } from '../../src/mempool/packer.ts';
+import { RUN_UNITS_MAX } from '../../src/script/evaluation/meter.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import { buildTx } from '../../src/tx/tx-bytes.ts';
+import { transfer } from '../../src/tx/types/004-transfer.ts';
 import {
   type Account,
   mine,
@@ -16,12 +16,12 @@ import {
   payment,
   scheme,
   users,
-} from '../../chain/chain-harness.ts';
-import { DEAR, FITTING, guard, METERED, OLD } from '../../chain/dear-blocks.ts';
-import { makeBlock } from '../../chain/make-block.ts';
-import { taking } from '../../generators/dear-runs.ts';
-import { compiled } from '../../generators/scripts.ts';
-import { createTestPool, hearBlocks } from '../pool-harness.ts';
+} from '../chain/chain-harness.ts';
+import { DEAR, FITTING, guard, METERED, OLD } from '../chain/dear-blocks.ts';
+import { makeBlock } from '../chain/make-block.ts';
+import { taking } from '../generators/dear-runs.ts';
+import { compiled } from '../generators/scripts.ts';
+import { createTestPool, hearBlocks } from './pool-harness.ts';
 
 const [alice, bob, carol] = users;
 

@@ -2,8 +2,8 @@
  * What the scripts of each sender have taken of a block in the making. Without shares, one account
  * could fill all blocks that follow with its scripts, and those of all others would wait.
  */
-import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../../block/block.ts';
-import type { ScriptsTaken } from '../../chain/apply/block-scripts.ts';
+import { BLOCK_SCRIPT_UNITS_MAX, SCRIPT_RUNS_MAX } from '../block/block.ts';
+import type { ScriptsTaken } from '../chain/apply/block-scripts.ts';
 
 /** The part of a block that a sender gets before all others have had their turn. */
 const SHARE = 1 / 4;
