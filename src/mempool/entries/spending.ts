@@ -6,6 +6,7 @@
  */
 
 import { equal, latin1 } from '../../base/bytes.ts';
+import { type Account, available } from '../../ledger/accounts.ts';
 import { assetOf } from '../../ledger/assets.ts';
 import type { Change, LedgerView } from '../../ledger/ledger.ts';
 import { accounts, assetBalances } from '../../ledger/tables.ts';
@@ -29,15 +30,7 @@ export interface Spending {
 
 export const NOTHING_SPENT: Spending = { native: 0n, assets: undefined };
 
-interface Account {
-  readonly balance: bigint;
-  readonly leasedOut: bigint;
-}
-
-const available = (value: unknown): bigint => {
-  const account = value as Account | undefined;
-  return account === undefined ? 0n : account.balance - account.leasedOut;
-};
+const availableIn = (row: unknown): bigint => (row === undefined ? 0n : available(row as Account));
 
 /** The decreases that the writes cause for everybody from whom the transaction takes something. */
 export function spendingOfAll(tx: Tx, view: LedgerView, changes: () => Iterable<Change>): Spending {
@@ -76,7 +69,7 @@ function spendingOf(address: Uint8Array, changes: Iterable<Change>): Spending {
   for (const { table, key, before, after } of changes) {
     if (table.id === accounts.id) {
       if (!equal(key, address)) continue;
-      const delta = available(before) - available(after);
+      const delta = availableIn(before) - availableIn(after);
       if (delta > 0n) native = delta;
     } else if (table.id === assetBalances.id && equal(key.subarray(0, address.length), address)) {
       const delta = ((before as bigint | undefined) ?? 0n) - ((after as bigint | undefined) ?? 0n);
