@@ -138,8 +138,8 @@ function multisignature(txs: readonly Tx[], threads: Verifier): Contender {
   const judge = async ({ checks, answered }: ReturnType<typeof ask>) => {
     await answered;
     for (const [i, tx] of txs.entries()) {
-      const known = { find: () => undefined, scripts: metered };
-      judgeProofs(tx, checks.verdicts(i), view, block, known);
+      const judging = { view, block, find: () => undefined, scripts: metered };
+      judgeProofs(tx, checks.verdicts(i), judging);
     }
   };
   return { name: 'multisignature', run: (ms) => repeated(ms, txs.length, ask, judge) };

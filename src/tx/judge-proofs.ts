@@ -20,6 +20,7 @@ import type { ScriptRuns } from './scripts/script-runs.ts';
 import type { BlockContext, Proven, Tx } from './transaction.ts';
 import { WrongProof } from './wrong-proof.ts';
 
+/** What decides about proofs beside them. */
 export interface Judging {
   readonly view: LedgerView;
   readonly block: BlockContext;
@@ -37,22 +38,13 @@ export type Judged = ProofVerdicts | typeof UNJUDGED;
 const NONE: readonly never[] = [];
 
 /** Throws ApiError. */
-export function judgeProofs(
-  tx: Tx,
-  verdicts: Judged,
-  view: LedgerView,
-  block: BlockContext,
-  known: Omit<Judging, 'view' | 'block'>,
-): void {
+export function judgeProofs(tx: Tx, verdicts: Judged, judging: Judging): void {
+  const { view } = judging;
   const script = view.get(scripts, tx.sender);
   if (script === undefined) judgeBySignature(tx, verdicts, view);
-  const assets = assetsTouched(tx);
-  // Most transactions end here, and need no object of what is known.
-  if (script === undefined && tx.def.carried === undefined && assets.length === 0) return;
-  const judging: Judging = { ...known, view, block };
-  if (script !== undefined) judgeByScript(tx, script, verdicts, judging);
+  else judgeByScript(tx, script, verdicts, judging);
   if (tx.def.carried !== undefined) judgeCarried(tx, tx.def.carried(tx), verdicts, judging);
-  for (const id of assets) {
+  for (const id of assetsTouched(tx)) {
     const asset = assetOf(view, id);
     const assetScript = asset?.script;
     if (assetScript === undefined) continue;

@@ -36,6 +36,12 @@ export interface Knowledge {
   readonly scripts: ScriptRuns;
 }
 
+/** Where a transaction is applied, and what is known there. */
+interface Environment extends Knowledge {
+  readonly view: Overlay;
+  readonly block: BlockContext;
+}
+
 /** The context of the next block on top of `view`; made once for each block. */
 export function blockContext(
   view: LedgerView,
@@ -82,14 +88,15 @@ function applyJudged(
   try {
     const noted = new NotedRuns();
     const { heightOf, find, scripts } = known;
-    let earned = applyOnce(tx, verdicts, ledger, block, { heightOf, find, scripts: noted });
+    const environment = { view: ledger, block, heightOf, find, scripts: noted };
+    let earned = applyOnce(tx, verdicts, environment);
     const newScripts = newScriptsOf(tx);
     if (!noted.isAsked && newScripts.length === 0) return earned;
     scripts.begin(noted.count);
     if (noted.isAsked) {
       // Scripts see the state before the transaction.
       ledger.revert(mark);
-      earned = applyOnce(tx, verdicts, ledger, block, known);
+      earned = applyOnce(tx, verdicts, { ...environment, scripts });
     }
     for (const script of newScripts) scripts.readNew(() => readNewScript(script, ledger.scheme));
     return earned;
@@ -97,21 +104,6 @@ function applyJudged(
     ledger.revert(mark);
     throw error;
   }
-}
-
-function applyOnce(
-  tx: Tx,
-  verdicts: Judged,
-  ledger: Overlay,
-  block: BlockContext,
-  known: Knowledge,
-): bigint {
-  const mark = ledger.mark();
-  if (tx.layout.frame !== 'genesis') judgeProofs(tx, verdicts, ledger, block, known);
-  requirePlace(tx, block);
-  const earned = applyAnywhere(tx, verdicts, ledger, block, known);
-  checkBalances(ledger, mark, block.rules.nativeToken);
-  return earned;
 }
 
 /**
@@ -122,82 +114,58 @@ export function applyPart(
   member: Tx,
   ledger: Overlay,
   block: BlockContext,
-  known: Omit<Knowledge, 'scripts'>,
+  { heightOf, find }: Omit<Knowledge, 'scripts'>,
 ): void {
-  applyMember(member, UNJUDGED, ledger, block, { ...known, scripts: new NotedRuns() });
+  const environment = { view: ledger, block, heightOf, find, scripts: new NotedRuns() };
+  applyOnce(member, UNJUDGED, environment, true);
+}
+
+/** `isMember`: it is a part of an atomic transaction, and meets every rule that it would meet alone. */
+function applyOnce(tx: Tx, verdicts: Judged, environment: Environment, isMember = false): bigint {
+  const { view, block } = environment;
+  const mark = view.mark();
+  if (tx.layout.frame !== 'genesis') judgeProofs(tx, verdicts, environment);
+  requirePlace(tx, block);
+  const earned = applyAnywhere(tx, verdicts, environment, isMember);
+  checkBalances(view, mark, block.rules.nativeToken);
+  return earned;
 }
 
 function applyAnywhere(
   tx: Tx,
   verdicts: Judged,
-  ledger: Overlay,
-  block: BlockContext,
-  known: Knowledge,
-  isMember = false,
+  environment: Environment,
+  isMember: boolean,
 ): bigint {
+  const { view, block } = environment;
   const { apply, inner, members } = tx.def;
   if (apply === undefined) throw apiError('NotAvailable', tx.def.name);
   if (tx.layout.frame === 'genesis') {
-    apply(tx, ledger, block);
+    apply(tx, view, block);
     return 0n;
   }
-  checkCommon(tx, isMember, ledger, block, known.heightOf);
+  checkCommon(tx, isMember, environment);
   let earned = 0n;
   if (inner !== undefined) {
-    const judged = judgedInside(tx, verdicts, 0);
-    earned = applyInner(inner(tx), judged, ledger, block, known, isMember);
+    earned = applyInner(inner(tx), judgedInside(tx, verdicts, 0), environment, isMember);
   }
-  if (members !== undefined)
-    earned += applyMembers(members(tx), tx, verdicts, ledger, block, known);
-  apply(tx, ledger, block);
-  return earned + chargeFee(tx, ledger);
-}
-
-/** Each meets every rule that it would meet alone, on the state that those before it leave. */
-function applyMembers(
-  members: readonly Tx[],
-  tx: Tx,
-  verdicts: Judged,
-  ledger: Overlay,
-  block: BlockContext,
-  known: Knowledge,
-): bigint {
-  let earned = 0n;
-  for (const [i, member] of members.entries()) {
-    earned += applyMember(member, judgedInside(tx, verdicts, i), ledger, block, known);
+  if (members !== undefined) {
+    // Each on the state that those before it leave.
+    for (const [i, member] of members(tx).entries()) {
+      earned += applyOnce(member, judgedInside(tx, verdicts, i), environment, true);
+    }
   }
-  return earned;
-}
-
-function applyMember(
-  member: Tx,
-  judged: Judged,
-  ledger: Overlay,
-  block: BlockContext,
-  known: Knowledge,
-): bigint {
-  const mark = ledger.mark();
-  judgeProofs(member, judged, ledger, block, known);
-  requirePlace(member, block);
-  const earned = applyAnywhere(member, judged, ledger, block, known, true);
-  checkBalances(ledger, mark, block.rules.nativeToken);
-  return earned;
+  apply(tx, view, block);
+  return earned + chargeFee(tx, view);
 }
 
 /**
  * What a transaction carries pays for both, and meets every rule that it would meet alone, or as the
  * member that it was when it was sent (H-15).
  */
-function applyInner(
-  tx: Tx,
-  verdicts: Judged,
-  ledger: Overlay,
-  block: BlockContext,
-  known: Knowledge,
-  isMember: boolean,
-): bigint {
-  judgeProofs(tx, verdicts, ledger, block, known);
-  return applyAnywhere(tx, verdicts, ledger, block, known, isMember);
+function applyInner(tx: Tx, verdicts: Judged, environment: Environment, isMember: boolean): bigint {
+  judgeProofs(tx, verdicts, environment);
+  return applyAnywhere(tx, verdicts, environment, isMember);
 }
 
 const judgedInside = (tx: Tx, verdicts: Judged, index: number): Judged =>
@@ -221,13 +189,7 @@ function requirePlace(tx: Tx, block: BlockContext): void {
   }
 }
 
-function checkCommon(
-  tx: Tx,
-  isMember: boolean,
-  view: LedgerView,
-  block: BlockContext,
-  heightOf: Knowledge['heightOf'],
-): void {
+function checkCommon(tx: Tx, isMember: boolean, { view, block, heightOf }: Environment): void {
   checkTime(tx, block);
   checkFeatures(tx, block);
   requireBadgePlace(tx, isMember);

@@ -122,10 +122,6 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'src/contracts/waiting/warm-up.ts createWarmUp.isNews: if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return false;',
     'no refusal: without it each arrival asks for the container',
   ],
-  [
-    'src/tx/pipeline.ts applyMember: requirePlace(member, block);',
-    'a second line: the types that it refuses are refused as members where the group is read',
-  ],
 ]);
 
 export function reasonsInVain(
