@@ -137,7 +137,7 @@ function openForkChoice({ synchronization }: Config, ports: NetworkPorts): ForkC
     {
       ...ports,
       invalid: createInvalidBlocks({ max: maxSize, forgetMs: timeout.ms }, clock),
-      equivocations: createEquivocations(consensus, ports.scheme, clock, log),
+      equivocations: createEquivocations(consensus, ports.scheme, log),
       knownVerdicts: pool.verdictsOn,
     },
   );

@@ -18,7 +18,7 @@ export function createTestForkChoice(
       clock,
       log: quiet,
       invalid: createInvalidBlocks({ max: 30_000, forgetMs: 300_000 }, clock),
-      equivocations: createEquivocations(consensus, scheme, clock, quiet),
+      equivocations: createEquivocations(consensus, scheme, quiet),
       knownVerdicts: () => undefined,
       ...ports,
     },

@@ -1,27 +1,24 @@
 /**
  * Evidence of miners that make two blocks in one turn (consensus.md#equivocation). The pair is kept
- * for a day, logged and counted. The node does not punish the miner; an operator can take the role
- * away.
+ * among the last ones, logged and counted. The node does not punish the miner; an operator can take the
+ * role away.
  *
  * Invariants: only headers with a valid signature arrive here; both memories are bounded, and hold
  * nothing of a message or a block but its header.
  */
 import { base58 } from '../../base/base58.ts';
 import { equal } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import { decodeLink, encodeLink, type Header } from '../../block/header.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { type Consensus, turnKey } from '../../consensus/consensus.ts';
 
-const DAY_MS = 24 * 3600 * 1000;
 const HEADERS_MAX = 5_000;
 const EVIDENCE_MAX = 1_000;
 
 export interface Evidence {
   readonly first: Header;
   readonly second: Header;
-  readonly seenAt: number;
 }
 
 export interface Equivocations {
@@ -32,14 +29,11 @@ export interface Equivocations {
    * otherwise sign block after block, each with a lower id, and have each one applied.
    */
   isThird(header: Header): boolean;
-  /** The evidence of the last 24 hours, oldest first. */
-  list(): readonly Evidence[];
 }
 
 export function createEquivocations(
   consensus: Pick<Consensus, 'turnOf'>,
   scheme: ChainScheme,
-  clock: Pick<Clock, 'monotonic'>,
   log: Log,
 ): Equivocations {
   const seen = new Map<string, Header>();
@@ -66,7 +60,7 @@ export function createEquivocations(
         return undefined;
       }
       if (equal(first.signature, header.signature) || isProved(first)) return undefined;
-      const found = { first, second: copyOf(header, scheme), seenAt: clock.monotonic() };
+      const found = { first, second: copyOf(header, scheme) };
       evidence = [...evidence, found].slice(-EVIDENCE_MAX);
       log.warn('block.equivocation', {
         generator: base58.encode(header.generator),
@@ -76,10 +70,6 @@ export function createEquivocations(
         total: evidence.length,
       });
       return found;
-    },
-    list() {
-      evidence = evidence.filter(({ seenAt }) => clock.monotonic() - seenAt <= DAY_MS);
-      return evidence;
     },
   };
 }

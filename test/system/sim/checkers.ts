@@ -238,7 +238,7 @@ export class Checkers {
         blockchain,
         consensus,
         invalid: createInvalidBlocks({ max: 10, forgetMs: 1000 }, clock),
-        equivocations: createEquivocations(consensus, scheme, clock, quiet),
+        equivocations: createEquivocations(consensus, scheme, quiet),
         knownVerdicts: () => undefined,
       },
     );
