@@ -87,11 +87,6 @@ export class Voter {
     return this.isListening ? 'listening' : 'voting';
   }
 
-  /** The last vote, which need not be on disk. */
-  last(): Link | undefined {
-    return this.note?.link;
-  }
-
   /** The block is the head, and on disk. */
   head(block: TrackedBlock): void {
     this.wanted = block;

@@ -31,8 +31,6 @@ export interface CommittedView extends KeyedView {
   /** Takes over a committed row, so that the cache agrees with the store. */
   written(table: Table<unknown, unknown>, text: string, value: unknown, bytes: Uint8Array): void;
   removed(table: Table<unknown, unknown>, text: string): void;
-  /** Drops all cached values. */
-  forget(): void;
 }
 
 // Code for tables of any key and value type uses this form. The key codec of each table is applied
@@ -145,9 +143,6 @@ export function createCommittedView(store: Store, scheme: ChainScheme): Committe
     },
     removed: (table, text) => {
       if (table.cached > 0) cacheOf(table).set(text, ABSENT);
-    },
-    forget: () => {
-      caches.length = 0;
     },
   };
 }

@@ -150,7 +150,7 @@ async function settle(network: Network): Promise<void> {
   }
   for (const member of honest(network)) member.disk.failures = 0;
   await network.run(3);
-  const votes = honest(network).map(({ node }) => node!.engine.voter!.last()?.target ?? 0);
+  const votes = honest(network).map(({ node }) => node!.noteHeight() ?? 0);
   const target = Math.max(...votes, ...honest(network).map(({ node }) => node!.head.height));
   const before = network.checks.finalHeight;
   const roundsMax = 3 * (network.members.length + 2) + 2 * (target - before);
