@@ -42,7 +42,7 @@ export function add(
   return bytes;
 }
 
-const fitsNowhere = (bytes: number): ApiError =>
+export const fitsNowhere = (bytes: number): ApiError =>
   apiError('Invalid', `${bytes} bytes fit into no block of this network`);
 
 /** The room that a packing leaves. */

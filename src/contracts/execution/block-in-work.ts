@@ -1,11 +1,11 @@
 /** The block that is being made, as the contract transactions change it. */
 import { latin1 } from '../../base/bytes.ts';
-import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { DataEntry } from '../../base/ports/containers.ts';
 import type { UnsignedHeader } from '../../block/header.ts';
 import { type BlockDraft, isBlockFull } from '../../chain/apply/block-draft.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';
+import { fitsNowhere } from '../../mempool/packer.ts';
 import { asSent, membersOf } from '../../tx/members.ts';
 import { type CheckedTx, type ProofVerdicts, sealing } from '../../tx/proof-verdicts.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../tx/size.ts';
@@ -71,7 +71,7 @@ export function createBlockInWork(
   }
 
   function hasRoom(length: number): boolean {
-    requireFitting(length, blockBytesMax);
+    if (length > Math.min(blockBytesMax, EXECUTED_TX_BYTES_MAX)) throw fitsNowhere(length);
     return length <= room.bytes && room.count >= 1;
   }
 
@@ -119,11 +119,4 @@ export function createBlockInWork(
     },
     resultOf: (...of) => executedTx(...of, clock.now(), signer, scheme),
   };
-}
-
-/** Throws ApiError. */
-function requireFitting(length: number, blockBytesMax: number): void {
-  if (length > Math.min(blockBytesMax, EXECUTED_TX_BYTES_MAX)) {
-    throw apiError('Invalid', `${length} bytes fit into no block of this network`);
-  }
 }

@@ -1,28 +1,18 @@
 /** Checks all entries at intervals, and removes those that have expired or that the head refuses. */
 import { unlessOurs } from '../../base/assert.ts';
 import { apiError } from '../../base/errors.ts';
-import type { Clock } from '../../base/ports/clock.ts';
-import type { Log } from '../../base/ports/log.ts';
 import { createScriptTime, type ScriptTime } from '../../chain/apply/script-time.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { PoolEntry } from '../entries/entry.ts';
-import type { Entries } from '../entries/pool-entries.ts';
-import type { ReorgCandidates } from '../reorg/reorg-candidates.ts';
-import { type EntryTrial, hadNoTime } from './entry-trial.ts';
-import type { Evictions } from './evictions.ts';
+import type { RevalidatorDeps } from '../reorg/revalidator.ts';
+import { hadNoTime } from './entry-trial.ts';
 
 export interface CleanupOptions {
   readonly expireMs: number;
   readonly cleanupMs: number;
 }
 
-export interface CleanupPorts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly entries: Entries;
-  readonly candidates: ReorgCandidates;
-  readonly trial: EntryTrial;
-  readonly evictions: Evictions;
+export interface CleanupPorts extends RevalidatorDeps {
   /** Called at the end of each round, which waits for it. */
   readonly afterwards: () => Promise<void>;
 }
