@@ -14,11 +14,9 @@ import type { Slot } from '../consensus/consensus.ts';
 import { type Coming, freeSlot, type SlotSource, startOf, waitEnd } from './free-slots.ts';
 import {
   type MissingPrecondition,
-  missingJournal,
-  missingOnDisk,
   missingOnNode,
   missingOthers,
-  missingSigner,
+  missingPart,
 } from './mining-preconditions.ts';
 
 export interface MinerOptions {
@@ -153,9 +151,9 @@ export class SlotMiner implements Miner {
     return (
       !this.stopped &&
       this.producing === undefined &&
-      !this.isHeldBy(missingOnDisk(lacksDisk?.() ?? false)) &&
-      !this.isHeldBy(missingJournal(lacksJournal?.() ?? false)) &&
-      !this.isHeldBy(missingSigner(lacksSigner?.() ?? false)) &&
+      !this.isHeldBy(missingPart('no-disk', lacksDisk)) &&
+      !this.isHeldBy(missingPart('no-journal', lacksJournal)) &&
+      !this.isHeldBy(missingPart('no-signer', lacksSigner)) &&
       !this.isHeldBy(missingOnNode(clock, chain.tip(), this.staleTipMs(), isRemovedFromNetwork()))
     );
   }

@@ -37,17 +37,15 @@ export function missingOnNode(
   return { state: 'stale-tip', pauseMs: NODE_PAUSE_MS, fields: { height: tip.height } };
 }
 
-/** The turn of a block that the disk does not take is lost. */
-export const missingOnDisk = (lacksDisk: boolean): MissingPrecondition | undefined =>
-  lacksDisk ? { state: 'no-disk', pauseMs: NODE_PAUSE_MS } : undefined;
-
-/** A block whose turn is not noted is not signed. */
-export const missingJournal = (lacksJournal: boolean): MissingPrecondition | undefined =>
-  lacksJournal ? { state: 'no-journal', pauseMs: NODE_PAUSE_MS } : undefined;
-
-/** Nobody signs the block. */
-export const missingSigner = (lacksSigner: boolean): MissingPrecondition | undefined =>
-  lacksSigner ? { state: 'no-signer', pauseMs: NODE_PAUSE_MS } : undefined;
+/**
+ * The turn of a block that the disk does not take is lost. A block whose turn is not noted in the journal is
+ * not signed, and without the signer nobody signs it.
+ */
+export const missingPart = (
+  state: 'no-disk' | 'no-journal' | 'no-signer',
+  lacks: (() => boolean) | undefined,
+): MissingPrecondition | undefined =>
+  lacks?.() === true ? { state, pauseMs: NODE_PAUSE_MS } : undefined;
 
 /** Votes, in a chain that grows without final blocks, and connections to other miners. */
 export const missingOthers = (
