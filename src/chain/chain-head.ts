@@ -118,9 +118,9 @@ export class ChainHead {
       // A block may have become final since the branch was chosen.
       requireAboveFloor(this.view, unwinding.unwound.to);
     }
-    const changes = { blocks, extra: this.indexOf(blocks), columns: indexColumns(blocks) };
-    const step = unwinding === undefined ? changes : { unwound: unwinding.unwound, ...changes };
-    await this.write(step, () => {
+    const unwound = unwinding?.unwound;
+    const index = { extra: this.indexOf(blocks), columns: indexColumns(blocks) };
+    await this.write({ unwound, blocks, ...index }, () => {
       const last = blocks.at(-1);
       this.current = last === undefined ? this.readTip() : tipOf(last.height, last.row);
       if (unwinding !== undefined) this.tell((one) => one.rolledBack?.(this.tip, dropped));

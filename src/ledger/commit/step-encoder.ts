@@ -35,7 +35,7 @@ export interface Unwound {
 
 export interface Step {
   /** Blocks that are rolled back first. */
-  readonly unwound?: Unwound;
+  readonly unwound?: Unwound | undefined;
   /** Consecutive blocks in ascending order; may be empty after `unwound`. */
   readonly blocks: readonly BlockChanges[];
   /** Encoded rows of local tables, applied last: block index, head of the chain. */
