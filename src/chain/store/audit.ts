@@ -5,10 +5,12 @@
  * block. The full check reads the whole state and is for diagnosis.
  */
 import { ADDRESS_BYTES } from '../../base/sizes.ts';
+import type { Account } from '../../ledger/accounts.ts';
+import type { Asset } from '../../ledger/assets.ts';
 import { brokenInvariants } from '../../ledger/invariants.ts';
 import { keyText } from '../../ledger/key-codecs.ts';
+import type { Lease } from '../../ledger/leases.ts';
 import type { Change } from '../../ledger/ledger.ts';
-import type { Table } from '../../ledger/table.ts';
 import { accounts, assetBalances, assets, feeCarry, leases } from '../../ledger/tables.ts';
 import { genesis } from '../../tx/types/001-genesis.ts';
 import type { Blockchain } from '../blockchain.ts';
@@ -16,11 +18,6 @@ import { transactionsAt } from './stored-blocks.ts';
 
 /** `blocks`: the changes of each block; `state`: also the sums of the whole state. */
 export type Audit = 'blocks' | 'state';
-
-type RowOf<T> = T extends Table<infer _, infer V> ? V : never;
-type Account = RowOf<typeof accounts>;
-type Lease = RowOf<typeof leases>;
-type Asset = RowOf<typeof assets>;
 
 /** Every sum that a block breaks, in a sentence; empty where all hold. */
 export function brokenByBlock(changes: Iterable<Change>): readonly string[] {
