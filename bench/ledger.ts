@@ -10,6 +10,7 @@ import { openJournal } from '../src/adapters/journal.ts';
 import { openLmdbStore } from '../src/adapters/lmdb/store.ts';
 import type { Store, StoreWrite } from '../src/base/ports/store.ts';
 import { Writer } from '../src/codec/codec.ts';
+import { endlessSlice } from '../src/concurrency/time-slice.ts';
 import { createChainScheme } from '../src/crypto/chain-scheme.ts';
 import { createFamily } from '../src/crypto/families.ts';
 import { createCommitter } from '../src/ledger/commit/commit.ts';
@@ -68,6 +69,8 @@ const committer = createCommitter({
   tables,
   undo: undo.id,
   stateHashes: stateHashes.id,
+  undoDepth: 2000,
+  slice: endlessSlice,
 });
 
 /** Rows that follow from a block alone; the bytes are views into one block, as from the wire. */

@@ -9,27 +9,18 @@ import { assert } from '../../base/assert.ts';
 import { apiError } from '../../base/errors.ts';
 import type { Store } from '../../base/ports/store.ts';
 import { RowsAndColumns } from '../../base/row-columns.ts';
-import { endlessSlice, type TimeSlice } from '../../concurrency/time-slice.ts';
 import { type CommittedView, decodeValue } from '../committed-view.ts';
 import { keyText, u32Key } from '../key-codecs.ts';
 import { createOverlay } from '../overlay.ts';
 import { type Table, untyped } from '../table.ts';
 import type { PendingWrite } from './batch.ts';
-import { type Step, StepEncoder, type Unwound } from './step-encoder.ts';
+import { type Step, StepEncoder, type StepEncoderOptions, type Unwound } from './step-encoder.ts';
 import { readUndo } from './undo.ts';
 
-export interface CommitterOptions {
+export interface CommitterOptions extends Omit<StepEncoderOptions, 'scheme'> {
   readonly store: Store;
   readonly head: CommittedView;
   readonly tables: readonly Table<never, never>[];
-  /** Number of the table height → undo record. */
-  readonly undo: number;
-  /** Number of the table height → state hash. */
-  readonly stateHashes: number;
-  /** The number of blocks that can be rolled back. */
-  readonly undoDepth?: number;
-  /** Divides the encoding of large commits, and the reading of undo records, into pieces; absent: one piece. */
-  readonly slice?: TimeSlice;
 }
 
 export interface Committer {
@@ -47,14 +38,11 @@ export interface Committer {
   commit(step: Step, landed?: () => void): Promise<readonly Uint8Array[]>;
 }
 
-/** The number of blocks that an operator can roll back (storage.max-rollback-depth). */
-const UNDO_DEPTH = 2000;
-
 export function createCommitter(options: CommitterOptions): Committer {
-  const { store, head, undoDepth = UNDO_DEPTH, slice = endlessSlice } = options;
+  const { store, head, slice } = options;
   const { scheme } = head;
   const byNumber = new Map(options.tables.map((table) => [table.id, untyped(table)]));
-  const encoder = new StepEncoder({ ...options, scheme, undoDepth, slice });
+  const encoder = new StepEncoder({ ...options, scheme });
 
   function refreshHead(writes: Iterable<PendingWrite>): void {
     for (const { table, key, value, row } of writes) {

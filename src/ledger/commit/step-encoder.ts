@@ -51,8 +51,9 @@ export interface StepEncoderOptions {
   readonly undo: number;
   /** Number of the table height → state hash. */
   readonly stateHashes: number;
-  /** The number of blocks that can be rolled back. */
+  /** The number of blocks that can be rolled back (storage.max-rollback-depth). */
   readonly undoDepth: number;
+  /** Divides the encoding of large commits, and the reading of undo records, into pieces. */
   readonly slice: TimeSlice;
 }
 

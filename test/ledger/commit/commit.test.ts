@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { StoreWrite } from '../../../src/base/ports/store.ts';
 import { Writer } from '../../../src/codec/codec.ts';
+import { endlessSlice } from '../../../src/concurrency/time-slice.ts';
 import { type Committer, createCommitter } from '../../../src/ledger/commit/commit.ts';
 import { readUndo, type UndoEntry, writeUndoEntry } from '../../../src/ledger/commit/undo.ts';
 import { type CommittedView, createCommittedView } from '../../../src/ledger/committed-view.ts';
@@ -27,7 +28,7 @@ interface Fixture {
   readonly committer: Committer;
 }
 
-function fixture(undoDepth?: number, store = createMemoryStore()): Fixture {
+function fixture(undoDepth = 2000, store = createMemoryStore()): Fixture {
   const head = createCommittedView(store, scheme);
   const committer = createCommitter({
     store,
@@ -35,7 +36,8 @@ function fixture(undoDepth?: number, store = createMemoryStore()): Fixture {
     tables,
     undo: undo.id,
     stateHashes: stateHashes.id,
-    ...(undoDepth === undefined ? {} : { undoDepth }),
+    undoDepth,
+    slice: endlessSlice,
   });
   return { store, head, committer };
 }

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { equal, latin1 } from '../../../src/base/bytes.ts';
+import { endlessSlice } from '../../../src/concurrency/time-slice.ts';
 import { createChainScheme } from '../../../src/crypto/chain-scheme.ts';
 import { accountOf } from '../../../src/ledger/accounts.ts';
 import { assetBalance } from '../../../src/ledger/assets.ts';
@@ -152,6 +153,8 @@ export async function createHarness(options: Genesis): Promise<Harness> {
     tables,
     undo: undo.id,
     stateHashes: stateHashes.id,
+    undoDepth: 2000,
+    slice: endlessSlice,
   });
   const mined = new Map<string, { readonly tx: Tx; readonly height: number }>();
   const times: number[] = [];
