@@ -77,6 +77,8 @@ export class Peering {
   private readonly options: PeeringOptions;
   private readonly deps: PeeringDeps;
   private readonly keys: MemberKeys;
+  /** Who this node is, for the question of network.md#first-start-of-a-node. */
+  private readonly identity: IdentityPorts & { readonly log: Log };
   private readonly keeper: BookKeeper;
   private readonly missed: MissedMembers;
   private readonly dialler: Dialler;
@@ -88,6 +90,8 @@ export class Peering {
     this.deps = deps;
     this.scheme = scheme;
     this.keys = new MemberKeys(options.handshakeCheck, deps);
+    const own = options.handshakeCheck ? undefined : owner.publicKey;
+    this.identity = { ...deps, registeredKey: (address) => deps.registeredKey(address) ?? own };
     this.book = new AddressBook(options, deps);
     this.penalties = new Penalties(options, clock);
     this.sessions = new SessionRegistry(options, {
@@ -109,8 +113,8 @@ export class Peering {
     this.keeper = createBookKeeper(hosts, { ...deps, book });
     const isMember = (address: Uint8Array): boolean => this.keys.isMember(address);
     this.missed = new MissedMembers(options.knownPeers, {
-      ...deps,
-      identity: () => this.identity(),
+      identity: this.identity,
+      headTime: deps.headTime,
       hasSession: () => this.sessions.all().length > 0,
       learn: (keys) => this.keys.learn(keys, clock.now()),
     });
@@ -131,7 +135,7 @@ export class Peering {
     this.sessions.onOpen(() => this.membership.accepted());
     this.exchange.start();
     this.sessions.start();
-    serveIdentity(this.identity());
+    serveIdentity(this.identity);
     await this.listen();
     if (this.options.handshakeCheck && !this.isRegistered()) await this.learnKeys();
     this.keeper.start();
@@ -182,13 +186,6 @@ export class Peering {
     return this.deps.registeredKey(this.deps.owner.address) !== undefined;
   }
 
-  /** Who this node is, for the question of network.md#first-start-of-a-node. */
-  private identity(): IdentityPorts & { readonly log: Log } {
-    const { registeredKey, owner } = this.deps;
-    const own = this.options.handshakeCheck ? undefined : owner.publicKey;
-    return { ...this.deps, registeredKey: (address) => registeredKey(address) ?? own };
-  }
-
   private async listen(): Promise<void> {
     const { host, hello, connectionsMax } = this.options;
     const { network, log } = this.deps;
@@ -209,7 +206,7 @@ export class Peering {
 
   private async learnKeys(): Promise<void> {
     try {
-      const keys = await initialSync(this.options.knownPeers, this.identity());
+      const keys = await initialSync(this.options.knownPeers, this.identity);
       this.keys.learn(keys, this.deps.clock.now());
     } catch (cause) {
       await this.deps.network.close();

@@ -9,8 +9,7 @@ import { askForKey } from './initial-sync.ts';
 
 export interface MissedMembersDeps {
   /** Who asks. */
-  readonly identity: () => IdentityPorts;
-  readonly clock: IdentityPorts['clock'];
+  readonly identity: IdentityPorts;
   /** Timestamp of the head. */
   readonly headTime: () => number;
   readonly hasSession: () => boolean;
@@ -36,7 +35,7 @@ export class MissedMembers {
   }
 
   start(): void {
-    this.cancel = this.deps.clock.after(INTERVAL_MS, () => void this.askIfAlone());
+    this.cancel = this.deps.identity.clock.after(INTERVAL_MS, () => void this.askIfAlone());
   }
 
   stop(): void {
@@ -45,10 +44,10 @@ export class MissedMembers {
   }
 
   private async askIfAlone(): Promise<void> {
-    const { clock, headTime, hasSession, identity, learn } = this.deps;
-    if (!hasSession() && clock.now() - headTime() > OLD_HEAD_MS) {
+    const { identity, headTime, hasSession, learn } = this.deps;
+    if (!hasSession() && identity.clock.now() - headTime() > OLD_HEAD_MS) {
       const answers = await Promise.allSettled(
-        this.peers.map((peer) => askForKey(peer, identity(), ANSWER_MS)),
+        this.peers.map((peer) => askForKey(peer, identity, ANSWER_MS)),
       );
       // Peers that do not answer, or do not know this node, leave it with the members of its state.
       const keys = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
