@@ -49,7 +49,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
-  /** Those of the warnings that name a key that nobody knows. */
+  /** Those of the warnings that name a key that nobody knows, or an include that is missing. */
   readonly unknown: readonly string[];
 
   constructor(

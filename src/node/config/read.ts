@@ -117,10 +117,13 @@ export function readConfig(input: ConfigInput): ConfigResult {
       'Failed to parse config:',
     );
   }
+  const missing = missingIncludes(input);
   if (!isObject(input.tree) || !hasSettings(input.tree)) {
     throw new ConfigError(
       [{ source: input.file, key: 'node', expected: 'the section is missing' }],
       "Provided configuration file doesn't contain 'node' path",
+      missing,
+      missing,
     );
   }
   const layers = [
@@ -129,7 +132,6 @@ export function readConfig(input: ConfigInput): ConfigResult {
     collectFlags(input.sets),
   ];
   const problems = layers.flatMap((layer) => layer.problems);
-  const missing = missingIncludes(input);
   const warnings = [...missing, ...layers.flatMap((layer) => layer.warnings)];
   const unknown = [...missing, ...layers.flatMap((layer) => layer.unknown)];
   const raw = merge(layers);

@@ -175,6 +175,21 @@ t.test('a start that cannot begin', async (t) => {
   }
 });
 
+t.test('a mistyped include is named wherever it leaves settings out', async (t) => {
+  const dir = t.testdir({
+    'node.conf': 'include "genesi.conf"\nnode.rest-api.prot = 1\n',
+    'only.conf': 'include "genesi.conf"\n',
+  });
+  const gone = `include of '${join(dir, 'genesi.conf')}', which does not exist, is ignored`;
+  const start = await run(['start', join(dir, 'node.conf')]);
+  t.equal(start.code, 1);
+  t.ok(start.stderr.includes(gone), start.stderr);
+  t.match(start.stderr, /did you mean 'rest-api\.port'\?[\s\S]*owner-address: is missing/);
+  const check = await run(['config', 'check', join(dir, 'only.conf')]);
+  t.ok(check.stderr.includes(gone), check.stderr);
+  t.match(listIn(check.stdout, 'warnings'), [/which does not exist/]);
+});
+
 const notRoot = process.getuid?.() === 0 ? false : leftOut('root');
 
 t.test('a file of another user', { skip: notRoot }, async (t) => {
