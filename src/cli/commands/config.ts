@@ -37,9 +37,11 @@ export function register(command: Command): void {
       printJson(effectiveSettings(config));
     });
   command
-    .command('explain <key>')
-    .description('Explain one setting: meaning, kind, default, variable, and its current value.')
-    .option('-c, --config <file>', 'configuration file for the current value')
+    .command('explain <key> [file]')
+    .description(
+      'Explain one setting: meaning, kind, default, variable, and its current value in a configuration file.',
+    )
+    .option('-c, --config <file>', 'the same as [file]')
     .addOption(setOption())
     .action(explain);
   command
@@ -119,7 +121,7 @@ async function findingsOf(file: string, flags: Flags): Promise<Findings> {
   }
 }
 
-async function explain(asked: string, flags: Flags): Promise<void> {
+async function explain(asked: string, file: string | undefined, flags: Flags): Promise<void> {
   const { allSettings } = await import('../../node/config/settings.ts');
   const { defaultText, effectiveSettings, otherSpellings } = await import(
     '../../node/config/document.ts'
@@ -143,9 +145,10 @@ async function explain(asked: string, flags: Flags): Promise<void> {
     equalOnAllNodes: setting.network === true,
     hasEffect: setting.ignored !== true,
   };
-  if (flags.config !== undefined) {
+  const path = file ?? flags.config;
+  if (path !== undefined) {
     const { loadConfig } = await import('../config-file.ts');
-    const { config, origins } = await loadConfig(flags.config, flags);
+    const { config, origins } = await loadConfig(path, flags);
     explanation['now'] = effectiveSettings(config)[found.key] ?? null;
     const origin = origins.get(found.key);
     explanation['from'] = origin === undefined ? 'default' : origin.source;

@@ -48,6 +48,7 @@ t.test('check, show and explain of a sound file', async (t) => {
   t.notMatch(show.stdout + show.stderr, /hunter2/);
   const explain = await run(['config', 'explain', 'network.port', '--config', file]);
   t.match(jsonLines(explain.stdout)[0], { default: '6864', now: 6864, from: 'default' });
+  t.same(await run(['config', 'explain', 'network.port', file]), explain, 'as every other command');
   const variable = await run(['config', 'explain', 'NODE_NETWORK_PORT']);
   t.match(jsonLines(variable.stdout)[0], { key: 'network.port' });
   const unknown = await run(['config', 'explain', 'network.prot']);
