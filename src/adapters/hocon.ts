@@ -110,7 +110,11 @@ async function parseNoting(
   return parses.run(async () => {
     read = new Set();
     const url = pathToFileURL(path);
-    const tree = await parser().parse({ ...OPTIONS, url: url.href });
+    const tree = await parser()
+      .parse({ ...OPTIONS, url: url.href })
+      .catch((cause: Error) => {
+        throw explained(cause, missingIn(read));
+      });
     read.delete(fileURLToPath(url));
     return { tree, includes: [...read] };
   });
@@ -130,5 +134,37 @@ function missingIn(includes: ReadonlySet<string>): string[] {
 
 /** Parses a text without a file; it can include only absolute paths. */
 export async function parseHoconText(text: string): Promise<unknown> {
-  return parses.run(() => parser().parse({ text, strict: true }));
+  return parses.run(() =>
+    parser()
+      .parse({ text, strict: true })
+      .catch((cause: Error) => {
+        throw explained(cause, []);
+      }),
+  );
+}
+
+const PLACE =
+  /\s*\(?(?:Source: [^,]*, )?Token: \{ value: .*, line: (\d+), col: (\d+)(?:, file: (\S+))? \}\)?/s;
+
+/** The parser's error, with its place and the remedy in the words of an operator. */
+function explained(cause: Error, missing: readonly string[]): Error {
+  const { message } = cause;
+  const [, line, column, url] = PLACE.exec(message) ?? [];
+  const file = url === undefined ? '' : ` of ${fileURLToPath(url)}`;
+  const place = line === undefined ? '' : ` (line ${line}, column ${column}${file})`;
+  return new Error(`${message.replace(PLACE, '')}${place}${remedyOf(cause, missing)}`, { cause });
+}
+
+function remedyOf(cause: Error, missing: readonly string[]): string {
+  const { message } = cause;
+  const [, name] = /^Unable to resolve '([^']*)'/.exec(message) ?? [];
+  if (name !== undefined) {
+    return `: no setting and no variable has this name; set it, or write \${?${name}} where it may be absent`;
+  }
+  if (message.startsWith('Unable to include') && missing.length > 0) {
+    return `: ${missing.map((path) => `'${path}' does not exist`).join(', ')}`;
+  }
+  // The parser looks for the file of an include that it does not know.
+  if ((cause as NodeJS.ErrnoException).code !== 'ERR_INVALID_ARG_TYPE') return '';
+  return '; is there an include other than include "…", include file("…") and include required(…)?';
 }

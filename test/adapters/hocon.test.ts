@@ -42,7 +42,13 @@ t.test('includes that are ignored, since no file is there', async (t) => {
     ['deep.conf', 'none', 'other.properties'].map((name) => join(folder, name)),
   );
   writeFileSync(file, 'include required(file("none.conf"))');
-  await t.rejects(parseWithIncludes(file), /Unable to include/);
+  await t.rejects(parseWithIncludes(file), {
+    message: new RegExp(
+      `Unable to include .* \\(line 1, .*\\): '${join(folder, 'none.conf')}' does`,
+    ),
+  });
+  writeFileSync(file, 'include classpath("none.conf")');
+  await t.rejects(parseWithIncludes(file), /is there an include other than include "…"/);
 });
 
 t.test('nothing in a file is executed or fetched', async (t) => {
@@ -56,5 +62,13 @@ t.test('nothing in a file is executed or fetched', async (t) => {
 
 t.test('malformed text is an error', async (t) => {
   await t.rejects(parseHoconText('a = "x'), /not closed/);
-  await t.rejects(parseHoconText(`a = ${use('b')}`), /Unable to resolve 'b'/);
+  await t.rejects(parseHoconText(`a = ${use('b')}`), {
+    message:
+      "Unable to resolve 'b'. (line 1, column 5): no setting and no variable has this name; set it, " +
+      `or write ${use('?b')} where it may be absent`,
+  });
+  await t.rejects(
+    parseHoconText('node {\n a {'),
+    /^The object is not closed\. \(line \d, column \d\)$/,
+  );
 });

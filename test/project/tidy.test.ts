@@ -29,6 +29,7 @@ const unfinished = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].joi
 const foreignTexts = [
   'src/adapters/containers/engine-client.ts',
   'src/adapters/database/postgres.ts',
+  'src/adapters/hocon.ts',
   'src/adapters/libp2p/transport.ts',
   'src/adapters/lmdb/environment.ts',
   'src/base/faults/own-fault.ts',
