@@ -58,7 +58,14 @@ t.test('of a node at work, and a node that goes on from it', async (t) => {
     readdirSync(join(dir, 'data')).filter((name) => name.startsWith('copy-')),
     [],
   );
-  t.equal((await run(['chain', 'hash', config])).code, 75, 'only on a copy');
+  for (const words of [
+    ['hash', config],
+    ['export', config, copy],
+  ]) {
+    const locked = await run(['chain', ...words]);
+    t.equal(locked.code, 75, 'only on a copy');
+    t.match(locked.stderr, /or add --running$/m);
+  }
   isSending = false;
   await sending;
   t.ok((await node.rest.height()) >= height, 'the node goes on');
@@ -90,6 +97,10 @@ t.test('of a node at work, and a node that goes on from it', async (t) => {
     files: 3,
     bytes: undefined,
   });
+  if (process.getuid?.() === 0) {
+    const stranger = await run(['backup', 'verify', backup], { uid: 65534 });
+    t.match(stranger.stderr, /manifest\.json' cannot be read by this user/);
+  }
   t.match((await run(['backup', 'create', config, backup])).stderr, /exists already/);
 
   const other = temporaryFolder(t);

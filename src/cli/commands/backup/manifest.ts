@@ -77,12 +77,14 @@ export async function verifiedManifest(folder: string): Promise<Manifest> {
 
 function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST);
-  if (!existsSync(path)) throw new CliError(`'${folder}' is no backup: it has no ${MANIFEST}`);
+  const size = sizeOf(path);
+  if (size === undefined) throw new CliError(`'${folder}' is no backup: it has no ${MANIFEST}`);
   const wrong = new CliError(`'${path}' is damaged, or of another release`);
-  if (statSync(path).size > MANIFEST_BYTES_MAX) throw wrong;
+  if (size > MANIFEST_BYTES_MAX) throw wrong;
+  const bytes = files.read(path);
   let json: unknown;
   try {
-    json = parse(new TextDecoder().decode(files.read(path)));
+    json = parse(new TextDecoder().decode(bytes));
   } catch {
     throw wrong;
   }
@@ -95,6 +97,21 @@ function readManifest(folder: string): Manifest {
   if (configuration.length > INCLUDED_MAX + 1) throw wrong;
   if (configuration.some(({ bytes }) => bytes > INCLUDED_BYTES_MAX)) throw wrong;
   return json as unknown as Manifest;
+}
+
+/** Undefined where there is no file. Throws CliError where this user may not look for it. */
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path).size;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new CliError(
+      code === 'EACCES'
+        ? `'${path}' cannot be read by this user; run as the user of the node`
+        : (cause as Error).message,
+    );
+  }
 }
 
 const isFile = (value: unknown): value is BackupFile =>

@@ -128,6 +128,12 @@ export async function withChain<T>(
   }
 }
 
+/** What only reads the chain can do so beside the node, and says how. */
+function orRunning(cause: unknown): never {
+  if (!(cause instanceof CliError) || cause.code !== EXIT.locked) throw cause;
+  throw new CliError(`${cause.message}, or add --running`, EXIT.locked);
+}
+
 const noBlock = (height: number, tip: number): CliError =>
   new CliError(`there is no block ${height}: the last one is ${tip}`);
 
@@ -162,7 +168,7 @@ async function exportChain(path: string, file: string, flags: ExportFlags) {
     // Stdout has the file then.
     if (file === '-') say(stringify({ file, from, to }));
     else printJson({ file, from, to });
-  });
+  }).catch(orRunning);
 }
 
 /** A note from elsewhere would make the voter contradict itself. Throws CliError. */
@@ -350,5 +356,5 @@ async function stateHash(path: string, asked: number | undefined, flags: Flags) 
     if (height > tip) throw noBlock(height, tip);
     const hash = blockchain.stateHash(height);
     printJson({ height, stateHash: hash === undefined ? null : encodeHex(hash) });
-  });
+  }).catch(orRunning);
 }
