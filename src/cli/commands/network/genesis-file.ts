@@ -59,13 +59,20 @@ async function cryptographyOfText(path: string, text: string): Promise<Cryptogra
   return cryptographyOf(!isNational, String(chainId));
 }
 
-/** The settings of a merged text, with those that a node has of its own left at their defaults. */
-export async function configOfGenesis(text: string, owner: string): Promise<Config> {
+/**
+ * The settings of a merged text, with those that a node has of its own left at their defaults. `env`:
+ * variables that may change others, of which no node sees anything.
+ */
+export async function configOfGenesis(
+  text: string,
+  owner: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<Config> {
   const { config } = readConfig({
     file: GENESIS_FILE,
     text,
     tree: await parseHoconText(text),
-    env: {},
+    env,
     sets: [`owner-address=${owner}`, 'ntp.fatal-timeout=5m'],
     home: '/',
     nonce: 0,

@@ -29,7 +29,9 @@ export async function merge(dir: string, sources: readonly string[]): Promise<vo
       edited.replaceAll(addressOf(name), address).replaceAll(publicKeyOf(name), publicKey),
     genesis.text,
   );
-  const signed = await signedGenesis(await configOfGenesis(text, members[0]!.address));
+  const signed = await signedGenesis(
+    await configOfGenesis(text, members[0]!.address, clockVariables()),
+  );
   const whole = editGenesis(text, signed);
   if (whole === undefined) throw new CliError(`${genesis.path} has no genesis section`);
   const config = await configOfGenesis(whole, members[0]!.address);
@@ -45,6 +47,10 @@ export async function merge(dir: string, sources: readonly string[]): Promise<vo
   printJson({ genesis: genesis.path, checksum: checksumOf(config), ...signed, members });
   say(`Send ${genesis.path} to all members, who compare: platform-node network checksum`);
 }
+
+/** The first block has a time. Only where that comes from is a matter of this machine. */
+const clockVariables = (): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('NODE_NTP_')));
 
 /** The drafts in the folders of members that are still here. */
 function copiesOf(dir: string, { text, path }: GenesisFile, names: readonly string[]): string[] {

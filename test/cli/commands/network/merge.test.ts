@@ -43,6 +43,20 @@ t.test('all members see one checksum, and a node accepts what was signed', async
   t.equal(answerOf(await checksum(dir))['checksum'], first, 'it is signed once');
 });
 
+t.test('the time of the signature comes from where this machine says', async (t) => {
+  const dir = join(temporaryFolder(t), 'n');
+  const { requests } = await requested(dir);
+  const merge = (env: Record<string, string>) =>
+    run(['network', 'merge', dir, ...requests], {
+      env: { NODE_UTX_TX_EXPIRE_TIMEOUT: '7m', ...env },
+    });
+  const wrong = await merge({ NODE_NTP_SERVERS: '["a b"]' });
+  t.match(wrong, { code: 1, stderr: /NODE_NTP_SERVERS/ });
+  const own = await merge({ NODE_NTP_SERVERS: '[]' });
+  t.notMatch(own.stderr, /time server/);
+  t.equal(answerOf(await checksum(dir))['checksum'], answerOf(own)['checksum']);
+});
+
 t.test('the checksum tells what would part the nodes', async (t) => {
   const dir = join(temporaryFolder(t), 'n');
   const { requests } = await requested(dir);
