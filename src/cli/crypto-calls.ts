@@ -174,11 +174,14 @@ export async function convert(source: string, { to }: ConvertFlags): Promise<voi
   });
 }
 
-/** Objects or bare texts, one a line. */
+/** Objects or bare texts, one a line. Throws CliError where there is none, as behind a failed command. */
 async function* documents(source: string): AsyncGenerator<() => unknown> {
+  let isEmpty = true;
   for await (const line of readLines(source)) {
+    isEmpty = false;
     yield () => (/^\s*["{[]/.test(line) ? parseJson(line) : line.trim());
   }
+  if (isEmpty) throw new CliError('The input is empty');
 }
 
 function fromBase58(text: string): Uint8Array {

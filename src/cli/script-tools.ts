@@ -142,7 +142,8 @@ async function answer(act: () => void): Promise<void> {
     act();
   } catch (cause) {
     if (!(cause instanceof ScriptError)) throw cause;
+    // Guides send stdout to a file.
     printJson({ error: cause.message });
-    throw new CliError('', EXIT.failure);
+    throw new CliError(cause.message);
   }
 }

@@ -79,6 +79,13 @@ t.test('bad input', async (t) => {
     { error: 199 },
     { encryptedText: String },
   ]);
+  for (const words of [
+    ['convert', '--to', 'base64'],
+    ['decrypt', ...as(alice)],
+  ]) {
+    const nothing = await run(['crypto', ...words], { input: '\n' });
+    t.match(nothing, { code: 1, stdout: '', stderr: 'The input is empty\n' });
+  }
   const notBase64 = await run(['crypto', 'convert', '--to', 'base58'], { input: '"a b"\n' });
   t.match(jsonLines(notBase64.stdout), [{ error: 199, message: /not Base64/ }]);
   const badKey = await run(['crypto', 'encrypt', '--to', 'abc', ...as(alice)], { input: 'x' });

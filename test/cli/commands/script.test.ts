@@ -33,9 +33,9 @@ t.test('compile, estimate, decompile and compile again', async (t) => {
 t.test('refusals are JSON', async (t) => {
   const refused = await script(['compile', '-'], 'x == 1');
   t.equal(refused.code, 1);
-  t.strictSame(jsonLines(refused.stdout), [
-    { error: "Typecheck failed: A definition of 'x' is not found" },
-  ]);
+  const error = "Typecheck failed: A definition of 'x' is not found";
+  t.strictSame(jsonLines(refused.stdout), [{ error }]);
+  t.equal(refused.stderr, `${error}\n`, 'for who sends stdout to a file');
   t.strictSame(jsonLines((await script(['estimate'], 'AQa3bstH')).stdout), [
     { error: 'Invalid checksum' },
   ]);
