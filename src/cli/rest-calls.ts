@@ -20,7 +20,7 @@ export interface RestNode extends Client {
 export function restNode(flags: NodeFlags): RestNode {
   const { url, apiKey } = flags;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new CliError(`'${url}' is no URL of a node`, EXIT.usage);
+    throw new CliError(`'${url}' is no URL of a node, such as http://127.0.0.1:6862`, EXIT.usage);
   }
   const http = undiciClient(clientTls(flags));
   const { call } = client(
@@ -55,11 +55,23 @@ export async function answerOf<T>(flags: NodeFlags, ask: (node: Client) => Promi
   } catch (cause) {
     if (!(cause instanceof RefusedError)) throw cause;
     printJson(refusalLine(cause));
-    throw new CliError(cause.message);
+    throw new CliError(`${cause.message}${missingKey(cause, flags)}`);
   } finally {
     await node.close();
   }
 }
+
+/** Where a command takes its key from, for who gave none. The node knows nothing but the header. */
+function missingKey({ body }: RefusedError, { apiKey = '' }: NodeFlags): string {
+  const variable = apiKey === '' && isObject(body) ? KEY_VARIABLES.get(body['error']) : undefined;
+  return variable === undefined ? '' : `, by --api-key or the variable ${variable}`;
+}
+
+/** By the code of the refusal. */
+const KEY_VARIABLES: ReadonlyMap<unknown, string> = new Map([
+  [2, 'PLATFORM_NODE_API_KEY'],
+  [614, 'PLATFORM_NODE_PRIVACY_API_KEY'],
+]);
 
 /**
  * For a block that does not exist, the answer has status 200 and an error status in its body

@@ -108,9 +108,12 @@ t.test('a node', async (t) => {
       t.match(JSON.parse(stdout), body);
       t.equal(lines(stderr).length, 1);
     }
-    const wrong = await ask('node', 'status', '--url', 'ftp://x');
+    const keyless = await ask('node', 'stop', '--api-key', '');
+    t.match(keyless.stderr, /by --api-key or the variable PLATFORM_NODE_API_KEY$/m);
+    t.match(JSON.parse(keyless.stdout), { error: 2, message: /in the header X-API-Key$/ });
+    const wrong = await ask('node', 'status', '--url', '127.0.0.1:6862');
     t.equal(wrong.code, 2);
-    t.match(wrong.stderr, /is no URL of a node/);
+    t.match(wrong.stderr, /is no URL of a node, such as http:/);
   });
 
   await t.test('a pipeline of many keeps the order, failures in their place', async (t) => {

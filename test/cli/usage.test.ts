@@ -89,7 +89,8 @@ t.test('wrong usage is exit code 2', async (t) => {
   t.equal((await run(['tx', 'encode'])).code, 2);
   t.equal((await run(['completion', 'tcsh'])).code, 2);
   const url = await run(['node', 'status', '--url', 'nowhere']);
-  t.match(url, { code: 2, stdout: '', stderr: "'nowhere' is no URL of a node\n" });
+  const stderr = "'nowhere' is no URL of a node, such as http://127.0.0.1:6862\n";
+  t.match(url, { code: 2, stdout: '', stderr });
   t.match(await run(['tx', 'decode', '--chain-id', 'TT']), { code: 2, stderr: /chain id 'TT'/ });
   const variable = ['keystore', 'generate', '--amount', '1', '--password-env', 'NOT_SET', '-'];
   const input = 'accounts-generator { chain-id = T, wallet = "/nowhere/x", wallet-password = x }';

@@ -172,7 +172,7 @@ async function sendAll(
 
 function placeOf(url: string, tls: ClientTls): Place {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new CliError(`'${url}' is no URL of a node`, EXIT.usage);
+    throw new CliError(`'${url}' is no URL of a node, such as http://127.0.0.1:6862`, EXIT.usage);
   }
   const { hostname, port, protocol } = new URL(url);
   const isTls = protocol === 'https:';
