@@ -117,6 +117,13 @@ async function withStore(
   const db = await openDataStore(dataService, 'write');
   try {
     await work(db, dataService);
+  } catch (cause) {
+    const { DatabaseError } = await import('../../../base/ports/database.ts');
+    if (!(cause instanceof DatabaseError) || cause.failure !== 'unmigrated') throw cause;
+    throw new CliError(
+      'there are no tables in the database (data-service.database-url): name another one, or make them with ' +
+        'platform-node data start',
+    );
   } finally {
     await db.close();
   }

@@ -90,3 +90,17 @@ t.test('data migrate makes the role of the servers', { skip: cluster.skip }, asy
   );
   t.match(role, { rolsuper: false, rolpassword: /^SCRAM/ }, 'tables that are there change nothing');
 });
+
+t.test('a database without tables', { skip: cluster.skip }, async (t) => {
+  const url = `data-service.database-url=${await cluster.createDatabase()}`;
+  const verified = await run(['data', 'verify', '--set', url]);
+  t.match(verified, {
+    code: 1,
+    stdout: '',
+    stderr: /^there are no tables in the database.* data start$/m,
+  });
+  t.match(await run(['data', 'status', '--set', url]), {
+    code: 0,
+    stdout: '{"schemaVersion":0}\n',
+  });
+});
