@@ -4,6 +4,7 @@
  */
 
 import { latin1 } from '../base/bytes.ts';
+import { eventLimits } from '../base/limits/event-limits.ts';
 import type { Clock } from '../base/ports/clock.ts';
 import type { HttpStream } from '../base/ports/http.ts';
 import type { HeaderRow } from '../block/header-row.ts';
@@ -76,6 +77,8 @@ export interface FinalBlocks {
   listen(action: () => void): () => void;
 }
 
+/** The next round finds that it is over, so up to `BEAT_MS` come on top where nothing happens. */
+const AHEAD_MS = eventLimits.ahead.value;
 /** A page ends behind the event that makes it so long. */
 const PAGE_BYTES = 128 * 1024;
 const HEADERS_MAX = 16;
@@ -135,9 +138,14 @@ class FeedStreams implements EventStreams {
   }
 
   open(request: EventRequest): { readonly first: string; readonly stream: HttpStream } {
-    const { client, from } = request;
-    const start = this.startOf(request);
+    const { client, from, follows } = request;
+    const isAhead = follows && typeof from === 'object' && this.isAhead(from);
+    const start = isAhead ? undefined : this.startOf(request);
     const opened = this.streams.admit({ client, catchesUp: from !== undefined });
+    if (isAhead) {
+      const stream = opened.stream((sink) => this.readerAhead(request, from, sink));
+      return { first: firstEvent(undefined), stream };
+    }
     const stream = opened.stream(
       start === undefined ? 'place' : (sink) => this.reader(request, start, sink),
     );
@@ -179,6 +187,34 @@ class FeedStreams implements EventStreams {
     // is of another node, or of an earlier data directory.
     const counts = filter.kinds.has('policyData') && start && start.arrival <= feed.end().arrival;
     return start && (counts ? start : { ...start, arrival: 0 });
+  }
+
+  private isAhead({ height }: NamedPlace): boolean {
+    return height > this.deps.feed.end().height;
+  }
+
+  /**
+   * A node that is behind the one that the client had before has removed nothing: it looks for the
+   * place once its chain is as long, or has had the time to become so.
+   */
+  private readerAhead(request: EventRequest, named: NamedPlace, sink: Sink): StreamReader<true> {
+    const { clock } = this.deps;
+    const until = clock.monotonic() + AHEAD_MS;
+    let reader: StreamReader<true> | undefined;
+    return {
+      advance: async (round, turn): Promise<Advance> => {
+        if (reader !== undefined) return reader.advance(round, turn);
+        if (request.mayListen?.() === false) return 'barred';
+        if (this.isAhead(named) && clock.monotonic() < until) return 'waits';
+        const start = this.startOf(request);
+        if (start === undefined) return 'lost';
+        reader = this.reader(request, start, sink);
+        const id = placeText(start);
+        sink(isBelow(start, named) ? rollbackEvent(start.height, id) : placeEvent(id));
+        return 'more';
+      },
+      beat: () => (reader === undefined ? sink(FILLER) : reader.beat()),
+    };
   }
 
   private reader(request: EventRequest, from: Place, sink: Sink): StreamReader<true> {
@@ -323,10 +359,11 @@ class FeedStreams implements EventStreams {
   }
 }
 
+const isBelow = (place: Place, from: EventRequest['from']): boolean =>
+  typeof from === 'object' && place.height < from.height;
+
 /** The id of a place after a rollback comes with the event that tells of the rollback. */
 function beginning(from: EventRequest['from'], place: Place | undefined): string {
-  const isRolledBack =
-    typeof from === 'object' && place !== undefined && place.height < from.height;
-  if (!isRolledBack) return firstEvent(place && placeText(place));
+  if (place === undefined || !isBelow(place, from)) return firstEvent(place && placeText(place));
   return firstEvent(undefined) + rollbackEvent(place.height, placeText(place));
 }

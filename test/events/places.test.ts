@@ -70,7 +70,7 @@ t.test('a request that fails keeps no place', async (t) => {
     { readersMax: 1, readersOfClientMax: 1 },
     { feed: createChainFeed({ chain: blockchain, clock }), clock, headerText: () => '{}' },
   );
-  const request = { filter: { kinds: new Set([]) }, filterText: '', client: '', follows: true };
+  const request = { filter: { kinds: new Set([]) }, filterText: '', client: '', follows: false };
   const from = { height: 2 ** 32, step: 0, arrival: 0, marks: 'AAAAAAAAAAAAAAAA' };
   t.throws(() => streams.open({ ...request, from }));
   t.equal(streams.count(), 0);

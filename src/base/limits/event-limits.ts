@@ -12,6 +12,11 @@ export const eventLimits = {
   waiting: limit(16 * MIB, 'bytes', 'what waits for all clients together'),
   take: limit(5_000, 'ms', 'time for a client to take what is sent'),
   takeCrowded: limit(1_000, 'ms', 'the same while nothing more may wait, over gRPC too'),
+  ahead: limit(
+    30_000,
+    'ms',
+    'for which a stream waits for the block of `Last-Event-ID` that is above the last one',
+  ),
   takeGrpc: limit(10_000, 'ms', 'time for a subscriber over gRPC to take an event'),
   filters: limit(16, '', 'filters of a subscription over gRPC'),
   values: limit(
