@@ -123,7 +123,7 @@ export const api = {
       enable: setting(bool, 'no', 'Serve BlockchainEventsService to applications.'),
       'bind-address': setting(hostName, '127.0.0.1', 'Address its listener binds to; no keys.'),
       port: setting(port, 6867, 'Its TCP port.'),
-      'max-connections': setting(int(1, 1000), 5, 'Subscriptions at a time.', {
+      'max-connections': setting(int(1, 1000), 20, 'Subscriptions at a time.', {
         aliases: ['api.grpc.services.blockchain-events.max-connections'],
       }),
       'max-connections-per-client': setting(int(1, 1000), 5, 'The same of one address.'),

@@ -1,8 +1,9 @@
-// Settings by which a node could give up what others take for decided.
+// Settings by which a node could give up what others take for decided, or one client keep others out.
 import t from 'tap';
 import { settingsHash } from '../../../src/consensus/settings-hash.ts';
 import { createFamily } from '../../../src/crypto/families.ts';
 import { networkSettings, sharedSettings } from '../../../src/node/config/genesis-section.ts';
+import { allSettings } from '../../../src/node/config/settings.ts';
 import { LEAST, OWNER_KEY, problems, read } from './sample.ts';
 
 const { fastHash } = createFamily('curve25519');
@@ -60,4 +61,15 @@ t.test('config check says what a small quorum gives up', async (t) => {
   ]);
   t.match(await warningsOf(2, 0), [/miner\.quorum = 0 is less than 1/]);
   t.strictSame((await read(`${network(1, 3)} miner.quorum = 0`)).warnings, []);
+});
+
+t.test('by default no client can take all places', (t) => {
+  const defaults = new Map(allSettings.map(({ key, setting }) => [key, Number(setting.fallback)]));
+  const ofClient = [...defaults.keys()].filter((key) => key.endsWith('-per-client'));
+  t.ok(ofClient.includes('api.grpc.events.max-connections-per-client'));
+  for (const key of ofClient) {
+    const inAll = defaults.get(key.slice(0, -'-per-client'.length))!;
+    t.ok(inAll >= 4 * defaults.get(key)!, key);
+  }
+  t.end();
 });
