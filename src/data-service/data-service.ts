@@ -238,8 +238,18 @@ export class DataService {
 
   private async watchFirstAnswer(): Promise<void> {
     const { signal } = this.stopping;
+    let isTold = false;
+    // Connections for queries are opened by the first query, which may be long in coming.
+    const failed = (cause: Error): undefined => {
+      const isAway = !(cause instanceof DatabaseError && cause.failure === 'unmigrated');
+      if (isAway && !isTold) {
+        this.deps.log.warn('data.store-failed', { why: cause.message, waitMs: FIRST_BLOCK_MS });
+      }
+      isTold ||= isAway;
+      return undefined;
+    };
     while (!signal.aborted) {
-      const tip = this.reading && (await readTip(this.reading).catch(() => undefined));
+      const tip = this.reading && (await readTip(this.reading).catch(failed));
       const isAnswering = tip !== undefined && tip.height > 0;
       if (isAnswering && !signal.aborted) return this.firstAnswer.resolve();
       await this.wait(FIRST_BLOCK_MS);

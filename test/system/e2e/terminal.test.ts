@@ -102,7 +102,7 @@ t.test('top draws one screen again and again, and gives the old one back', { ski
   });
   await node.stop();
   const gone = await run(['top', ...url, '--count', '1']);
-  t.equal(gone.code, 0);
+  t.equal(gone.code, 1);
   t.match(jsonLines(gone.stdout), [{ error: /No node answers at/ }]);
   t.equal((await run(['top', '-u', 'nowhere', '--count', '1'])).code, 2);
 });

@@ -1,5 +1,6 @@
 /** `platform-node data …`: the data service (data-service.md). */
 
+import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Database } from '../../../base/ports/database.ts';
 import type { DataConfig } from '../../../node/config/read.ts';
@@ -106,14 +107,21 @@ async function runParts(
   await finished;
 }
 
-/** For commands that need the store alone. */
+const REMEDY = 'name another one, or make it with platform-node data start';
+
+/** For commands that need the store alone. One inside this process is there, unless it `isMade`. */
 async function withStore(
   path: string | undefined,
   flags: Flags,
   work: (db: Database, config: DataConfig['dataService']) => Promise<void>,
+  isMade = false,
 ): Promise<void> {
   const { dataService } = await configOf(path, flags);
-  const { openDataStore } = await import('./run-data-service.ts');
+  const { openDataStore, pgliteFolder } = await import('./run-data-service.ts');
+  const folder = pgliteFolder(dataService);
+  if (!isMade && folder !== undefined && !existsSync(folder)) {
+    throw new CliError(`there is no database in ${folder} (data-service.database-url): ${REMEDY}`);
+  }
   const db = await openDataStore(dataService, 'write');
   try {
     await work(db, dataService);
@@ -121,8 +129,7 @@ async function withStore(
     const { DatabaseError } = await import('../../../base/ports/database.ts');
     if (!(cause instanceof DatabaseError) || cause.failure !== 'unmigrated') throw cause;
     throw new CliError(
-      'there are no tables in the database (data-service.database-url): name another one, or make them with ' +
-        'platform-node data start',
+      `there are no tables in the database (data-service.database-url): ${REMEDY}`,
     );
   } finally {
     await db.close();
@@ -149,7 +156,7 @@ async function locked<T>(db: Database, work: () => Promise<T>): Promise<T> {
 }
 
 async function migrateStore(path: string | undefined, flags: Flags & { check?: true }) {
-  await withStore(path, flags, async (db, config) => {
+  const migrateTables: Parameters<typeof withStore>[2] = async (db, config) => {
     const schema = await import('../../../data-service/schema/migrate.ts');
     const { allowReading } = await import('../../../data-service/schema/reader-role.ts');
     const { readerOf } = await import('./run-data-service.ts');
@@ -166,7 +173,8 @@ async function migrateStore(path: string | undefined, flags: Flags & { check?: t
     const reader = readerOf(config);
     if (reader !== undefined) await allowReading(db, reader);
     printJson({ from, to });
-  });
+  };
+  await withStore(path, flags, migrateTables, flags.check !== true);
 }
 
 async function printStatus(db: Database): Promise<void> {

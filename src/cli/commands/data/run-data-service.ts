@@ -190,23 +190,27 @@ type StoreSettings = Pick<DataSettings, 'databaseUrl' | 'poolSize' | 'statementT
 export const connectionsOf = ({ databaseUrl, poolSize }: StoreSettings): number =>
   databaseUrl.startsWith(PGLITE) ? 1 : poolSize;
 
+/** Of a store inside this process; undefined for another one, and for one in memory. */
+export function pgliteFolder({ databaseUrl }: StoreSettings): string | undefined {
+  if (!databaseUrl.startsWith(PGLITE)) return undefined;
+  return databaseUrl.slice(PGLITE.length) || undefined;
+}
+
 /** Throws CliError where another process has the folder. */
 export async function openDataStore(
-  { databaseUrl, poolSize, statementTimeout }: StoreSettings,
+  settings: StoreSettings,
   purpose: 'write' | 'read' | 'health',
 ): Promise<Database> {
+  const { databaseUrl, poolSize, statementTimeout } = settings;
   if (databaseUrl.startsWith(PGLITE)) {
     const { pgliteDatabase } = await import('../../../adapters/database/pglite.ts');
     const { StoreLockedError } = await import('../../../adapters/folder-lock.ts');
-    const folder = databaseUrl.slice(PGLITE.length);
     const statementMs = statementTimeout.ms;
-    return pgliteDatabase(folder === '' ? undefined : folder, { statementMs }).catch(
-      (cause: unknown) => {
-        if (!(cause instanceof StoreLockedError)) throw cause;
-        const text = `${cause.message} (database-url); several servers need PostgreSQL`;
-        throw new CliError(text, EXIT.locked);
-      },
-    );
+    return pgliteDatabase(pgliteFolder(settings), { statementMs }).catch((cause: unknown) => {
+      if (!(cause instanceof StoreLockedError)) throw cause;
+      const text = `${cause.message} (database-url); several servers need PostgreSQL`;
+      throw new CliError(text, EXIT.locked);
+    });
   }
   const { postgresDatabase } = await import('../../../adapters/database/postgres.ts');
   return purpose === 'write'

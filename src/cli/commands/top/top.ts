@@ -1,6 +1,7 @@
 /** `platform-node top`: what a running node does, on one screen that is drawn again and again. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type NodeFlags, nodeOptions } from '../../node-options.ts';
+import { EXIT } from '../../terminal/exit.ts';
 
 interface Flags extends NodeFlags {
   readonly metrics?: string;
@@ -23,7 +24,11 @@ export function register(command: Command): void {
       `its metrics (default: http://<host of the node>:${METRICS_PORT}/metrics)`,
     )
     .option('--interval <seconds>', 'seconds between two readings', seconds, 2)
-    .option('--count <number>', 'end after so many readings', count)
+    .option(
+      '--count <number>',
+      'end after so many readings; exit code 1 where the last one failed',
+      count,
+    )
     .action(run);
 }
 
@@ -55,6 +60,7 @@ async function run(flags: Flags): Promise<void> {
     for (let left = flags.count ?? Number.POSITIVE_INFINITY; left > 0; left--) {
       const reading = await watch.read(signal);
       if (signal.aborted) break;
+      if (left === 1 && 'error' in reading) process.exitCode = EXIT.failure;
       if (screen === undefined) printJson(reading);
       else screen.draw((width) => linesOf(reading, width));
       if (left > 1) await pause(flags.interval * MS, undefined, { signal }).catch(() => undefined);

@@ -1,5 +1,7 @@
 // What the commands leave in a database, and how a crawler that needs an operator ends: exit code,
 // and one line that says what to do.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { EXIT } from '../../../../src/cli/terminal/exit.ts';
 import { migrate, SCHEMA_VERSION } from '../../../../src/data-service/schema/migrate.ts';
@@ -7,6 +9,7 @@ import { crawl } from '../../../data-service/crawling.ts';
 import { type MadeChain, madeChain } from '../../../data-service/made-chain.ts';
 import { madeNode } from '../../../data-service/made-node.ts';
 import { postgresCluster } from '../../../data-service/stores.ts';
+import { startCommand } from '../../../system/e2e/process.ts';
 import { lines, run } from '../../run.ts';
 
 const cluster = await postgresCluster(t);
@@ -89,6 +92,23 @@ t.test('data migrate makes the role of the servers', { skip: cluster.skip }, asy
     `SELECT rolsuper, rolpassword FROM pg_authid WHERE rolname = 'the_servers'`,
   );
   t.match(role, { rolsuper: false, rolpassword: /^SCRAM/ }, 'tables that are there change nothing');
+});
+
+t.test('a mistyped folder is named, and not made', async (t) => {
+  const folder = join(t.testdir(), 'data-servcie');
+  const url = `data-service.database-url=pglite:${folder}`;
+  for (const words of [['verify'], ['status'], ['migrate', '--check'], ['rollback', '--to=1']]) {
+    const stderr = `there is no database in ${folder}`;
+    t.match(await run(['data', ...words, '--set', url]), { code: 1, stdout: '', stderr });
+  }
+  t.notOk(existsSync(folder));
+});
+
+t.test('a server whose database is away says so', async (t) => {
+  const settings = ['database-url=postgres://nobody@127.0.0.1:1/data', 'port=0'];
+  const set = settings.flatMap((one) => ['--set', `data-service.${one}`]);
+  const server = startCommand(t, ['data', 'serve', ...set]);
+  t.match(await server.line('stderr', /"data\.store-failed"/), /ECONNREFUSED/);
 });
 
 t.test('a database without tables', { skip: cluster.skip }, async (t) => {
