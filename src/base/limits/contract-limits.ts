@@ -67,6 +67,11 @@ export const contractLimits = {
     'connections of all containers over TCP',
   ),
   strangers: limit(STRANGERS, '', 'connections of an address without a token, over TCP'),
+  strangersInAll: limit(
+    4 * STRANGERS,
+    '',
+    'connections without a token of all addresses outside the networks of containers; the address with the most gives one up',
+  ),
   strangerTime: limit(20_000, 'ms', 'time for such a connection to show a token'),
   strangerRefusals: limit(20, '', 'wrong tokens on such a connection'),
   refusals: limit(

@@ -5,6 +5,7 @@
 import { apiError } from '../../../base/errors.ts';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
+import { Counts } from '../../../concurrency/counts.ts';
 import type { ContainerNetwork } from '../container-interface.ts';
 import type { GrpcContainer } from './container.ts';
 import { type Answering, type GrpcConnection, type GrpcHandler, listenGrpc } from './listener.ts';
@@ -78,6 +79,24 @@ class Connections implements GrpcHandler {
     }
     const forget = this.#clock.after(limits.strangerTime.value, () => connection.destroy());
     this.#strangers.set(connection, { refusals: 0, of, forget });
+    if (of === undefined) this.#makeRoom();
+  }
+
+  /** Many addresses together must not keep containers out. */
+  #makeRoom(): void {
+    const foreign: GrpcConnection[] = [];
+    const counts = new Counts<string>();
+    for (const [connection, { of }] of this.#strangers) {
+      if (of !== undefined) continue;
+      foreign.push(connection);
+      counts.add(connection.address, 1);
+    }
+    if (foreign.length <= limits.strangersInAll.value) return;
+    const countOf = ({ address }: GrpcConnection): number => counts.of(address);
+    const most = foreign.reduce((found, one) => (countOf(one) > countOf(found) ? one : found));
+    this.#strangers.get(most)?.forget();
+    this.#strangers.delete(most);
+    most.destroy();
   }
 
   disconnected(connection: GrpcConnection): void {

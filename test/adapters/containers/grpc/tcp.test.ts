@@ -58,6 +58,33 @@ t.test('who shows no token has few connections of an address', async (t) => {
   t.equal(sockets.filter(({ closed }) => !closed).length, limits.strangers.value);
 });
 
+t.test('who shows no token has few connections of all addresses', async (t) => {
+  const { open } = await opened(t, { listen });
+  const { session } = await open(undefined, translated);
+  const [host, port] = addressOf(session).split(':');
+  const most = limits.strangersInAll.value;
+  const ofAddress = limits.strangers.value;
+  const socketsOf = (last: number): Promise<Socket[]> =>
+    Promise.all(
+      Array.from({ length: last === 9 ? 1 : ofAddress }, async () => {
+        const from = { host: host!, port: Number(port), localAddress: `127.0.0.${last}` };
+        const socket = connect(from);
+        t.teardown(() => socket.destroy());
+        socket.on('error', () => {}).resume();
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+  const openOf = (sockets: readonly Socket[]): number =>
+    sockets.filter(({ closed }) => !closed).length;
+  const crowd: Socket[] = [];
+  for (let last = 2; crowd.length < most; last++) crowd.push(...(await socketsOf(last)));
+  const newcomer = await socketsOf(9);
+  while (openOf(crowd) === most) await new Promise((resolve) => setTimeout(resolve, 10));
+  t.equal(openOf(crowd), most - 1, 'one of the crowd has ended');
+  t.equal(openOf(newcomer), 1, 'the newcomer stays');
+});
+
 t.test(
   'connections without a token count for the container in whose network they begin',
   async (t) => {
