@@ -137,18 +137,20 @@ t.test('confidential data, with their key alone', async (t) => {
 t.test('confidential data, whose key is taken back', async (t) => {
   const { of: node, url } = await served(t);
   const headers = { 'x-api-key': node.privacyApiKey };
-  const secret = await eventClient(t, `${url}/events?kinds=policyData,block`, '', headers);
-  const open = await eventClient(t, `${url}/events?kinds=block`, '', headers);
+  // Where the time jumps, a client that has not taken what is on its way looks slow.
   await node.clock.advance(ROUND_MS);
-  await node.produceBlock();
-  await secret.until((events) => events.length === 1);
+  const kinds = 'kinds=policyData,block';
+  const secret = await eventClient(t, `${url}/events?${kinds}`, '0.b.0.', headers);
+  const open = await eventClient(t, `${url}/events?kinds=block`, '', headers);
+  const told = await history(url, kinds, headers);
+  await secret.until((events) => events.length === told.length);
   const nobody = { apiKeyHash: undefined, privacyApiKeyHash: undefined, apiKeys: [] };
   node.node.services.keys.replace(nobody);
-  await node.clock.advance(ROUND_MS);
   await node.produceBlock();
   await secret.until((events) => events.some(({ type }) => type === 'end'));
-  t.match(secret.events.slice(1), [{ type: 'end', data: { reason: 'key' } }], 'nothing more');
-  await open.until((events) => events.filter(({ type }) => type === 'block').length === 2);
+  const since = secret.events.slice(told.length);
+  t.match(since, [{ type: 'end', data: { reason: 'key' } }], 'nothing more');
+  await open.until((events) => events.some(({ type }) => type === 'block'));
 });
 
 t.test('a client goes on behind its last event, over a restart of the node', async (t) => {
@@ -169,9 +171,9 @@ t.test('a client goes on behind its last event, over a restart of the node', asy
   await node.node.blockchain.rollback(node.node.blockchain.tip().height - 2);
   const again = await node.restart();
   const other = `http://127.0.0.1:${again.node.rest!.port}`;
+  await again.clock.advance(ROUND_MS);
   const next = await eventClient(t, `${other}/events?kinds=transaction,block`, first.lastId());
   t.strictSame(next.events, [], 'it waits for the block');
-  await again.clock.advance(ROUND_MS);
   await again.produceBlock();
   await next.until((events) => events.some(({ type }) => type === 'rollback'));
   t.match(next.events[0], { type: 'rollback' });
