@@ -59,8 +59,6 @@ export class ContractPhase {
   private readonly cold: ColdQueues<ContractQueue>;
   private readonly intake = createPhaseIntake();
   private readonly running = new Set<Job>();
-  /** Taken in before they are announced, which happens once they are on disk. */
-  private readonly unannounced = new Set<PoolEntry>();
   /** A queue whose next transaction is executed alone. */
   private alone: ContractQueue | undefined;
   private readonly aloneMs = new Map<string, number>();
@@ -82,7 +80,6 @@ export class ContractPhase {
 
   /** Takes in what waits, in the order of the pool. */
   addAll(entries: readonly PoolEntry[]): void {
-    for (const entry of entries) if (!entry.announced) this.unannounced.add(entry);
     this.intake.share(entries);
     this.enter(entries);
   }
@@ -116,8 +113,6 @@ export class ContractPhase {
 
   /** A transaction has arrived while the phase is under way. */
   arrived(entry: PoolEntry): void {
-    // A transaction that is executed twice would be refused the second time.
-    if (this.unannounced.delete(entry)) return;
     this.add(entry);
     this.pump();
   }

@@ -106,20 +106,6 @@ t.test('creators take turns at a container, however many contracts one of them h
   t.same(begun, ['many/0', 'many/1', 'one/0', 'many/2', 'many/3']);
 });
 
-t.test('what gets onto the disk during the phase is executed once', async (t) => {
-  const { phase, begun, paused, goOn, end } = setUp();
-  const [landing, late] = ['landing', 'late'].map((key) => ({ key, def, announced: false }));
-  phase.addAll([landing as unknown as PoolEntry]);
-  const ended = phase.run();
-  for (const entry of [landing, late]) phase.arrived(entry as unknown as PoolEntry);
-  for (let i = 0; i < 3; i++) {
-    while (paused.length > 0) await goOn();
-    await end(begun.at(-1)!);
-  }
-  await ended;
-  t.same(begun, ['landing', 'late']);
-});
-
 interface SimulatedRun {
   /** Milliseconds. */
   readonly runs: number;

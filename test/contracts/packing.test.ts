@@ -53,6 +53,39 @@ t.test('scenario 84: calls in one block see each other, in the order of the pool
   );
 });
 
+t.test('what gets onto the disk while the block is made is in it once', async (t) => {
+  const landing: (() => void)[] = [];
+  let isSlow = false;
+  const landed = (): Promise<void> =>
+    isSlow ? new Promise((resolve) => landing.push(resolve)) : Promise.resolve();
+  const { at, created, call, state, statuses, executed } = await contractNode(
+    t,
+    {
+      async sum(execution, wait) {
+        for (const land of landing.splice(0)) land();
+        await wait(10);
+        return sum(execution, wait);
+      },
+    },
+    {
+      around: (ports) => ({
+        ...ports,
+        journal: { ...ports.journal, append: (...of) => ports.journal.append(...of).then(landed) },
+      }),
+    },
+  );
+  const contract = await created('sum');
+  isSlow = true;
+  const calls = [call(contract, add(1)), call(contract, add(2)), call(contract, add(3))];
+  while (landing.length < calls.length) await new Promise(setImmediate);
+  const block = await at.mine();
+  const sent = await Promise.all(calls);
+  t.same(executed(block).toSorted(), sent.map(({ id }) => base58.encode(id)).toSorted());
+  t.same(state(contract), { sum: 6n });
+  for (const tx of sent) t.same(statuses(tx), [SUCCESS]);
+  t.equal(at.node.pool.size(), 0);
+});
+
 t.test('contracts run beside each other, calls of one contract do not', async (t) => {
   let most = 0;
   const under = new Map<string, number>();

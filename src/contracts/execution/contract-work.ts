@@ -8,7 +8,7 @@ import type { ContractImage, ContractOutcome, DataEntry } from '../../base/ports
 import { isBlockFull } from '../../chain/apply/block-draft.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { type Contract, contractOf } from '../../ledger/contracts.ts';
-import type { PoolEntry } from '../../mempool/entries/entry.ts';
+import { idOf, type PoolEntry } from '../../mempool/entries/entry.ts';
 import { isForNextBlock } from '../../mempool/role-times.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { createContract } from '../../tx/types/103-create-contract.ts';
@@ -84,6 +84,7 @@ export function createWork(
   const work = { block, loadOf, options, ports, conclude };
 
   function disable(queue: ContractQueue, entry: PoolEntry): Then {
+    if (block.draft.has(idOf(entry))) return 'next';
     if (!room.fits(entry.size)) return 'stop';
     const tx = queue.decode(entry, pool.decode);
     try {
@@ -98,6 +99,8 @@ export function createWork(
   return (queue, entry, leftMs) => {
     const type = entry.def.type;
     if (type === disableContract.type) return disable(queue, entry);
+    // The pool has an entry before it announces it, so the phase may have got it twice.
+    if (block.executedHere(fromLatin1(entry.key)) !== undefined) return 'next';
     if (failed.has(entry.key)) return 'next';
     if (!room.fits(entry.size + RESULT_BYTES)) return 'stop';
     const breaker = breakers.state(queue.key, entry.sender);

@@ -74,6 +74,8 @@ export class Entries {
   }
 
   announce(entry: PoolEntry): void {
+    // A reorganisation may have it announced while it is on its way to the disk.
+    if (entry.announced) return;
     entry.announced = true;
     tellAll(this.listeners, this.log, (listener) => listener.added?.(entry));
   }

@@ -112,6 +112,7 @@ t.test('a registry that does not answer ends no update', async (t) => {
   const block = {
     room: { fits: () => true, reserve: () => undefined, release: () => undefined },
     draft: { check: () => undefined },
+    executedHere: () => undefined,
   } as unknown as BlockInWork;
   const begin = createWork(
     block,
