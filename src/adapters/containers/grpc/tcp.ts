@@ -82,12 +82,16 @@ class Connections implements GrpcHandler {
     if (of === undefined) this.#makeRoom();
   }
 
-  /** Many addresses together must not keep containers out. */
+  /** Many addresses together must not keep containers out, whose connections may come from a gateway. */
   #makeRoom(): void {
     const foreign: GrpcConnection[] = [];
     const counts = new Counts<string>();
+    const gateways = new Set<string>();
+    for (const { network } of this.containers.values()) {
+      if (network !== undefined) gateways.add(network.gateway);
+    }
     for (const [connection, { of }] of this.#strangers) {
-      if (of !== undefined) continue;
+      if (of !== undefined || gateways.has(connection.address)) continue;
       foreign.push(connection);
       counts.add(connection.address, 1);
     }
