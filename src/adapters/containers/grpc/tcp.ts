@@ -82,7 +82,10 @@ class Connections implements GrpcHandler {
     if (of === undefined) this.#makeRoom();
   }
 
-  /** Many addresses together must not keep containers out, whose connections may come from a gateway. */
+  /**
+   * Many addresses together must not keep containers out. Those of a gateway are not counted, since
+   * containers may stand behind it.
+   */
   #makeRoom(): void {
     const foreign: GrpcConnection[] = [];
     const counts = new Counts<string>();
