@@ -37,7 +37,7 @@ for (const file of LOCK_FILES) {
 t.test('versions are pinned exactly', async (t) => {
   const all = Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies });
   const loose = all.filter(
-    ([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|file:vendor\/.+)$/.test(version),
+    ([, version]) => !/^((npm:[\w.@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?|file:vendor\/.+)$/.test(version),
   );
   t.strictSame(loose, []);
 });
