@@ -8,6 +8,8 @@ export interface IpRange {
 
 const V4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
 const GROUPS = 8;
+/** The first three bits of addresses of the Internet, 2000::/3. */
+const GLOBAL = 0b001;
 /** An address of version 4 inside one of version 6. */
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
@@ -42,6 +44,18 @@ export function ipRange(text: string): IpRange | undefined {
   if (bytes === undefined) return undefined;
   const bits = length === undefined ? 8 * bytes.length : Number(length);
   return bits <= 8 * bytes.length ? { bytes, bits } : undefined;
+}
+
+/**
+ * Whom a limit counts as one client. Each line has 2^64 addresses of version 6 or more (RFC 6177), so
+ * those of the Internet count by their first 64 bits. Any other text counts as it is.
+ */
+export function clientOf(address: string): string {
+  const bytes = address.includes(':') ? v6Bytes(address) : undefined;
+  if (bytes === undefined || (bytes[0] ?? 0) >> 5 !== GLOBAL) return address;
+  const view = new DataView(bytes.buffer);
+  const line = Array.from({ length: GROUPS / 2 }, (_, i) => view.getUint16(2 * i).toString(16));
+  return `${line.join(':')}::/64`;
 }
 
 /** False for a text that is no address. */

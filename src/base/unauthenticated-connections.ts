@@ -1,11 +1,12 @@
 /**
- * Incoming connections that have not yet authenticated: a limited number for one host, and in all.
+ * Incoming connections that have not yet authenticated: a limited number for one client, and in all.
  * Above the limit the oldest is closed. An honest node authenticates within a moment, so the oldest
  * is the least likely to be honest.
  *
  * Connections of hosts in the configuration are closed last.
  */
 
+import { clientOf } from './ip-range.ts';
 export interface UnauthenticatedLimits {
   readonly ofOneHost: number;
   readonly inAll: number;
@@ -21,7 +22,8 @@ export interface UnauthenticatedConnections<Connection> {
 }
 
 interface Unauthenticated {
-  readonly host: string;
+  /** A host of the configuration counts alone. */
+  readonly client: string;
   readonly close: () => void;
 }
 
@@ -31,19 +33,19 @@ export function createUnauthenticatedConnections<Connection>(
   /** The oldest first. */
   const all = new Map<Connection, Unauthenticated>();
 
-  function of(host: string): Connection[] {
-    return [...all].filter(([, one]) => one.host === host).map(([connection]) => connection);
+  function of(client: string): Connection[] {
+    return [...all].filter(([, one]) => one.client === client).map(([connection]) => connection);
   }
 
-  /** The oldest connection of the host that has the most. */
+  /** The oldest connection of the client that has the most. */
   function least(): Connection | undefined {
     const counts = new Map<string, number>();
-    for (const { host } of all.values()) counts.set(host, (counts.get(host) ?? 0) + 1);
+    for (const { client } of all.values()) counts.set(client, (counts.get(client) ?? 0) + 1);
     const ranked = [...counts].sort(([a, m], [b, n]) => {
       return Number(limits.isKept(a)) - Number(limits.isKept(b)) || n - m;
     });
-    const [host] = ranked[0] ?? [];
-    return host === undefined ? undefined : of(host)[0];
+    const [client] = ranked[0] ?? [];
+    return client === undefined ? undefined : of(client)[0];
   }
 
   function drop(connection: Connection | undefined): void {
@@ -55,8 +57,9 @@ export function createUnauthenticatedConnections<Connection>(
 
   return {
     add(connection, host, close) {
-      all.set(connection, { host, close });
-      const [oldest, ...rest] = of(host);
+      const client = limits.isKept(host) ? host : clientOf(host);
+      all.set(connection, { client, close });
+      const [oldest, ...rest] = of(client);
       if (rest.length >= limits.ofOneHost) drop(oldest);
       if (all.size > limits.inAll) drop(least());
     },

@@ -1,6 +1,7 @@
 /** Data entries of accounts and contracts: their JSON, and the selection that a client requests. */
 
 import { apiError } from '../base/errors.ts';
+import { clientOf } from '../base/ip-range.ts';
 import { integer } from '../base/json/json.ts';
 import { KEYS_AT_ONCE, type KeyFilter, listsOf } from '../base/ports/patterns.ts';
 import { base64 } from '../codec/text.ts';
@@ -72,16 +73,16 @@ export const entriesQuery = {
   matches: params.optional(params.text('Regular expression for the whole key.'), undefined),
 };
 
-/** The part of the entries that a query asks for. `client` is the address of whoever asks. */
+/** The part of the entries that a query asks for. `address` is that of whoever asks. */
 export function queriedEntries(
   rowsIn: (view: Services['view']) => Iterable<EntryRow>,
   { matches, ...query }: EntriesQuery & { readonly matches: string | undefined },
-  client: string,
+  address: string,
   services: Services,
 ): StreamedAnswer<Services> | Promise<StreamedAnswer<Services>> {
   return matches === undefined
     ? streamed(({ view }) => listOf(entriesPage(rowsIn(view), query), entryJson))
-    : matchingEntries(rowsIn, { ...query, matches }, client, services);
+    : matchingEntries(rowsIn, { ...query, matches }, clientOf(address), services);
 }
 
 async function matchingEntries(

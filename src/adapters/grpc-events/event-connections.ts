@@ -79,13 +79,13 @@ export class EventConnections {
   /** Who has most of those without a subscription gives one up. */
   private makeRoom(newest: GrpcConnection): void {
     const idle: GrpcConnection[] = [];
-    const ofAddresses = new Counts<string>();
+    const ofClients = new Counts<string>();
     for (const [connection, { subscriptions }] of this.connections) {
       if (subscriptions > 0) continue;
       idle.push(connection);
-      ofAddresses.add(connection.address, 1);
+      ofClients.add(connection.client, 1);
     }
-    const countOf = ({ address }: GrpcConnection): number => ofAddresses.of(address);
+    const countOf = ({ client }: GrpcConnection): number => ofClients.of(client);
     if (countOf(newest) > IDLE_OF_ADDRESS_MAX) this.end(newest);
     else if (idle.length > IDLE_CONNECTIONS_MAX) {
       this.end(idle.reduce((most, one) => (countOf(one) > countOf(most) ? one : most)));

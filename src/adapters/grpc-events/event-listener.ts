@@ -50,7 +50,7 @@ export async function listenForSubscribers(
 
   function open(connection: GrpcConnection, bytes: Uint8Array, stream: () => AnswerStream): void {
     const request = messages.request(bytes);
-    const client = connection.address;
+    const { client } = connection;
     if (shares.isFull(client)) {
       throw new GrpcRefusal('UNAVAILABLE', 'Too many subscriptions are open');
     }

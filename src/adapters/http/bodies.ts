@@ -1,9 +1,10 @@
 /**
- * Request bodies that are arriving. Their number for each host and in all, their sum in memory and
- * their time are limited. Above a limit, the oldest body of the host with the most bodies loses its
+ * Request bodies that are arriving. Their number for each client and in all, their sum in memory and
+ * their time are limited. Above a limit, the oldest body of the client with the most bodies loses its
  * connection. Bodies that have only just begun are spared, so that many honest clients receive the
  * answer "overloaded" instead.
  */
+import { clientOf } from '../../base/ip-range.ts';
 import type { HttpServerOptions } from '../../base/ports/http.ts';
 import { type BodyTally, ownTally } from './body-tally.ts';
 import { LongBuffers } from './long-buffers.ts';
@@ -20,8 +21,8 @@ const STEP_BYTES = 512 * 1024;
 export class PendingBody {
   readonly startedAt: number;
   readonly expire: () => void;
-  private readonly hostOf: () => string;
-  private knownHost: string | undefined;
+  private readonly addressOf: () => string;
+  private knownClient: string | undefined;
   ended = false;
   /** Bytes received so far. */
   size = 0;
@@ -38,21 +39,21 @@ export class PendingBody {
   constructor(
     bytesMax: number,
     longBuffers: LongBuffers,
-    hostOf: () => string,
+    addressOf: () => string,
     expire: () => void,
   ) {
     this.longBuffers = longBuffers;
     this.startedAt = performance.now();
     this.bytesMax = bytesMax;
     this.isLarge = bytesMax > SMALL_BYTES_MAX;
-    this.hostOf = hostOf;
+    this.addressOf = addressOf;
     this.expire = expire;
   }
 
   /** Computed only when needed, since most bodies end before that. */
-  get host(): string {
-    this.knownHost ??= this.hostOf();
-    return this.knownHost;
+  get client(): string {
+    this.knownClient ??= clientOf(this.addressOf());
+    return this.knownClient;
   }
 
   /**
@@ -122,13 +123,13 @@ export class Bodies {
    * `bytesMax` is the length that the request states, or the limit where it states none. Undefined
    * where there is no room for another body.
    */
-  begin(bytesMax: number, hostOf: () => string, expire: () => void): PendingBody | undefined {
-    const body = new PendingBody(bytesMax, this.longBuffers, hostOf, expire);
+  begin(bytesMax: number, addressOf: () => string, expire: () => void): PendingBody | undefined {
+    const body = new PendingBody(bytesMax, this.longBuffers, addressOf, expire);
     const { maxBodies, maxBodiesPerHost } = this.bounds;
     if (this.pending.size >= maxBodiesPerHost) {
-      const ofHost = [...this.pending].filter(({ host }) => host === body.host);
-      if (ofHost.length >= maxBodiesPerHost && !this.endSlowest(ofHost)) return undefined;
-      if (this.pending.size >= maxBodies && !this.endSlowest(this.ofBusiestHost(count)))
+      const ofClient = [...this.pending].filter(({ client }) => client === body.client);
+      if (ofClient.length >= maxBodiesPerHost && !this.endSlowest(ofClient)) return undefined;
+      if (this.pending.size >= maxBodies && !this.endSlowest(this.ofBusiestClient(count)))
         return undefined;
     }
     this.pending.add(body);
@@ -152,7 +153,7 @@ export class Bodies {
     const largeMax = body.isLarge ? maxBodyBytes - smallBodyBytes : Number.POSITIVE_INFINITY;
     const largeBytes = body.isLarge ? bytes : 0;
     while (!this.tally.take(bytes, largeBytes, maxBodyBytes, largeMax)) {
-      const others = this.ofBusiestHost(({ held }) => held).filter(
+      const others = this.ofBusiestClient(({ held }) => held).filter(
         (other) => other !== body && (!body.isLarge || other.isLarge),
       );
       if (!this.endSlowest(others)) return false;
@@ -188,16 +189,16 @@ export class Bodies {
     return true;
   }
 
-  /** The bodies of the host with the most by this measure, oldest first. */
-  private ofBusiestHost(measure: (body: PendingBody) => number): PendingBody[] {
-    const hosts = new Map<string, { sum: number; bodies: PendingBody[] }>();
+  /** The bodies of the client with the most by this measure, oldest first. */
+  private ofBusiestClient(measure: (body: PendingBody) => number): PendingBody[] {
+    const clients = new Map<string, { sum: number; bodies: PendingBody[] }>();
     for (const body of this.pending) {
-      const of = hosts.get(body.host) ?? { sum: 0, bodies: [] };
+      const of = clients.get(body.client) ?? { sum: 0, bodies: [] };
       of.sum += measure(body);
       of.bodies.push(body);
-      hosts.set(body.host, of);
+      clients.set(body.client, of);
     }
-    const [busiest] = [...hosts.values()].sort((a, b) => b.sum - a.sum);
+    const [busiest] = [...clients.values()].sort((a, b) => b.sum - a.sum);
     return busiest?.bodies ?? [];
   }
 

@@ -2,7 +2,9 @@
  * A door before a server: each address has so many connections. The native server cannot tell them
  * apart, since it does not say whose connection has ended.
  */
+
 import { connect, createServer, type Socket } from 'node:net';
+import { clientOf } from '../../base/ip-range.ts';
 import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../base/ports/http.ts';
 import { Counts } from '../../concurrency/counts.ts';
 
@@ -38,15 +40,16 @@ export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> 
     const address = client.remoteAddress ?? '';
     // Followed by `close`.
     client.on('error', () => {});
-    if (hosts.of(address) >= connectionsOfHost(address)) {
+    const one = clientOf(address);
+    if (hosts.of(one) >= connectionsOfHost(address)) {
       client.destroy();
       return;
     }
-    hosts.add(address, 1);
+    hosts.add(one, 1);
     clients.add(client);
     client.once('close', () => {
       clients.delete(client);
-      hosts.add(address, -1);
+      hosts.add(one, -1);
     });
     lead(client, options);
   }

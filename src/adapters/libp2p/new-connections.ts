@@ -2,7 +2,9 @@
  * Incoming connections until they are encrypted. One host cannot take the places of others, and a
  * silent connection makes room for a newer one.
  */
+
 import type { Libp2pOptions } from 'libp2p';
+import { clientOf } from '../../base/ip-range.ts';
 import { createUnauthenticatedConnections } from '../../base/unauthenticated-connections.ts';
 
 type Gater = NonNullable<Libp2pOptions['connectionGater']>;
@@ -42,9 +44,10 @@ export function createArrivals(isKept: (host: string) => boolean): Arrivals {
       counts = new Map();
       since = performance.now();
     }
-    const count = 1 + (counts.get(host) ?? 0);
+    const client = clientOf(host);
+    const count = 1 + (counts.get(client) ?? 0);
     if (count === 1 && counts.size >= HOSTS_MAX) return true;
-    counts.set(host, count);
+    counts.set(client, count);
     return count > (isKept(host) ? KEPT_ARRIVALS_MAX : ARRIVALS_MAX);
   }
 

@@ -5,7 +5,7 @@
  */
 
 import { apiError } from '../../base/errors.ts';
-import { type IpRange, ipBytes, isInRanges } from '../../base/ip-range.ts';
+import { clientOf, type IpRange, ipBytes, isInRanges } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { HttpRequest } from '../../base/ports/http.ts';
 import { type Guard, type Hashes, matches, secretOf } from '../../rest-framework/auth.ts';
@@ -42,7 +42,9 @@ export function accessGuard(
   return (request) => {
     const refusal = judge(request);
     const hasKey = options.auth === 'api-key' && refusal === undefined;
-    const client = hasKey ? keyOf(request) : clientAddress(request, options.trustedProxies);
+    const client = hasKey
+      ? keyOf(request)
+      : clientOf(clientAddress(request, options.trustedProxies));
     clients?.set(request, client);
     return isTooOften(client) ? apiError('TooManyRequests') : refusal;
   };

@@ -1,5 +1,6 @@
 /** The whole interface of the data service as routes for the HTTP port. */
 
+import { clientOf } from '../../base/ip-range.ts';
 import type { HttpRequest, HttpRoute } from '../../base/ports/http.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Guard } from '../../rest-framework/auth.ts';
@@ -69,7 +70,7 @@ const forClient =
     ...route,
     handle(request, services) {
       const { http } = request as { readonly http: HttpRequest };
-      const client = clients?.get(http) ?? http.remoteAddress();
+      const client = clients?.get(http) ?? clientOf(http.remoteAddress());
       return route.handle(request, { ...services, client, signal: http.gone });
     },
   });

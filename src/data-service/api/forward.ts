@@ -8,6 +8,7 @@
  */
 
 import { ApiError, apiError } from '../../base/errors.ts';
+import { clientOf } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { HttpClient, HttpReply, HttpRequest, HttpRoute } from '../../base/ports/http.ts';
 import { JSON_TYPE, refused } from '../../rest-framework/answer.ts';
@@ -80,7 +81,7 @@ function forward(
     admit: admission(guard),
     async handle(request, body): Promise<HttpReply> {
       const { query, gone } = request;
-      const client = clients.get(request) ?? request.remoteAddress();
+      const client = clients.get(request) ?? clientOf(request.remoteAddress());
       const path = pathOf(route.path, request);
       if (path === undefined) return refused(apiError('NotFound'));
       // The server reuses its bytes once this call returns.

@@ -4,7 +4,9 @@
  * begin. Connections with the transport key of a node that has proved itself before have a rate of
  * their own, above what an honest node does, so neither takes the room of the other.
  */
+
 import { latin1 } from '../../base/bytes.ts';
+import { clientOf } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 import { TokenBucket } from '../../concurrency/token-bucket.ts';
@@ -50,13 +52,14 @@ export class HostLimits {
 
   /** An offence before a proof of identity. True where the host was not limited so far. */
   offend(host: string): boolean {
+    const client = clientOf(host);
     const now = this.clock.monotonic();
-    const known = this.limits.get(host);
+    const known = this.limits.get(client);
     const isNew = known === undefined || now >= known.until;
     const bucket = isNew
       ? new TokenBucket(LIMITED_BURST, LIMITED_PER_SECOND, this.clock)
       : known.bucket;
-    this.limits.set(host, { until: now + this.limitMs, bucket });
+    this.limits.set(client, { until: now + this.limitMs, bucket });
     return isNew;
   }
 
@@ -73,10 +76,11 @@ export class HostLimits {
 
   /** Counts a connection that begins; false where it is one too many. */
   mayBegin(host: string, transportId: Uint8Array): boolean {
-    const limit = this.limits.get(host);
+    const client = clientOf(host);
+    const limit = this.limits.get(client);
     if (limit === undefined) return true;
     if (this.clock.monotonic() >= limit.until) {
-      this.limits.delete(host);
+      this.limits.delete(client);
       return true;
     }
     const proved = this.proved.get(this.provedKeys.get(latin1(transportId)) ?? '');

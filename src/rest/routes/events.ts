@@ -1,6 +1,8 @@
 /** The events of the chain as they happen (rest.md#events). */
+
 import { latin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
+import { clientOf } from '../../base/ip-range.ts';
 import type { HttpRequest } from '../../base/ports/http.ts';
 import { type EventKind, eventKinds } from '../../events/event-text.ts';
 import { type NamedPlace, readPlace } from '../../events/place.ts';
@@ -137,7 +139,7 @@ const stream = route({
     const { first, stream } = services.events.open({
       filter,
       filterText: JSON.stringify([[...kinds].sort(), type, addresses, assets, contracts]),
-      client: http.remoteAddress(),
+      client: clientOf(http.remoteAddress()),
       from: placeOf(http.header(LAST_ID).trim() || asked.lastEventId) ?? asked.from,
       follows: follow,
       mayListen,

@@ -71,6 +71,13 @@ t.test('rate', async (t) => {
   t.strictSame([ask(), ask(), ask(), ask()], [undefined, undefined, undefined, 429], 'the burst');
 });
 
+t.test('the rate of version 6 belongs to the line', async (t) => {
+  const ask = guard({ rate: 1, burst: 2 });
+  const from = (...texts: string[]) => texts.map((text) => ask({}, text));
+  t.strictSame(from('2001:db8::1', '2001:db8::2', '2001:db8::3'), [undefined, undefined, 429]);
+  t.strictSame(from('2001:db8:0:1::1', 'fd00::1', 'fd00::2'), [undefined, undefined, undefined]);
+});
+
 t.test('the rate belongs to the client, whatever it says', async (t) => {
   const behind = guard({ rate: 1, burst: 1, trustedProxies: ranges('10.0.0.0/8') });
   const from = (way: string, proxy = '10.0.0.7') => behind({ 'x-forwarded-for': way }, proxy);

@@ -41,6 +41,15 @@ t.test('few connections of a host with an offence begin', async (t) => {
   t.equal(begun(limits, 100), 100);
 });
 
+t.test('addresses of one line are one host', async (t) => {
+  const { limits } = setUp();
+  t.ok(limits.offend('2001:db8::1'));
+  t.notOk(limits.offend('2001:db8::2'));
+  const begin = (n: number): boolean => limits.mayBegin(`2001:db8::${n.toString(16)}`, STRANGER);
+  t.equal(Array.from({ length: 100 }, (_, n) => begin(n)).filter(Boolean).length, LIMITED_BURST);
+  t.ok(limits.mayBegin('2001:db8:0:1::1', STRANGER), 'another line is free');
+});
+
 t.test('nodes that have proved themselves have a rate of their own', async (t) => {
   const { clock, limits } = setUp();
   const [owner, other] = [Uint8Array.of(1), Uint8Array.of(2)];

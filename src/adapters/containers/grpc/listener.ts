@@ -13,6 +13,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { ListenOptions, Socket } from 'node:net';
+import { clientOf } from '../../../base/ip-range.ts';
 import { MIB } from '../../../base/limits/budget.ts';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
@@ -22,6 +23,8 @@ import { GrpcRefusal, OK_TRAILERS, trailersOf } from './status.ts';
 export interface GrpcConnection {
   /** The other end; empty for a socket file. */
   readonly address: string;
+  /** Whom limits count it for (ip-range.ts). */
+  readonly client: string;
   /** Bytes received so far, of whatever kind, also after its end. */
   received(): number;
   /** Asks the other end for a sign of life, which counts as received. */
@@ -127,8 +130,10 @@ export async function listenGrpc(
 }
 
 function connectionOf(session: ServerHttp2Session, socket: Socket): GrpcConnection {
+  const address = socket.remoteAddress ?? '';
   return {
-    address: socket.remoteAddress ?? '',
+    address,
+    client: clientOf(address),
     received: () => socket.bytesRead,
     ping() {
       if (!session.destroyed && !session.closed) session.ping(() => {});

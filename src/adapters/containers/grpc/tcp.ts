@@ -69,11 +69,11 @@ class Connections implements GrpcHandler {
     // It counts before its token, so that connections without one end the container, too.
     const of = this.#ownerAt(connection.address);
     if (of !== undefined) this.containers.get(of)?.traffic.began();
-    let ofAddress = 0;
-    for (const { address } of this.#strangers.keys()) {
-      if (address === connection.address) ofAddress++;
+    let ofClient = 0;
+    for (const { client } of this.#strangers.keys()) {
+      if (client === connection.client) ofClient++;
     }
-    if (ofAddress >= limits.strangers.value) {
+    if (ofClient >= limits.strangers.value) {
       connection.destroy();
       return;
     }
@@ -96,10 +96,10 @@ class Connections implements GrpcHandler {
     for (const [connection, { of }] of this.#strangers) {
       if (of !== undefined || gateways.has(connection.address)) continue;
       foreign.push(connection);
-      counts.add(connection.address, 1);
+      counts.add(connection.client, 1);
     }
     if (foreign.length <= limits.strangersInAll.value) return;
-    const countOf = ({ address }: GrpcConnection): number => counts.of(address);
+    const countOf = ({ client }: GrpcConnection): number => counts.of(client);
     const most = foreign.reduce((found, one) => (countOf(one) > countOf(found) ? one : found));
     this.#strangers.get(most)?.forget();
     this.#strangers.delete(most);

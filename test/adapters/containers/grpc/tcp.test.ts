@@ -147,6 +147,7 @@ t.test('bytes of connections that have ended count', async (t) => {
   const traffic = watchTraffic(container, clock);
   const short = (bytes: number): GrpcConnection => ({
     address: '',
+    client: '',
     received: () => bytes,
     ping() {},
     destroy() {},
