@@ -32,6 +32,10 @@ export interface AddFlags extends MembershipFlags {
   readonly role?: readonly string[];
 }
 
+export interface ReplaceFlags extends MembershipFlags {
+  readonly force?: boolean;
+}
+
 /** Transactions that need no waiting between them. */
 export interface Stage {
   readonly txs: readonly JsonObject[];
@@ -57,7 +61,7 @@ export async function replace(
   dir: string,
   member: string,
   source: string,
-  flags: MembershipFlags,
+  flags: ReplaceFlags,
 ): Promise<void> {
   const request = await readRequest(source, await signedConfigOf(dir));
   if ([request.address, request.publicKey].includes(member)) {
@@ -65,12 +69,32 @@ export async function replace(
   }
   await carryOut(flags, async (node) => {
     const old = await memberOf(node, member, flags.sender);
+    if (!flags.force) await othersVote(node, [old.address, request.address]);
     // The new key first: the member is never without one, and its roles have a holder.
     return [
       await arrival(node, request, await rolesOf(node, old.address)),
       ...(await departure(node, old)),
     ];
   });
+}
+
+/**
+ * A new key votes once it has made a block, and its old one votes no more. So each replacement that is not over
+ * leaves fewer voters, down to two or three who all have to vote for ever.
+ */
+export async function othersVote({ call }: Client, changed: readonly string[]): Promise<void> {
+  const { isActive, voters } = await call(finality.state);
+  if (!isActive) return;
+  const { allowedNodes } = await call(peers.allowedNodes);
+  for (const { address } of allowedNodes) {
+    if (changed.includes(address) || voters.some((one) => one.address === address)) continue;
+    const { roles } = await call(permissions.now, { params: { address } });
+    if (roles.every(({ role }) => role !== 'miner')) continue;
+    throw new CliError(
+      `${address} is a miner and does not vote yet: wait until GET /finality names it, and replace one key after ` +
+        'the other; --force replaces this one now, and leaves one voter fewer',
+    );
+  }
 }
 
 interface Role {

@@ -36,9 +36,11 @@ export function register(command: Command): void {
       command,
       'replace <folder> <member> <request>',
       'give the roles of a member to its new key, and remove the old one, which is an address or a public key',
-    ).action(async (...given: Parameters<typeof import('./membership.ts').replace>) =>
-      (await import('./membership.ts')).replace(...given),
-    ),
+    )
+      .option('--force', 'although another miner does not vote yet')
+      .action(async (...given: Parameters<typeof import('./membership.ts').replace>) =>
+        (await import('./membership.ts')).replace(...given),
+      ),
   ];
   for (const change of changes) change.addHelpText('after', UNSENT);
 }

@@ -3,7 +3,11 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Stage, sendStages } from '../../../../src/cli/commands/network/membership.ts';
+import {
+  othersVote,
+  type Stage,
+  sendStages,
+} from '../../../../src/cli/commands/network/membership.ts';
 import type { Client } from '../../../../src/rest-framework/client.ts';
 import { startDevNode, temporaryFolder } from '../../../system/e2e/dev-node.ts';
 import { jsonLines, run } from '../../run.ts';
@@ -129,4 +133,29 @@ t.test('repeated while what was sent is not final yet', async (t) => {
   await sendStages({ call } as unknown as Client, stages, {}, { height: 6, seconds: 60 });
   const [firstSent] = heard.filter((one) => one.startsWith('transactions'));
   t.ok(Number(firstSent?.split(' ')[1]) > 6, `sent when ${firstSent}`);
+});
+
+t.test('one key is replaced after the other', async (t) => {
+  const names = (...addresses: string[]) => addresses.map((address) => ({ address }));
+  const roles = (role: string) => ({ roles: [{ role }] });
+  const client = (isActive: boolean, ...voters: string[]) => {
+    const call = async (
+      { path }: { path: string },
+      { params }: { params?: { address: string } } = {},
+    ): Promise<unknown> => {
+      if (path === '/finality') return { isActive, voters: names(...voters) };
+      if (path === '/permissions/{address}') {
+        return roles(params?.address === 'observer' ? 'issuer' : 'miner');
+      }
+      t.equal(path, '/peers/allowedNodes');
+      return { allowedNodes: names('a', 'b', 'newcomer', 'old', 'observer') };
+    };
+    return { call } as unknown as Client;
+  };
+  await t.rejects(othersVote(client(true, 'a', 'b', 'old'), ['old', 'new']), {
+    message: /^newcomer is a miner and does not vote yet/,
+  });
+  await t.resolves(othersVote(client(true, 'a', 'b', 'newcomer', 'old'), ['old', 'new']));
+  await t.resolves(othersVote(client(true, 'a', 'b', 'old'), ['old', 'newcomer']), 'repeated');
+  await t.resolves(othersVote(client(false), ['old', 'new']), 'nobody votes');
 });
