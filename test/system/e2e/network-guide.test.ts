@@ -59,6 +59,14 @@ async function takesPart(one: Operator, who: string, seenBy: Operator): Promise<
       },
       PATIENCE_MS,
     );
+    await eventually(
+      `the vote of ${one.name} counts`,
+      async () => {
+        const state = (await seenBy.ask('/finality')) as { voters: { address: string }[] };
+        return state.voters.some(({ address }) => address === who) || undefined;
+      },
+      PATIENCE_MS,
+    );
   } catch (cause) {
     throw new Error(`${(cause as Error).message}\n${one.log.slice(-4000)}`);
   }

@@ -83,11 +83,12 @@ export async function replace(
  * leaves fewer voters, down to two or three who all have to vote for ever.
  */
 export async function othersVote({ call }: Client, changed: readonly string[]): Promise<void> {
-  const { isActive, voters } = await call(finality.state);
+  const { isActive, voters, next } = await call(finality.state);
   if (!isActive) return;
+  const voting = new Set([...voters, ...next].map(({ address }) => address));
   const { allowedNodes } = await call(peers.allowedNodes);
   for (const { address } of allowedNodes) {
-    if (changed.includes(address) || voters.some((one) => one.address === address)) continue;
+    if (changed.includes(address) || voting.has(address)) continue;
     const { roles } = await call(permissions.now, { params: { address } });
     if (roles.every(({ role }) => role !== 'miner')) continue;
     throw new CliError(
