@@ -138,6 +138,28 @@ t.test('a contract that fails takes the whole group with it', async (t) => {
   t.strictSame(node.state(counter), { sum: 1n });
 });
 
+t.test('a contract whose results break a rule takes the whole group with it', async (t) => {
+  const twice = success(integer('a', 1n), integer('a', 2n));
+  const node = await contractNode(t, {
+    sum,
+    wrong: ({ transaction }) => (transaction.data.kind === 'create' ? success() : twice),
+  });
+  const { at } = node;
+  const counter = await node.created('sum');
+  const bad = await node.created('wrong');
+  const first = callOf(node, counter, add(5));
+  const failing = callOf(node, bad);
+  const group = groupOf(node, [first, failing]);
+  await at.node.pool.submit(group);
+  t.strictSame(types(await at.mine()), []);
+  t.equal(inPool(node, group), false);
+  const why = 'Results with duplicate keys were found';
+  t.strictSame(node.statuses(failing), [`Failure null ${why}`], 'as that of a single call');
+  const blamed = `The transaction '${base58.encode(failing.id)}' of the same atomic one has failed`;
+  t.match(node.statuses(group), [new RegExp(`^Failure null ${blamed}.*: ${why}$`)]);
+  t.match(node.statuses(first), [new RegExp(`^Failure 4 ${blamed}.*: ${why}$`)]);
+});
+
 t.test('a member that a rule refuses after a contract has run', async (t) => {
   const node = await contractNode(t, { sum });
   const { at, owner } = node;

@@ -73,6 +73,11 @@ export class Conclusions {
       return this.judged(queue, entry, judgement);
     }
     assert(signed !== undefined, 'the results of a success are signed');
+    const refusal = refusalOf(signed);
+    if (refusal !== undefined) {
+      breakers.failed(queue.key, { sender, outage: undefined });
+      return this.refusal(queue, entry, refusal);
+    }
     breakers.succeeded(queue.key, sender);
     return this.results(queue, entry, tx, signed);
   }
@@ -128,6 +133,16 @@ export class Conclusions {
     report({ txId: idOf(entry), contractId: fromLatin1(key), ...judgement.report });
     return 'next';
   }
+}
+
+/** What is wrong with results, for which no fee is paid; a signer that fails says nothing of them. */
+function refusalOf(signed: SignedResults): unknown {
+  try {
+    signed();
+  } catch (cause) {
+    return isUnsigned(cause) ? undefined : cause;
+  }
+  return undefined;
 }
 
 /** Says nothing of the transaction: a registry or the engine does not do what it should. */

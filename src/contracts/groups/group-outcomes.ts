@@ -20,8 +20,10 @@ import {
 import type { GroupCall } from '../waiting/group-calls.ts';
 
 export interface GroupOutcomes {
-  /** A rule refuses the group, or results in it. */
+  /** A rule refuses the group. */
   refused(entry: PoolEntry, tx: Tx, cause: unknown): void;
+  /** The results of a call break a rule. */
+  badResults(entry: PoolEntry, tx: Tx, call: GroupCall, cause: unknown): void;
   /** A member has had too many failures. */
   givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void;
   /** The container of a call did not start; an update before it may have named the image. */
@@ -80,6 +82,11 @@ class Outcomes implements GroupOutcomes {
 
   refused(entry: PoolEntry, tx: Tx, cause: unknown): void {
     this.judged(entry, tx, judgeRefusal(refusalFrom(cause).message));
+  }
+
+  badResults(entry: PoolEntry, tx: Tx, call: GroupCall, cause: unknown): void {
+    this.ports.breakers.failed(call.key, { sender: entry.sender, outage: undefined });
+    this.judged(entry, tx, judgeRefusal(refusalFrom(cause).message), call);
   }
 
   givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void {

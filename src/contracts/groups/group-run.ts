@@ -218,7 +218,12 @@ async function execute(
         outcomes.failed(entry, tx, call, outcome);
         return undefined;
       }
-      if (!(await addResult(group, call, outcome.results, executing))) {
+      const result = await resultOf(call, outcome.results, executing);
+      if ('refusal' in result) {
+        outcomes.badResults(entry, tx, call, result.refusal);
+        return undefined;
+      }
+      if (!addResult(group, call, result.tx, executing)) {
         outcomes.heldUp(entry, tx, NO_ROOM);
         return undefined;
       }
@@ -241,20 +246,32 @@ interface Executing {
   bytes: number;
 }
 
+/** Rejects where the signer fails, which says nothing of the results. */
+async function resultOf(
+  { index, tx: member }: GroupCall,
+  entries: readonly DataEntry[],
+  { entry, tx, place }: Executing,
+): Promise<{ readonly tx: Tx } | { readonly refusal: unknown }> {
+  try {
+    return await place.block.resultOf(member, verdictsInside(tx, entry.verdicts, index), entries);
+  } catch (cause) {
+    if (isUnsigned(cause)) throw cause;
+    return { refusal: cause };
+  }
+}
+
 /**
  * False where the block has no room left for the results. Throws ResultRefused where the fault is that
  * of their sender, and ApiError where it is that of the group.
  */
-async function addResult(
+function addResult(
   group: GroupInWork,
-  { index, tx: member }: GroupCall,
-  entries: readonly DataEntry[],
+  { tx: member }: GroupCall,
+  result: Tx,
   executing: Executing,
-): Promise<boolean> {
-  const { entry, tx, results, place } = executing;
+): boolean {
+  const { results, place } = executing;
   const { block } = place;
-  const inside = verdictsInside(tx, entry.verdicts, index);
-  const { tx: result } = await block.resultOf(member, inside, entries);
   executing.bytes += result.bytes.length - member.bytes.length;
   if (!block.hasRoom(executing.bytes)) return false;
   try {

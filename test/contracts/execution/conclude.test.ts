@@ -1,7 +1,7 @@
 // Whose fault it is that a block does not take the results of a call.
 
 import t from 'tap';
-import { refused } from '../../../src/base/errors.ts';
+import { apiError, refused } from '../../../src/base/errors.ts';
 import type { BlockDraft } from '../../../src/chain/apply/block-draft.ts';
 import { blockAt } from '../../../src/chain/store/stored-blocks.ts';
 import {
@@ -167,6 +167,27 @@ t.test('a call that fails by an outage rests for its sender alone', async (t) =>
   const tx = {} as Tx;
   for (let i = 0; i < FAILURES_MAX; i++) {
     conclude.outcome(queue, entryOf('alice'), tx, image, outage);
+  }
+  t.equal(breakers.state('contract', 'alice'), 'open');
+  t.equal(breakers.state('contract', 'bob'), 'closed');
+});
+
+t.test('results that break a rule are no success of the sender', async (t) => {
+  const { breakers, conclude, dropped, entryOf } = concluding();
+  const queue = new ContractQueue('contract', 'owner');
+  const image = { image: 'sum:1', imageHash: 'ab' };
+  const call = (cause: Error) =>
+    conclude.outcome(queue, entryOf('alice'), {} as Tx, image, success(), () => {
+      throw cause;
+    });
+  t.equal(call(apiError('SignerAway')), 'stop');
+  t.equal(breakers.isFailing('contract', 'alice'), false, 'the contract has done its part');
+  t.strictSame(dropped, []);
+  for (let calls = 1; calls <= FAILURES_MAX; calls++) {
+    t.equal(breakers.state('contract', 'alice'), 'closed');
+    t.equal(call(refused('two keys are the same')), 'next');
+    t.equal(breakers.isFailing('contract', 'alice'), true, 'its next calls give way');
+    t.equal(dropped.length, calls, 'each leaves the pool');
   }
   t.equal(breakers.state('contract', 'alice'), 'open');
   t.equal(breakers.state('contract', 'bob'), 'closed');

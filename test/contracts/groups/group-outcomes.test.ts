@@ -1,5 +1,6 @@
 /** What the statuses say of the members of an atomic transaction. */
 import t from 'tap';
+import { refused } from '../../../src/base/errors.ts';
 import type { ConcludePorts } from '../../../src/contracts/execution/conclude.ts';
 import { createGroupOutcomes } from '../../../src/contracts/groups/group-outcomes.ts';
 import type { GroupCall } from '../../../src/contracts/waiting/group-calls.ts';
@@ -48,4 +49,23 @@ t.test('the call that has failed is known in a transaction that was decoded anew
     { txId: Uint8Array.of(2), status: 'Failure', message: own },
   ]);
   t.equal(reports[2]?.code, undefined, 'which is a refusal');
+});
+
+t.test('results that break a rule are a failure of the call', async (t) => {
+  const entry = { key: 'group', sender: 'sender', removed: false } as PoolEntry;
+  const failures: unknown[] = [];
+  const outcomes = createGroupOutcomes({
+    pool: {
+      drop: () => {
+        entry.removed = true;
+      },
+    },
+    breakers: { failed: (...failure: readonly unknown[]) => failures.push(failure) },
+    failed: new Set(),
+    report: () => undefined,
+  } as unknown as ConcludePorts);
+  const call = { index: 1, tx: decoded().def.members!(decoded())[1], key, owner: 'owner' };
+  outcomes.badResults(entry, decoded(), call as unknown as GroupCall, refused('two keys'));
+  t.strictSame(failures, [[key, { sender: 'sender', outage: undefined }]], 'its sender may rest');
+  t.equal(entry.removed, true);
 });
