@@ -51,7 +51,11 @@ export const contractLimits = {
   message: limit(4 * MIB, 'bytes', 'one message of a container'),
   results: limit(MIB, 'bytes', 'a message with results'),
   connect: limit(KIB, 'bytes', 'the message of Connect'),
-  fields: limit(FIELDS, '', 'fields of a message, so also its results: a 105 holds no more'),
+  fields: limit(
+    FIELDS,
+    '',
+    'fields of a message, so also its results, of which a 105 holds 32,767',
+  ),
   resultFields: limit(3 * FIELDS + 1, '', 'fields of results with those of their entries'),
   requestFields: limit(2 * ROWS + 16, '', 'fields of another message, at every depth'),
   arriving: limit(8 * MIB, 'bytes', 'unfinished messages of a container together'),
