@@ -30,20 +30,23 @@ export class Batch {
     for (const added of this.tables) {
       if (added === undefined) continue;
       // The rows of one block arrive sorted and without repetition.
-      const list = isAscending(added) ? added : await inOrder(added, slice);
+      const list = (await isAscending(added, slice)) ? added : await inOrder(added, slice);
       for (let i = 0; i < list.length; i++) {
         const write = list[i]!;
         const next = list[i + 1];
         if (next === undefined || byKey(write, next) !== 0) writes.push(write);
+        if (slice.isOver()) await slice.yield();
       }
-      if (slice.isOver()) await slice.yield();
     }
     return writes;
   }
 }
 
-function isAscending(list: readonly PendingWrite[]): boolean {
-  for (let i = 1; i < list.length; i++) if (byKey(list[i - 1]!, list[i]!) >= 0) return false;
+async function isAscending(list: readonly PendingWrite[], slice: TimeSlice): Promise<boolean> {
+  for (let i = 1; i < list.length; i++) {
+    if (byKey(list[i - 1]!, list[i]!) >= 0) return false;
+    if (slice.isOver()) await slice.yield();
+  }
   return true;
 }
 

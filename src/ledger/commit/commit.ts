@@ -64,6 +64,7 @@ export function createCommitter(options: CommitterOptions): Committer {
           throw apiError('UndoMissing', height);
         }
         for (const { table, key, previous } of readUndo(record, scheme)) {
+          if (slice.isOver()) await slice.yield();
           if (only?.has(table) === false) continue;
           const of = byNumber.get(table);
           assert(of !== undefined, `table ${table} of an undo record is known`);

@@ -41,6 +41,7 @@ export async function encodeRows(
   const changed: Row[] = [];
   for (const row of overlay.changes()) {
     if (row.before !== row.after || row.table.kind === 'local') changed.push(row);
+    if (slice.isOver()) await slice.yield();
   }
   const rows = await inSlices(sortInSteps(changed, byKeyThenTable), slice);
   const ends = new Uint32Array(rows.length * 2);

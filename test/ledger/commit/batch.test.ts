@@ -2,6 +2,7 @@
 import t from 'tap';
 import { endlessSlice } from '../../../src/concurrency/time-slice.ts';
 import { Batch } from '../../../src/ledger/commit/batch.ts';
+import { tickingSlice } from './ticking-slice.ts';
 
 /** The same numbers every time. */
 function numbers(): () => number {
@@ -57,4 +58,13 @@ t.test('tables in the order of their numbers', async (t) => {
     (await batch.writes(endlessSlice)).map(({ table }) => table),
     [2, 5, 9],
   );
+});
+
+t.test('the rows of a block are gone through in slices', async (t) => {
+  const batch = new Batch();
+  const count = 1000;
+  for (let i = 0; i < count; i++) batch.put(3, Uint8Array.of(i >> 8, i), undefined);
+  const { slice, turns } = tickingSlice();
+  t.equal((await batch.writes(slice)).length, count);
+  t.ok(turns() > count / 10, `${turns()} turns`);
 });

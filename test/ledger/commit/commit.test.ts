@@ -21,6 +21,7 @@ import {
   texts,
   undo,
 } from '../tables.ts';
+import { tickingSlice } from './ticking-slice.ts';
 
 interface Fixture {
   readonly store: MemoryStore;
@@ -28,7 +29,7 @@ interface Fixture {
   readonly committer: Committer;
 }
 
-function fixture(undoDepth = 2000, store = createMemoryStore()): Fixture {
+function fixture(undoDepth = 2000, store = createMemoryStore(), slice = endlessSlice): Fixture {
   const head = createCommittedView(store, scheme);
   const committer = createCommitter({
     store,
@@ -37,7 +38,7 @@ function fixture(undoDepth = 2000, store = createMemoryStore()): Fixture {
     undo: undo.id,
     stateHashes: stateHashes.id,
     undoDepth,
-    slice: endlessSlice,
+    slice,
   });
   return { store, head, committer };
 }
@@ -273,6 +274,18 @@ t.test('undo records older than the depth go, a few with each commit', async (t)
   t.strictSame(kept(f), [64, 65, 66]);
   await t.rejects(f.committer.unwind(66, 62), /Block 63 is too old to be rolled back/);
   t.equal((await f.committer.unwind(66, 63)).overlay.size, 0, 'those blocks changed nothing');
+});
+
+t.test('the undo record of a large block is read in slices', async (t) => {
+  const { slice, turns } = tickingSlice();
+  const f = fixture(undefined, undefined, slice);
+  const count = 1000;
+  const overlay = createOverlay(f.head);
+  for (let i = 0; i < count; i++) overlay.set(plain, new Uint8Array([i >> 8, i]), 1);
+  await f.committer.commit({ blocks: [{ height: 1, overlay }] });
+  const before = turns();
+  t.equal((await f.committer.unwind(1, 0)).overlay.size, count);
+  t.ok(turns() - before > count / 10, `${turns() - before} turns`);
 });
 
 t.test('rows of local tables come along and reach the cache', async (t) => {
