@@ -94,12 +94,18 @@ t.test('hash of policy data', (t) => {
     { hash: 'ab'.repeat(32) },
     { hash: base58.encode(bytes) },
     { dataHash: base58.encode(bytes) },
+    { hash: 'ab'.repeat(32), dataHash: base58.encode(bytes) },
+    { hash: null, dataHash: base58.encode(bytes) },
   ];
   for (const spelling of spellings) {
     const tx = txFromJson({ ...request, ...spelling }, scheme);
     t.same(tx.fields['dataHash'], bytes);
     t.match(txToJson(tx, scheme), { hash: 'ab'.repeat(32), dataHash: base58.encode(bytes) });
   }
+  const two = { hash: 'cd'.repeat(32), dataHash: base58.encode(bytes) };
+  t.throws(() => txFromJson({ ...request, ...two }, scheme), {
+    message: 'hash and dataHash contradict each other',
+  });
   t.end();
 });
 

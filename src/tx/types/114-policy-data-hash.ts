@@ -6,10 +6,11 @@
  *       | fee 8
  *   v2  feeAssetId at the end; v3 also badge
  */
+import { equal } from '../../base/bytes.ts';
 import { apiError, refused } from '../../base/errors.ts';
 import { SHA256_HEX } from '../../base/hex.ts';
 import { isObject } from '../../base/json/json.ts';
-import type { Codec } from '../../codec/codec.ts';
+import { type Codec, CodecError } from '../../codec/codec.ts';
 import { base58, hex } from '../../codec/text.ts';
 import { bindHash, boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';
 import { atomicBadge } from '../fields/extensions.ts';
@@ -21,7 +22,7 @@ import { transaction } from '../transaction.ts';
 
 /**
  * SHA-256 of the data. Answers show it twice: `hash` in hexadecimal and `dataHash` in Base58.
- * Requests contain either one, and `hash` may be in either form.
+ * Requests contain either one, in either form, or both where they agree.
  */
 const dataHash: Codec<Uint8Array> = {
   ...base58Hash,
@@ -33,9 +34,18 @@ const dataHash: Codec<Uint8Array> = {
   print: undefined,
   fromJson(json, path, scheme) {
     const members = isObject(json) ? json : {};
-    const text = members['dataHash'] ?? members['hash'];
-    if (typeof text === 'string' && SHA256_HEX.test(text)) return hex.decode(text, 32);
-    return base58Hash.fromJson(text, `${path}.dataHash`, scheme);
+    const read = (text: unknown): Uint8Array =>
+      typeof text === 'string' && SHA256_HEX.test(text)
+        ? hex.decode(text, 32)
+        : base58Hash.fromJson(text, `${path}.dataHash`, scheme);
+    const { dataHash: first, hash: second } = members;
+    const value = read(first ?? second);
+    // One of them would be signed, and nobody would see which.
+    if (first != null && second != null && !equal(value, read(second))) {
+      const reason = 'hash and dataHash contradict each other';
+      throw new CodecError(path, reason, apiError('Invalid', reason));
+    }
+    return value;
   },
   schema: {
     properties: {
