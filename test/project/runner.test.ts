@@ -22,7 +22,7 @@ t.test('hangs', () => {
 const FILES = {
   'a-hang.test.ts': START + HANGS,
   'b-busy.test.ts': `${START}
-t.test('is busy', async () => { for (;;); });`,
+t.test('is busy', async () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); });`,
   'c-kill.test.ts': `${START}
 t.test('kills itself', async (t) => { t.ok(true); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); });`,
   'd-throw.test.ts': `${START}

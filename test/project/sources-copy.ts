@@ -18,6 +18,8 @@ import { childEnvironment } from '../child-environment.ts';
 import type { Scope } from '../system/e2e/process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** The copy finds its modules by their hashes, without types already. */
+const STRIPPED_TYPES = 'scripts/stripped-types.cjs';
 
 export interface Addition {
   /** Name of the file in the folder of the parts. */
@@ -43,7 +45,7 @@ export function copySources(
 ): SourcesCopy {
   const copy = mkdtempSync(join(tmpdir(), 'sources-'));
   scope.teardown(() => rmSync(copy, { recursive: true, force: true }));
-  for (const name of ['src', 'package.json', parts, ...needs]) {
+  for (const name of ['src', 'package.json', STRIPPED_TYPES, parts, ...needs]) {
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
@@ -58,7 +60,11 @@ export function copySources(
     run: (script) =>
       execFileSync(
         process.execPath,
-        ['--disable-warning=ExperimentalWarning', join(parts, script)],
+        [
+          '--disable-warning=ExperimentalWarning',
+          `--require=./${STRIPPED_TYPES}`,
+          join(parts, script),
+        ],
         {
           cwd: copy,
           encoding: 'utf8',

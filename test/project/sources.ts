@@ -15,10 +15,23 @@ export function files(folder: string): string[] {
     .sort();
 }
 
+const texts = new Map<string, string>();
+const trees = new Map<string, ts.SourceFile>();
+
+/** Reads each file once. */
 export function read(file: string): string {
-  return readFileSync(new URL(file, root), 'utf8');
+  const text = texts.get(file) ?? readFileSync(new URL(file, root), 'utf8');
+  texts.set(file, text);
+  return text;
 }
 
-export function parse(file: string, text = read(file)): ts.SourceFile {
+/** Parses each file once. */
+export function parse(file: string): ts.SourceFile {
+  const tree = trees.get(file) ?? parseText(file, read(file));
+  trees.set(file, tree);
+  return tree;
+}
+
+export function parseText(file: string, text: string): ts.SourceFile {
   return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 }

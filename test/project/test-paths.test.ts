@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
-import { files, parse } from './sources.ts';
+import { files, parse, parseText } from './sources.ts';
 
 /** They cover the program as a whole, or the repository as text. */
 const WHOLE = ['system', 'project', 'mutations', 'models', 'rest-cases'];
@@ -32,7 +32,7 @@ t.test('a test with the name of one source file lies at its path', async (t) => 
 
 t.test('a test that imports one source file alone lies at its path', async (t) => {
   t.strictSame(
-    tests.flatMap((file) => onlySourceOf(file, parse(file), exists)),
+    tests.flatMap((file) => onlySourceOf(file, () => parse(file), exists)),
     [],
   );
 });
@@ -51,7 +51,11 @@ t.test('the searches find what lies elsewhere, and nothing else', async (t) => {
   t.strictSame(namesakeOf('test/a/e.test.ts', all), []);
 
   const only = (text: string, name = 'a/whole') =>
-    onlySourceOf(`test/${name}.test.ts`, parse('b.ts', text), (path) => all.includes(path));
+    onlySourceOf(
+      `test/${name}.test.ts`,
+      () => parseText('b.ts', text),
+      (path) => all.includes(path),
+    );
   const of = (path: string): string => `import { b, type C } from '../../src/${path}.ts';`;
   t.strictSame(only(of('c/d')), ['test/a/whole.test.ts covers src/c/d.ts']);
   t.strictSame(only(of('c/d'), 'a/b'), []);
@@ -93,12 +97,12 @@ function namesakeOf(file: string, all: readonly string[]): string[] {
 /** The one source that a test imports, where it lies elsewhere, and the test has no other file. */
 function onlySourceOf(
   file: string,
-  source: ts.SourceFile,
+  source: () => ts.SourceFile,
   exists: (path: string) => boolean,
 ): string[] {
   if (exists(`${coveredBy(file)}.ts`)) return [];
-  const imported = source.statements
-    .filter(ts.isImportDeclaration)
+  const imported = source()
+    .statements.filter(ts.isImportDeclaration)
     .filter(({ importClause }) => importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword)
     .map(({ moduleSpecifier }) => (moduleSpecifier as ts.StringLiteral).text)
     .filter((name) => name.startsWith('.') && name.endsWith('.ts'))

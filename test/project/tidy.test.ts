@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
-import { files, parse, read } from './sources.ts';
+import { files, parse, parseText, read } from './sources.ts';
 
 const maxLines = 400;
 const longFiles = ['src/ledger/tables.ts']; // one list of everything that is stored
@@ -61,7 +61,7 @@ t.test('nothing is left for later', async (t) => {
 t.test('time, chance and the process are reached through ports', async (t) => {
   const pure = sources.filter((file) => !impure.test(file));
   t.strictSame(
-    pure.flatMap((file) => globalsOf(file, read(file))),
+    pure.flatMap((file) => globalsOf(parse(file))),
     [],
   );
 });
@@ -81,12 +81,12 @@ t.test('no any', async (t) => {
 t.test('errors are values: the text of a message decides nothing', async (t) => {
   const own = sources.filter((file) => !foreignTexts.includes(file));
   t.strictSame(
-    own.flatMap((file) => decisionsByText(file, read(file))),
+    own.flatMap((file) => decisionsByText(parse(file))),
     [],
     'give the error a class, an entry of the catalogue or a field',
   );
   t.strictSame(
-    foreignTexts.filter((file) => decisionsByText(file, read(file)).length === 0),
+    foreignTexts.filter((file) => decisionsByText(parse(file)).length === 0),
     [],
     'take it out of the list',
   );
@@ -100,11 +100,11 @@ t.test('no code decides by the family of cryptography', async (t) => {
     (file) => !/^src\/crypto\/(gost|curve25519)\//.test(file) && !familyChoices.includes(file),
   );
   t.strictSame(
-    outside.flatMap((file) => decisionsByFamily(file, read(file))),
+    outside.flatMap((file) => decisionsByFamily(parse(file))),
     [],
     'add what differs to the interface of families, src/crypto/family.ts',
   );
-  const found = (text: string) => decisionsByFamily('a.ts', text).length;
+  const found = (text: string) => decisionsByFamily(parseText('a.ts', text)).length;
   t.equal(found("if (family.name === 'gost') f();"), 1);
   t.equal(found("const size = name === 'curve25519' ? 32 : 64;"), 1);
   t.equal(found('if (config.platformCrypto) f();'), 1);
@@ -114,7 +114,7 @@ t.test('no code decides by the family of cryptography', async (t) => {
 });
 
 t.test('the search for decisions by text finds them and nothing else', async (t) => {
-  const found = (text: string) => decisionsByText('a.ts', text).length;
+  const found = (text: string) => decisionsByText(parseText('a.ts', text)).length;
   t.equal(found("if (error.message.startsWith('Block')) f();"), 1);
   t.equal(found('TEXTS.some((text) => error.message.includes(text));'), 1);
   t.equal(found('if (DAMAGE.test(cause.message)) f();'), 1);
@@ -127,7 +127,8 @@ t.test('the search for decisions by text finds them and nothing else', async (t)
 });
 
 t.test('the search for globals finds uses and nothing else', async (t) => {
-  const found = (text: string) => globalsOf('a.ts', text).map((place) => place.split(' ')[1]);
+  const found = (text: string) =>
+    globalsOf(parseText('a.ts', text)).map((place) => place.split(' ')[1]);
   t.strictSame(found('const a = Date.now(); setTimeout(f, 1);'), ['Date', 'setTimeout']);
   t.strictSame(found('globalThis.fetch(url); Math.random();'), ['fetch', 'Math.random']);
   t.strictSame(found('const { random } = Math; f({ console });'), ['Math.random', 'console']);
@@ -136,10 +137,14 @@ t.test('the search for globals finds uses and nothing else', async (t) => {
   t.strictSame(found('export const run = (fetch: Fetch) => fetch(1);'), []);
 });
 
+function placeOf(node: ts.Node, source: ts.SourceFile): string {
+  const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+  return `${source.fileName}:${line + 1}`;
+}
+
 /** Names of families as texts, and conditions on the setting. */
-function decisionsByFamily(file: string, text: string): string[] {
+function decisionsByFamily(source: ts.SourceFile): string[] {
   const found: string[] = [];
-  const source = parse(file, text);
   const isSetting = (node: ts.Node): boolean =>
     ts.isPropertyAccessExpression(node) && node.name.text === 'platformCrypto';
   const visit = (node: ts.Node): void => {
@@ -150,7 +155,7 @@ function decisionsByFamily(file: string, text: string): string[] {
         : [];
     const logical = ts.isBinaryExpression(node) && isLogical(node) ? [node.left] : [];
     if (isName || [...condition, ...logical].some(isSetting)) {
-      found.push(`${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`);
+      found.push(placeOf(node, source));
     }
     ts.forEachChild(node, visit);
   };
@@ -197,25 +202,24 @@ function places(list: string[], pattern: RegExp): string[] {
   );
 }
 
-function anysOf(node: ts.Node): ts.Node[] {
-  return [
-    ...(node.kind === ts.SyntaxKind.AnyKeyword ? [node] : []),
-    ...node.getChildren().flatMap(anysOf),
-  ];
+function anysOf(source: ts.SourceFile): ts.Node[] {
+  const found: ts.Node[] = [];
+  const visit = (node: ts.Node): void => {
+    if (node.kind === ts.SyntaxKind.AnyKeyword) found.push(node);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
 }
 
 /** Uses of banned globals as `file:line name`; a name that the file declares itself is its own. */
-function globalsOf(file: string, text: string): string[] {
-  const source = parse(file, text);
+function globalsOf(source: ts.SourceFile): string[] {
   const declared = new Set<string>();
   const uses: [node: ts.Node, name: string][] = [];
   collect(source);
   return uses
     .filter(([, name]) => !declared.has(name))
-    .map(([node, name]) => {
-      const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-      return `${file}:${line + 1} ${name}`;
-    });
+    .map(([node, name]) => `${placeOf(node, source)} ${name}`);
 
   function collect(node: ts.Node): void {
     if (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node)) return;
@@ -276,8 +280,7 @@ function isMemberName(node: ts.Identifier, parent: ts.Node): boolean {
 }
 
 /** Comparisons and searches of the message or the name of an error, as `file:line text`. */
-function decisionsByText(file: string, text: string): string[] {
-  const source = parse(file, text);
+function decisionsByText(source: ts.SourceFile): string[] {
   const messages = new Set<string>();
   const found: string[] = [];
   declarations(source);
@@ -295,10 +298,7 @@ function decisionsByText(file: string, text: string): string[] {
   }
 
   function decisions(node: ts.Node): void {
-    if (decides(node)) {
-      const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-      found.push(`${file}:${line + 1} ${node.getText()}`);
-    }
+    if (decides(node)) found.push(`${placeOf(node, source)} ${node.getText()}`);
     ts.forEachChild(node, decisions);
   }
 
