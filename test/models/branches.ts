@@ -168,13 +168,12 @@ function quorums(state: Branches, world: World, take: Take): void {
     if (justifyingSource(state, slot, world) !== undefined) continue;
     const voters = whoMayVote(state, slot, chain.source, world);
     const words = voters.map((voter) => wordOf(voter, state.height, world));
+    const equals = words.map((word, i) =>
+      words.reduce((all, other, k) => (k < i && other === word ? all | bit(k) : all), 0),
+    );
     for (let mask = 1; mask < bit(voters.length); mask++) {
       // Of equal voters the first ones vote.
-      const isFirst = words.every(
-        (word, i) =>
-          !has(mask, i) || words.every((other, k) => k >= i || other !== word || has(mask, k)),
-      );
-      if (!isFirst) continue;
+      if (!equals.every((before, i) => !has(mask, i) || (mask & before) === before)) continue;
       const chosen = voters.filter((_, i) => has(mask, i));
       const all = chosen.reduce((sum, { name }) => sum | bit(name), world.liars);
       const isSmallest = chosen.every(
@@ -395,25 +394,30 @@ function pack(state: Branches, world: World, into: Uint32Array): void {
       (packSets(chain.sets, world) << 19);
     into[at++] = chain.finalising | (packSets(chain.deciding, world) << 10);
   }
+  const sources = [...chains, ...left].reduce(
+    (all, { source, uncarried }) => all | bit(source) | uncarried,
+    0,
+  );
   const words = voters
-    .map((voter) => wordOf(withEqualLocks(voter, state), state.height, world))
+    .map((voter) => wordOf(withEqualLocks(voter, sources, state.height), state.height, world))
     .sort((a, b) => a - b);
   into.set(words, into.length - words.length);
 }
 
 /**
- * Locks are the same where the same sources of the future satisfy them: justified blocks of a branch,
- * and all heights from here on.
+ * Locks are the same where the same sources of the future satisfy them: justified blocks of a branch
+ * (a set of their heights), and all heights from here on.
  */
-function withEqualLocks(voter: Voter, { chains, left, height }: Branches): Voter {
-  const sources = [...chains, ...left].flatMap((chain) => [chain.source, ...bits(chain.uncarried)]);
-  const equal = (lock: Link): Link => ({
-    ...lock,
-    source: Math.min(height, ...sources.filter((source) => source >= lock.source)),
-  });
+function withEqualLocks(voter: Voter, sources: number, height: number): Voter {
+  const equal = (lock: Link): Link => {
+    const least = lowest((sources | bit(height)) & -bit(lock.source));
+    return least === lock.source ? lock : { ...lock, source: least };
+  };
   const { last, before } = voter;
   return { ...voter, last: equal(last), before: before && { ...before, last: equal(before.last) } };
 }
+
+const lowest = (set: number): number => 31 - Math.clz32(set & -set);
 
 const packSets = ({ current, next }: Chain['sets'], { sets }: World): number =>
   sets.indexOf(current) |

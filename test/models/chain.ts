@@ -29,7 +29,11 @@ export function bits(mask: number): number[] {
   for (let n = 0; mask >> n !== 0; n++) if (has(mask, n)) found.push(n);
   return found;
 }
-export const size = (mask: number): number => bits(mask).length;
+export function size(mask: number): number {
+  let count = 0;
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}
 
 export function root(voters: Voters, height = 0): Chain {
   const sets = { change: 0, current: voters, next: undefined };
