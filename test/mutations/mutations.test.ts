@@ -65,9 +65,10 @@ function take(input: Input): string | undefined {
   );
 });
 
+const copies = makeCopies();
+t.teardown(copies.remove);
+
 t.test('without a guard its test fails', async (t) => {
-  const copies = makeCopies();
-  t.teardown(copies.remove);
   const names = copies.guards.map(nameOf);
   t.equal(new Set(names).size, names.length, 'no two guards have one name');
   for (const [file, held] of Object.entries(sample)) {
@@ -84,8 +85,6 @@ t.test('without a guard its test fails', async (t) => {
 });
 
 t.test('every reason is about a guard that exists', async (t) => {
-  const copies = makeCopies();
-  t.teardown(copies.remove);
   t.strictSame(
     reasonsInVain(copies.guards, () => false),
     [],
