@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type JsonObject, parse } from '../../../src/base/json/json.ts';
 import type { DevContracts } from '../../../src/cli/commands/dev/dev-contracts.ts';
+import { family } from '../../family.ts';
 import { type Command, type Exit, type Scope, startCommand } from './process.ts';
 import { type Rest, restOf } from './rest.ts';
 
@@ -36,6 +37,7 @@ export interface DevNode {
   restart(): Promise<DevNode>;
 }
 
+/** A network of the family of this run. */
 export interface DevOptions {
   /** Folder of the network; kept by the node and removed with the test. */
   readonly dir?: string;
@@ -56,7 +58,7 @@ export function temporaryFolder(scope: Scope): string {
 
 export async function startDevNode(scope: Scope, options: DevOptions = {}): Promise<DevNode> {
   const { dir = temporaryFolder(scope), round = '1s', consensus, finality, env } = options;
-  const args = ['--dir', dir, '--keep', '--round', round];
+  const args = ['--dir', dir, '--keep', '--round', round, '--crypto', family.title];
   if (consensus !== undefined) args.push('--consensus', consensus);
   if (finality === false) args.push('--no-finality');
   if (options.data === true) args.push('--data-port', '0');

@@ -1,7 +1,8 @@
 /** Clients that keep a node busy and record its acknowledgements. */
-import { transfer } from '@waves/waves-transactions';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../../src/base/json/json.ts';
 import type { DevNode } from './dev-node.ts';
+import { transfersOf } from './signed-transfers.ts';
 
 export interface Load {
   /** Ids of the transactions that were answered with 200. */
@@ -14,7 +15,8 @@ export interface Load {
 }
 
 const CLIENTS = 4;
-const FEE = 1_000_000;
+/** Between two transfers of a client. */
+const PAUSE_MS = 50;
 
 /** Every account without a role sends transfers to the owner, one after the other, and reads. */
 export function startLoad({ rest, accounts, chainId }: DevNode): Load {
@@ -25,13 +27,14 @@ export function startLoad({ rest, accounts, chainId }: DevNode): Load {
 
   async function client(number: number): Promise<void> {
     const { seed, address } = senders[number % senders.length]!;
-    for (let amount = 1; !over; amount++) {
-      const about = { version: 2, chainId, recipient: owner!.address, fee: FEE };
-      const tx = transfer({ ...about, amount, timestamp: Date.now() }, seed);
-      await rest.broadcast(tx);
-      acknowledged.push(tx.id);
+    const next = transfersOf(seed, chainId, owner!.address);
+    while (!over) {
+      const { id, json } = next();
+      await rest.broadcast(json);
+      acknowledged.push(id);
       for (const look of waiting) look();
       await rest.get(`/addresses/balance/${address}`);
+      await sleep(PAUSE_MS);
     }
   }
 

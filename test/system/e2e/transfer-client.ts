@@ -3,11 +3,11 @@
  * acknowledged. It ends with SIGTERM, or with 1 where the node refuses one. Arguments: URL, chain id,
  * seed of the sender, recipient.
  */
-import { transfer } from '@waves/waves-transactions';
+import { stringify } from '../../../src/base/json/json.ts';
+import { transfersOf } from './signed-transfers.ts';
 
 const [url = '', chainId = '', seed = '', recipient = ''] = process.argv.slice(2);
-const PAUSE_MS = 100;
-const FEE = 1_000_000;
+const PAUSE_MS = 300;
 
 let isOver = false;
 process.once('SIGTERM', () => {
@@ -22,11 +22,11 @@ async function sent(body: string): Promise<Response | undefined> {
   return answer?.status === 503 ? undefined : answer;
 }
 
-for (let amount = 1; !isOver; amount++) {
-  const about = { version: 2, chainId, recipient, fee: FEE } as const;
-  const tx = transfer({ ...about, amount, timestamp: Date.now() }, seed);
-  const answer = await sent(JSON.stringify(tx));
-  if (answer?.status === 200) console.log(tx.id);
+const next = transfersOf(seed, chainId, recipient);
+while (!isOver) {
+  const { id, json } = next();
+  const answer = await sent(stringify(json));
+  if (answer?.status === 200) console.log(id);
   else if (answer !== undefined) {
     console.error(answer.status, await answer.text());
     process.exitCode = 1;

@@ -2,8 +2,8 @@
  * Clients that send transfers to all nodes in turn and ask the next node when one is away, as the
  * clients of an operator do during an upgrade.
  */
-import { transfer } from '@waves/waves-transactions';
 import { eventually } from '../e2e/process.ts';
+import { transfersOf } from '../e2e/signed-transfers.ts';
 import type { UpgradedNetwork, UpgradedNode } from './upgraded-network.ts';
 
 export interface Transfers {
@@ -22,8 +22,7 @@ export interface Acknowledged {
   readonly timestamp: number;
 }
 
-const FEE = 1_000_000;
-const PAUSE_MS = 40;
+const PAUSE_MS = 250;
 const AT_ONCE = 50;
 /** No process of a node, or one that ends. */
 const AWAY = /fetch failed|terminated|^503/;
@@ -34,13 +33,13 @@ export function startTransfers({ nodes, accounts, chainId }: UpgradedNetwork): T
   let spared: UpgradedNode | undefined;
   const [owner] = accounts;
   async function client(seed: string, first: number): Promise<void> {
-    for (let amount = 1, at = first; !isOver; amount++, at++) {
-      const about = { version: 2, chainId, recipient: owner!.address, fee: FEE };
-      const tx = transfer({ ...about, amount, timestamp: Date.now() }, seed);
+    const next = transfersOf(seed, chainId, owner!.address);
+    for (let at = first; !isOver; at++) {
+      const { id, json } = next();
       const by = await eventually('a node that takes it', () => {
         if (nodes[at % nodes.length] === spared) at++;
         const index = at % nodes.length;
-        return nodes[index]!.rest.broadcast(tx).then(
+        return nodes[index]!.rest.broadcast(json).then(
           () => index,
           (cause: Error) => {
             if (!AWAY.test(cause.message)) throw cause;
@@ -49,7 +48,7 @@ export function startTransfers({ nodes, accounts, chainId }: UpgradedNetwork): T
           },
         );
       });
-      acknowledged.push({ id: tx.id, by, timestamp: Date.now() });
+      acknowledged.push({ id, by, timestamp: Date.now() });
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
