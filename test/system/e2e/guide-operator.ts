@@ -142,9 +142,9 @@ export class Operator {
     return startProgram(this.scope, words[0]!, words.slice(1));
   }
 
-  /** The address of the node in its configuration. */
+  /** The address of the node, which runs. */
   async owner(): Promise<string> {
-    return String((await this.answer(['platform-node network checksum .']))['owner']);
+    return ((await this.ask('/node/owner')) as { address: string }).address;
   }
 
   /** What the REST interface of this machine says. */

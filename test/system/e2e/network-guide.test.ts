@@ -114,8 +114,7 @@ async function found(t: Test, operators: ReadonlyMap<Name, Operator>): Promise<v
   for (const one of founders) await one.start(start);
   for (const one of founders) await one.type(own);
   for (const one of founders) {
-    const [status] = answers(await one.type(['platform-node network checksum .']));
-    await takesPart(one, String(status?.['owner']), alpha);
+    await takesPart(one, await one.owner(), alpha);
   }
 }
 
@@ -167,7 +166,7 @@ async function addFifth(t: Test, operators: ReadonlyMap<Name, Operator>): Promis
 async function replaceKey(t: Test, operators: ReadonlyMap<Name, Operator>): Promise<void> {
   const [renew, replace, start] = chapter('Replacing a key');
   const [alpha, gamma] = [operators.get('alpha')!, operators.get('gamma')!];
-  const { owner: old } = await gamma.answer(['platform-node network checksum .']);
+  const old = await gamma.owner();
   const fresh = await gamma.answer(renew);
   t.equal(await gamma.ended(), 0);
   t.not(fresh['address'], old);
@@ -193,7 +192,7 @@ async function replaceKey(t: Test, operators: ReadonlyMap<Name, Operator>): Prom
 async function removeOne(t: Test, operators: ReadonlyMap<Name, Operator>): Promise<void> {
   const [remove] = chapter('Removing a member');
   const [alpha, delta] = [operators.get('alpha')!, operators.get('delta')!];
-  const { owner } = await delta.answer(['platform-node network checksum .']);
+  const owner = await delta.owner();
   const sent = answers(await alpha.type([`MEMBER=${owner}`, ...remove!]));
   t.match(sent, [
     { type: 102, opType: 'remove', role: 'miner' },
@@ -215,7 +214,7 @@ async function removeOne(t: Test, operators: ReadonlyMap<Name, Operator>): Promi
 async function restoreOne(t: Test, operators: ReadonlyMap<Name, Operator>): Promise<void> {
   const [copy, restore, start] = chapter('Restoring a member');
   const [alpha, beta] = [operators.get('alpha')!, operators.get('beta')!];
-  const { owner } = await beta.answer(['platform-node network checksum .']);
+  const owner = await beta.owner();
   const made = answers(await beta.type(copy));
   t.match(made, [{ height: Number }, { height: made[0]?.['height'] }]);
   await beta.loseDisk();
@@ -223,7 +222,7 @@ async function restoreOne(t: Test, operators: ReadonlyMap<Name, Operator>): Prom
   beta.placeCertificate();
   t.match(restored, { height: made[0]?.['height'], keystore: 'restored' });
   await beta.start(start);
-  await makesBlocks(String(owner), alpha);
+  await makesBlocks(owner, alpha);
   if (!alpha.isFinal) return;
   const state = await beta.ask('/finality');
   t.match(state, { ownVotes: 'without-note' }, 'it knows no vote since the backup');
@@ -237,13 +236,13 @@ async function upgradeAll(
   const [stop, check, start, ready] = chapter('Upgrading all');
   for (const [i, one] of operators.entries()) {
     const seenBy = operators[(i + 1) % operators.length]!;
-    const { owner } = await one.answer(['platform-node network checksum .']);
+    const owner = await one.owner();
     await around(one, async () => {
       await one.type(stop);
       t.equal(await one.ended(), 0, `${one.name} stops in good order`);
       t.match(await one.answer(check), { ok: true });
       await one.start(start);
-      await makesBlocks(String(owner), seenBy);
+      await makesBlocks(owner, seenBy);
     });
     await eventually(`${one.name} is ready`, () => one.type(ready).catch(() => undefined));
   }

@@ -141,5 +141,5 @@ export async function eventually<T>(
 
 /** What takes seconds is asked for less often, since other tests run beside it. */
 const POLL_MS = 25;
-const POLL_MS_MAX = 100;
+const POLL_MS_MAX = 250;
 const POLL_GROWTH = 1.2;

@@ -5,7 +5,8 @@ import { madeChain, putBlocks } from './made-chain.ts';
 import { eventually } from './process.ts';
 import { agreed, processNetwork, stateHashes } from './process-network.ts';
 
-const BLOCKS = Number(process.env['SYNC_BLOCKS'] ?? 3000);
+/** More than a node asks for at once. */
+const BLOCKS = Number(process.env['SYNC_BLOCKS'] ?? 1500);
 const ROUND_MS = 500;
 /** Between the last block that is made here and now, for the making and the start. */
 const SPARE_MS = 240_000;
