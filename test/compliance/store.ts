@@ -11,13 +11,6 @@ export interface StoreUnderTest {
   readonly dispose: () => Promise<void>;
 }
 
-/** Numbers and names that the store under test is opened with. */
-export const storeTables = [
-  { id: 1, name: 'one' },
-  { id: 2, name: 'two' },
-  { id: 7, name: 'seven' },
-];
-
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'hex'));
 const put = (table: number, key: string, value: string): StoreWrite => ({

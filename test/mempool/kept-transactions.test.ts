@@ -256,11 +256,10 @@ interface Child {
 }
 
 function start(folder: string, place: string): Child {
-  const process_ = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', CHILD, folder, place],
-    { stdio: ['ignore', 'pipe', 'inherit'], env: childEnvironment() },
-  );
+  const process_ = spawn(process.execPath, [...process.execArgv, CHILD, folder, place], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: childEnvironment(),
+  });
   let text = '';
   process_.stdout.on('data', (chunk: Buffer) => {
     text += chunk.toString();

@@ -6,7 +6,7 @@ import t from 'tap';
 import { takeMark } from '../../../src/adapters/lmdb/check-mark.ts';
 import { type LmdbOptions, openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
 import { StoreCorruptError } from '../../../src/base/faults/store-damage.ts';
-import { storeTables } from '../../compliance/store.ts';
+import { storeTables } from '../../compliance/store-tables.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'mark-'));
 t.teardown(() => rmSync(root, { recursive: true }));

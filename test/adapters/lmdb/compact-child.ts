@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { compactStore } from '../../../src/adapters/lmdb/compact.ts';
 import { openReading } from '../../../src/adapters/lmdb/reading.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../../src/ledger/key-codecs.ts';
-import { storeTables as tables } from '../../compliance/store.ts';
+import { storeTables as tables } from '../../compliance/store-tables.ts';
 
 const CHANGING = [
   'mkdirSync',

@@ -22,7 +22,7 @@ import { openLmdbStore, StoreCorruptError } from '../../../src/adapters/lmdb/sto
 import type { StoreWrite } from '../../../src/base/ports/store.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../../src/ledger/key-codecs.ts';
 import { childEnvironment } from '../../child-environment.ts';
-import { storeTables as tables } from '../../compliance/store.ts';
+import { storeTables as tables } from '../../compliance/store-tables.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'compact-'));
 t.teardown(() => rmSync(root, { recursive: true }));
@@ -78,7 +78,7 @@ async function rowsOf(folder: string): Promise<Rows> {
 }
 
 const child = (...args: string[]): ChildProcess =>
-  spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
+  spawn(process.execPath, [...process.execArgv, script, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: childEnvironment(),
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openJournal } from '../../../src/adapters/journal.ts';
 import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
 import type { StoreWrite } from '../../../src/base/ports/store.ts';
-import { storeTables } from '../../compliance/store.ts';
+import { storeTables } from '../../compliance/store-tables.ts';
 
 const [what, folder] = process.argv.slice(2) as [string, string];
 const say = (text: string | number): void => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type LmdbStore, openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
 import { childEnvironment } from '../../child-environment.ts';
-import { storeTables as tables } from '../../compliance/store.ts';
+import { storeTables as tables } from '../../compliance/store-tables.ts';
 
 const CHILD = join(import.meta.dirname, 'compact-child.ts');
 const BYTES = 100_000;

@@ -9,7 +9,7 @@ import { openJournal } from '../../../src/adapters/journal.ts';
 import { openLmdbStore, StoreCorruptError } from '../../../src/adapters/lmdb/store.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../../src/ledger/key-codecs.ts';
 import { childEnvironment } from '../../child-environment.ts';
-import { storeTables } from '../../compliance/store.ts';
+import { storeTables } from '../../compliance/store-tables.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'crash-'));
 t.teardown(() => rmSync(root, { recursive: true }));
@@ -25,11 +25,10 @@ interface Child {
 }
 
 async function start(what: string, folder: string): Promise<Child> {
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', script, what, folder],
-    { stdio: ['ignore', 'pipe', 'inherit'], env: childEnvironment() },
-  );
+  const child = spawn(process.execPath, [...process.execArgv, script, what, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: childEnvironment(),
+  });
   let text = '';
   const exit = new Promise((resolve) => child.once('close', resolve));
   await new Promise<void>((resolve, reject) => {

@@ -7,7 +7,7 @@ import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
 import { StoreCorruptError } from '../../../src/base/faults/store-damage.ts';
 import { refusal } from '../../../src/rest-framework/answer.ts';
 import { quiet } from '../../chain/chain-harness.ts';
-import { storeTables } from '../../compliance/store.ts';
+import { storeTables } from '../../compliance/store-tables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'damage-'));
 t.teardown(() => rmSync(folder, { recursive: true }));

@@ -15,12 +15,11 @@ import { unseal } from '../../../src/adapters/lmdb/sums.ts';
 import type { StoreWrite } from '../../../src/base/ports/store.ts';
 import { type RowColumn, rowCount, rowsOf } from '../../../src/base/row-columns.ts';
 import { childEnvironment } from '../../child-environment.ts';
-import { storeTables } from '../../compliance/store.ts';
+import { storeTables } from '../../compliance/store-tables.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'writer-'));
 t.teardown(() => rmSync(root, { recursive: true }));
 const CHILD = new URL('crash-child.ts', import.meta.url).pathname;
-const QUIET = '--disable-warning=ExperimentalWarning';
 let folders = 0;
 const open = (options: Partial<LmdbOptions> = {}) =>
   openLmdbStore({ folder: join(root, `${folders++}`), tables: storeTables, ...options });
@@ -55,7 +54,7 @@ t.test('a refused write is reported until one succeeds', async (t) => {
 t.test('a full disk refuses a write and takes a smaller one', async (t) => {
   // The shell's limit counts blocks of 512 or 1024 bytes; the child's large write has 8 MB.
   const limited = ['-c', 'ulimit -f 4000 && exec "$0" "$@"', process.execPath];
-  const args = [...limited, QUIET, CHILD, 'full', join(root, 'full')];
+  const args = [...limited, ...process.execArgv, CHILD, 'full', join(root, 'full')];
   const child = spawn('sh', args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: childEnvironment(),
@@ -92,7 +91,7 @@ t.test('a thread that dies: the outcome is known, and the next write has a new o
 t.test('the process may end during a write', async (t) => {
   for (let round = 0; round < 6; round++) {
     const folder = join(root, 'ending');
-    const args = [QUIET, CHILD, `exit-${round * 45}`, folder];
+    const args = [...process.execArgv, CHILD, `exit-${round * 45}`, folder];
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: childEnvironment(),

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openLmdbStore } from '../../../src/adapters/lmdb/store.ts';
-import { type StoreUnderTest, storeCompliance, storeTables } from '../../compliance/store.ts';
+import { type StoreUnderTest, storeCompliance } from '../../compliance/store.ts';
+import { storeTables } from '../../compliance/store-tables.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';
 
 storeCompliance(t, 'memory', async () => {
