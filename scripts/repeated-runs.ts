@@ -35,8 +35,8 @@ const national: Files = {
   'test/script/evaluation/meter.test.ts': {},
   'test/system/sim/scripts.test.ts': {},
   'test/tx/corrupt-json.test.ts': {},
-  'test/tx/corruption.test.ts': { MUTATIONS: '20000' },
-  'test/tx/round-trip.test.ts': { ROUND_TRIPS: '20000' },
+  'test/tx/corruption.test.ts': { MUTATIONS: '5000' },
+  'test/tx/round-trip.test.ts': { ROUND_TRIPS: '5000' },
 };
 
 /** With threads that hold the connections of the REST interface. */

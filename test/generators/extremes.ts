@@ -3,7 +3,7 @@
  * file contains no transaction types: it finds the limits by testing what the declarations accept,
  * starting from a valid transaction.
  */
-import { parse, stringify } from '../../src/base/json/json.ts';
+import { stringify } from '../../src/base/json/json.ts';
 import { base58, base64, hex } from '../../src/codec/text.ts';
 import { compiledLayoutOf } from '../../src/tx/compiled-layout.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
@@ -52,12 +52,12 @@ export function at(json: Json, path: Path): unknown {
   return value;
 }
 
-/** A copy in which this member has another value. */
+/** A copy in which this member has another value; it shares the other members with the original. */
 export function put(json: Json, path: Path, value: unknown): Json {
-  const copy = parse(stringify(json)) as Json;
-  const parent = at(copy, path.slice(0, -1)) as Json;
-  parent[path.at(-1)!] = value;
-  return copy;
+  const [name, ...rest] = path;
+  if (name === undefined) return value as Json;
+  const changed = { [name]: put(json[name] as Json, rest, value) };
+  return Object.assign(Array.isArray(json) ? [...json] : { ...json }, changed) as Json;
 }
 
 /** Undefined where the member has no limits: a flag, a name out of a few. */

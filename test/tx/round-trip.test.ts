@@ -1,4 +1,7 @@
-/** Every layout of every type: value → bytes → value → JSON → value, on generated values (R9). */
+/**
+ * Every layout of every type: value → bytes → value → JSON → value, on generated values (R9).
+ * ROUND_TRIPS says how many; `npm run test:bytes` takes five times as many.
+ */
 import t from 'tap';
 import { equal } from '../../src/base/bytes.ts';
 import { parse, stringify } from '../../src/base/json/json.ts';
@@ -9,7 +12,7 @@ import { scheme } from '../generators/network.ts';
 import { Rng } from '../generators/random.ts';
 import { transactionOf } from '../generators/tx.ts';
 
-const TRANSACTIONS = Number(process.env['ROUND_TRIPS'] ?? 100_000);
+const TRANSACTIONS = Number(process.env['ROUND_TRIPS'] ?? 20_000);
 /** JSON through its text costs several times as much as bytes, so it gets a share. */
 const JSON_ONE_IN = 3;
 
