@@ -42,6 +42,8 @@ t.test('scenario 93: nobody has it for 24 attempts, then somebody', async (t) =>
     'privacy.synchronizer.init-retry-delay=1s',
     // A peer may fail once more while it connects again.
     'privacy.synchronizer.failed-peers-cache-expire-timeout=30s',
+    // Two hours pass, and few blocks.
+    'blockchain.consensus.round-duration=30s',
   ];
   const network = await members(t, { miners: ['a', 'b'], set });
   const [a, b] = [await network.keep('a'), await network.keep('b')];
