@@ -11,15 +11,18 @@ import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
 import type { Database } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { crawl, reached } from '../crawling.ts';
+import { initialFolder } from '../initial-folder.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { type MadeNode, madeNode } from '../made-node.ts';
 import { digest, memoryDatabase, postgresCluster } from '../stores.ts';
 
-const TXS = Number(process.env['CRAWL_TXS'] ?? 10_000);
+const TXS = Number(process.env['CRAWL_TXS'] ?? 4000);
 const KILLS = Number(process.env['CRAWL_KILLS'] ?? 4);
-const PGLITE_TXS = 3000;
+const PGLITE_TXS = 2000;
 const PGLITE_KILLS = 4;
-const PER_BLOCK = 100;
+const PER_BLOCK_MAX = 100;
+/** In a short form the branches would else be most of it. */
+const perBlock = (txs: number): number => Math.min(PER_BLOCK_MAX, Math.ceil(txs / 200));
 const DEPTH_MAX = 90;
 const LIFE_MS_MIN = 600;
 /** A crawler that lives this long for each transaction is killed behind the tip about half the time. */
@@ -54,9 +57,11 @@ async function killAgainAndAgain(
   { txs, kills, database, caughtUp, beforeKill }: Trial,
 ): Promise<Killed> {
   // Six of seven blocks have transactions.
-  const blocks = Math.ceil((txs * 7) / (6 * PER_BLOCK * (kills + 1)));
+  const blocks = Math.ceil((txs * 7) / (6 * perBlock(txs) * (kills + 1)));
   const start = (): ChildProcess =>
-    spawn(process.execPath, [program, node.url, database, 'bulk'], { stdio: 'inherit' });
+    spawn(process.execPath, [...process.execArgv, program, node.url, database, 'bulk'], {
+      stdio: 'inherit',
+    });
   let child = start();
   t.teardown(() => void child.kill('SIGKILL'));
   const lifeMs = Math.max(LIFE_MS_MIN, (txs / kills) * LIFE_MS_PER_TX);
@@ -86,8 +91,8 @@ async function asked(node: MadeNode): Promise<void> {
   while (node.requests() < before + REQUESTS_OF_A_START) await later(20);
 }
 
-const smallChain = (seed: string): MadeChain =>
-  madeChain({ seed, txsPerBlock: PER_BLOCK, accounts: 500 });
+const smallChain = (seed: string, txs: number): MadeChain =>
+  madeChain({ seed, txsPerBlock: perBlock(txs), accounts: 500 });
 
 const tipReached = (db: Database, chain: MadeChain): Promise<void> =>
   reached(db, chain.height(), chain.signature(chain.height()), undefined, WAIT_MS_MAX);
@@ -106,7 +111,7 @@ const countOf = async (db: Database, sql: string): Promise<number> =>
   Number((await db.query<{ n: string }>(sql))[0]?.n);
 
 t.test('PostgreSQL', { skip: cluster.skip, timeout: 7_200_000 }, async (t) => {
-  const chain = smallChain('killed');
+  const chain = smallChain('killed', TXS);
   const node = await madeNode(t, () => chain);
   const database = await cluster.createDatabase();
   const db = cluster.open(database, { poolSize: 1 });
@@ -138,9 +143,9 @@ t.test('PostgreSQL', { skip: cluster.skip, timeout: 7_200_000 }, async (t) => {
 });
 
 t.test('PGlite', { timeout: 600_000 }, async (t) => {
-  const chain = smallChain('killed inside');
+  const chain = smallChain('killed inside', PGLITE_TXS);
   const node = await madeNode(t, () => chain);
-  const folder = join(t.testdir(), 'store');
+  const folder = await initialFolder(join(t.testdir(), 'store'));
   const { child } = await killAgainAndAgain(t, chain, node, {
     txs: PGLITE_TXS,
     kills: PGLITE_KILLS,

@@ -63,7 +63,8 @@ function weighed(db: Database) {
   return { db: { ...db, transaction }, copied, batches };
 }
 
-const BLOCKS = 12;
+/** So many that their rows are two batches. */
+const BLOCKS = 7;
 const BLOCK_BYTES = TXS * ENTRIES * VALUE_CHARS * 9;
 
 await onBothStores(t, 'blocks of control characters', async (t, open) => {
@@ -86,7 +87,7 @@ await onBothStores(t, 'blocks of control characters', async (t, open) => {
 
 await onBothStores(t, 'blocks whose JSON is much longer than their rows', async (t, open) => {
   const plain = madeChain({ seed: 'padded', txsPerBlock: 1, accounts: 5 });
-  const blocks = 40;
+  const blocks = 24;
   plain.grow(blocks);
   const padding = 'p'.repeat(MIB);
   const chain: MadeChain = {

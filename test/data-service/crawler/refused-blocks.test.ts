@@ -1,6 +1,6 @@
 /** Of several nodes one gives blocks that no store takes: the next one is asked. */
 import t from 'tap';
-import type { Database } from '../../../src/base/ports/database.ts';
+import { rollBack } from '../../../src/data-service/crawler/remove-blocks.ts';
 import { crawl } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
@@ -54,15 +54,16 @@ const with5 = (chain: MadeChain, change: (block: Fields) => Fields): MadeChain =
 });
 
 await onBothStores(t, 'blocks that no store takes', async (t, open) => {
+  const db = await open();
+  const chain = grown();
+  const good = await madeNode(t, () => chain);
   for (const [name, change] of Object.entries(BAD)) {
-    const chain = grown();
     const bad = await madeNode(t, () => with5(chain, change));
-    const good = await madeNode(t, () => chain);
-    const db: Database = await open();
     const crawler = crawl(t, db, [bad.url, good.url]);
     await crawler.reached(11, chain.signature(11));
     t.ok(crawler.state.nodeErrors > 0, name);
     await crawler.stop();
+    await rollBack(db, HEIGHT - 1, 0);
   }
 });
 

@@ -12,6 +12,7 @@ import type { Database } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { leftOut } from '../../left-out.ts';
 import { type Crawling, crawl } from '../crawling.ts';
+import { initialFolder } from '../initial-folder.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { digest, memoryDatabase, postgresCluster } from '../stores.ts';
@@ -55,7 +56,7 @@ t.test(
     skip: cluster.skip,
   },
   async (t) => {
-    const chain = grown('crashes', 200);
+    const chain = grown('crashes', 80);
     const node = await madeNode(t, () => chain);
     const db = cluster.open(await cluster.createDatabase());
     t.teardown(() => db.close());
@@ -72,7 +73,7 @@ t.test(
       );
       await cluster.server!.crash();
       await cluster.server!.start();
-      chain.grow(40);
+      chain.grow(20);
     }
     await atTip(crawler, chain);
     // A session that is idle when the server ends is seen by its lock first.
@@ -130,7 +131,7 @@ t.test('a full disk of a server', { skip: cluster.skip }, async (t) => {
   const db = cluster.open(url);
   t.teardown(() => db.close());
   await migrate(db, SCHEMA);
-  const chain = grown('full', 200);
+  const chain = grown('full', 100);
   const node = await madeNode(t, () => chain);
   const empty = fill(disk, MIB);
   const crawler = crawl(t, db, [node.url]);
@@ -150,10 +151,10 @@ t.test('a full disk of a server', { skip: cluster.skip }, async (t) => {
 t.test('a full disk of the store inside the process', async (t) => {
   const disk = smallDisk(t, 320 * MIB);
   if (disk === false) return t.comment(leftOut(NO_MOUNT));
-  const db = await pgliteDatabase(join(disk, 'store'));
+  const db = await pgliteDatabase(await initialFolder(join(disk, 'store')));
   t.teardown(() => db.close());
   await migrate(db, SCHEMA);
-  const chain = grown('full inside', 200);
+  const chain = grown('full inside', 100);
   const node = await madeNode(t, () => chain);
   const empty = fill(disk, MIB);
   const crawler = crawl(t, db, [node.url]);
@@ -166,7 +167,7 @@ t.test('a full disk of the store inside the process', async (t) => {
 });
 
 t.test('questions that end the thread of the store again and again', async (t) => {
-  const db = await pgliteDatabase(t.testdir(), { statementMs: 200 });
+  const db = await pgliteDatabase(await initialFolder(t.testdir()), { statementMs: 200 });
   t.teardown(() => db.close());
   await migrate(db, SCHEMA);
   const chain = grown('slow questions', 15);
