@@ -38,11 +38,11 @@ export interface ForThreads {
   readonly keys: KeySettings;
 }
 
-/** Undefined where it is switched off; rejects with StartError. */
+/** Undefined where it is switched off, and no route is made then; rejects with StartError. */
 export async function listenRest(
   config: Pick<Config, 'restApi' | 'network'>,
   { http, restHttp = http, family, scheme, telemetry }: NodePorts,
-  routes: readonly HttpRoute[],
+  routes: () => readonly HttpRoute[],
 ): Promise<HttpServer | undefined> {
   const { enable, bindAddress: host, port, tls, cors } = config.restApi;
   if (!enable) return undefined;
@@ -57,7 +57,7 @@ export async function listenRest(
   const files = tlsFiles(tls);
   try {
     const measured = telemetry !== undefined;
-    return await restHttp.listen(routes, { host, port, tls: files, cors, measured, forThreads });
+    return await restHttp.listen(routes(), { host, port, tls: files, cors, measured, forThreads });
   } catch (cause) {
     if (cause instanceof TlsFileError) {
       const remedy = TLS_REMEDIES[cause.which];

@@ -214,9 +214,11 @@ async function serveClients(
   ports: NodePorts,
   { services, events, metrics, started }: ServedParts,
 ): Promise<HttpServer | undefined> {
-  const routes = createApi(services, ports.pages);
-  const measured = metrics === undefined ? routes : measuredRoutes(routes, routeMeter(metrics));
-  const rest = await listenRest(config, ports, audited(measured, services, ports));
+  const rest = await listenRest(config, ports, () => {
+    const routes = createApi(services, ports.pages);
+    const measured = metrics === undefined ? routes : measuredRoutes(routes, routeMeter(metrics));
+    return audited(measured, services, ports);
+  });
   if (rest !== undefined) started.add('REST interface', () => rest.close());
   // Above their connections on the stack, so that clients hear that the node stops.
   started.add('events', events.stop);

@@ -14,6 +14,8 @@ import type { Maverick } from '../maverick.ts';
 
 export interface Row {
   readonly name: string;
+  /** It acts so long at least. */
+  readonly seconds?: number;
   /** Runs every second, once the maverick is connected or at least tries. */
   readonly act: (scene: Scene) => void | Promise<void>;
   /** What it claims in its handshake, beside the truth. */

@@ -1,7 +1,8 @@
 /**
  * Runs mavericks against three honest miners, each with its own row. Afterwards the honest nodes
  * share one chain that has grown as if the mavericks had only been silent, no honest node has
- * blamed another, and each maverick has been treated as its row requires.
+ * blamed another, and each maverick has been treated as its row requires. MISBEHAVIOUR_SECONDS sets
+ * how long it acts.
  */
 import type { Test } from 'tap';
 import { blockProtocols, encodeTip } from '../../../src/network/messages/block-messages.ts';
@@ -14,7 +15,8 @@ import { type Blame, nobody, type Row, type Scene } from './row.ts';
 const HONEST = ['one', 'two', 'three'] as const;
 const MAVERICKS = ['maverick', 'accomplice'] as const;
 const ownerOf = (name: string): string => `owner of the ${name}`;
-const SECONDS = 150;
+const SECONDS = Number(process.env['MISBEHAVIOUR_SECONDS'] ?? 75);
+const STOP_SECONDS = 60;
 /** Of the height that the honest nodes reach beside silent mavericks. */
 const SHARE = 0.97;
 
@@ -25,13 +27,17 @@ const silent: Row = { name: 'nothing', act() {}, blame: nobody };
 export async function misbehave(t: Test, rows: readonly Row[]): Promise<void> {
   const { length } = rows;
   const set = settingsOf(rows);
-  const name = [length, ...set].join(' ');
-  const baseline = undisturbed.get(name) ?? (await play(t, Array(length).fill({ ...silent, set })));
+  const seconds = secondsOf(rows);
+  const name = [length, seconds, ...set].join(' ');
+  const baseline =
+    undisturbed.get(name) ?? (await play(t, Array(length).fill({ ...silent, set, seconds })));
   undisturbed.set(name, baseline);
   const height = await play(t, rows);
   t.ok(height >= SHARE * baseline, `height ${height}, ${baseline} without the attack`);
 }
 
+const secondsOf = (rows: readonly Row[]): number =>
+  Math.max(SECONDS, ...rows.map(({ seconds = 0 }) => seconds));
 const settingsOf = (rows: readonly Row[]): readonly string[] => rows.flatMap(({ set = [] }) => set);
 
 interface Player {
@@ -44,6 +50,7 @@ interface Player {
 /** Gives the height. */
 async function play(t: Test, rows: readonly Row[]): Promise<number> {
   const names = MAVERICKS.slice(0, rows.length);
+  const seconds = secondsOf(rows);
   const at = await cluster(t, {
     miners: [...HONEST, ...names],
     others: names.map(ownerOf),
@@ -67,7 +74,7 @@ async function play(t: Test, rows: readonly Row[]): Promise<number> {
   for (const { mav } of players) mav.pester(nodes);
   const [node] = nodes as [ClusterNode];
   const rng = new Rng(6);
-  for (let second = 1; second <= SECONDS; second++) {
+  for (let second = 1; second <= seconds; second++) {
     await at.seconds(1);
     for (const player of players) {
       const { mav, row } = player;
@@ -92,10 +99,12 @@ async function play(t: Test, rows: readonly Row[]): Promise<number> {
   for (const { row, mav } of players) {
     checkBlame(t, row.blame, nodes, mav);
     const scene: Omit<Scene, 'isTurn'> = {
-      ...{ at, nodes, node, mav, second: SECONDS, now: at.clock.now(), rng, overheard },
+      ...{ at, nodes, node, mav, second: seconds, now: at.clock.now(), rng, overheard },
     };
     row.after?.(t, scene);
   }
+  // Who stops waits for what it has asked, until its time is over.
+  await Promise.all([...nodes.map(({ stop }) => stop()), at.seconds(STOP_SECONDS)]);
   return height;
 }
 

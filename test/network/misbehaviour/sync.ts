@@ -74,6 +74,8 @@ export const aboutSync: readonly Row[] = [
 
   {
     name: 'a score, and correct but useless blocks, each just in time',
+    // Its peers have patience as long as blocks come.
+    seconds: 150,
     act(scene) {
       const { mav, at } = scene;
       const ids = useless(scene).map(({ header }) => header.signature);

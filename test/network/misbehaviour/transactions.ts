@@ -5,7 +5,16 @@ import { blockProtocols, encodeTxList } from '../../../src/network/messages/bloc
 import { encodeTxHashes, txProtocols } from '../../../src/network/messages/transaction-messages.ts';
 import { payment, scheme } from '../../chain/chain-harness.ts';
 import { blockOn, inFull } from '../maverick.ts';
-import { nobody, offence, oversized, type Row, spread, stranger, transferOf } from './row.ts';
+import {
+  nobody,
+  offence,
+  oversized,
+  type Row,
+  type Scene,
+  spread,
+  stranger,
+  transferOf,
+} from './row.ts';
 
 const emptyPools: NonNullable<Row['after']> = (t, { nodes }) => {
   for (const { node } of nodes) t.equal(node.pool.size(), 0);
@@ -13,6 +22,10 @@ const emptyPools: NonNullable<Row['after']> = (t, { nodes }) => {
 
 const PER_SECOND = 20;
 const FLOOD_PER_SECOND = 300;
+
+/** With a signature that nobody has made. */
+const forged = ({ mav, now, rng }: Scene, amount: number): Uint8Array =>
+  payment({ ...mav, sign: () => rng.bytes(64) }, stranger, BigInt(amount), now).bytes;
 
 /** The list of this transaction alone, which the encoder refuses to write. */
 function listOf(bytes: Uint8Array): Uint8Array {
@@ -78,12 +91,10 @@ export const aboutTransactions: readonly Row[] = [
   {
     name: 'transactions with wrong signatures',
     act(scene) {
-      const { mav, now } = scene;
-      const txs = Array.from({ length: 50 }, (_, i) => {
-        const { bytes } = payment(mav, stranger, BigInt(i + 1), now);
-        return concat(bytes.subarray(0, -64), scene.rng.bytes(64));
-      });
-      spread(mav, txs);
+      spread(
+        scene.mav,
+        Array.from({ length: 50 }, (_, i) => forged(scene, i + 1)),
+      );
     },
     blame: offence('invalid-transactions', 'blacklisted'),
     after: emptyPools,
@@ -92,11 +103,10 @@ export const aboutTransactions: readonly Row[] = [
   {
     name: 'a flood of transactions with wrong signatures',
     act(scene) {
-      const { mav, now, second } = scene;
-      const txs = Array.from({ length: FLOOD_PER_SECOND }, (_, i) => {
-        const { bytes } = payment(mav, stranger, BigInt(second * FLOOD_PER_SECOND + i), now);
-        return concat(bytes.subarray(0, -64), scene.rng.bytes(64));
-      });
+      const { mav, second } = scene;
+      const txs = Array.from({ length: FLOOD_PER_SECOND }, (_, i) =>
+        forged(scene, second * FLOOD_PER_SECOND + i),
+      );
       spread(mav, txs);
     },
     blame: offence('invalid-transactions', 'blacklisted'),

@@ -1,5 +1,5 @@
 /**
- * Four real processes under 200 transactions a second, 50 in the short form. One after the other is
+ * Four real processes under 200 transactions a second, 20 in the short form. One after the other is
  * killed and started again, and the network is divided in between. They end on one state, and every
  * acknowledged transaction is in the chain or has a recorded refusal. Meanwhile an account gets a
  * script and loses it, with unsigned transactions around that; a cold validator judges the chain of
@@ -27,11 +27,11 @@ import { startScriptLoad } from './witness/script-load.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
 
 const ASKED = process.env['CHURN_SECONDS'];
-const SECONDS = Number(ASKED ?? 40);
+const SECONDS = Number(ASKED ?? 20);
 /** Four nodes beside other tests need minutes to mine more. */
-const PER_SECOND = ASKED === undefined ? 50 : 200;
+const PER_SECOND = ASKED === undefined ? 20 : 200;
 const ROUND_MS = 1000;
-const KILL_EVERY_MS = 20_000;
+const KILL_EVERY_MS = ASKED === undefined ? 10_000 : 20_000;
 const PARTITION_MS = 3_000;
 const SENDERS = 64;
 /** What waits in the pools at the end has this long to be mined. */

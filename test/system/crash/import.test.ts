@@ -17,7 +17,7 @@ import { encodeHex } from '../../../src/base/hex.ts';
 import { childEnvironment } from '../../child-environment.ts';
 import { judgeChain } from './witness/cold-chain.ts';
 
-const TRANSACTIONS = Number(process.env['IMPORT_TXS'] ?? 20_000);
+const TRANSACTIONS = Number(process.env['IMPORT_TXS'] ?? 8_000);
 const KILLS = Number(process.env['IMPORT_KILLS'] ?? 2);
 /** Many more than an import reads ahead, so that there are commits between the kills. */
 const BLOCKS = 600;

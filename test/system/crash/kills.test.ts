@@ -1,8 +1,9 @@
-// Rows R1 and R3 of the reliability goals: a real node under 500 transactions a second is killed at
-// random moments and started again on the same folder. No promised data may be lost, and its state
-// must equal that of a clean replay of its blocks. Meanwhile an account gets a script and loses it, with
-// transactions in the journal that nobody signed: a cold validator judges each block. CRASH_KILLS sets the number of kills. With
-// TEST_HTTP_THREADS, the node ends in the ways of witness/endings.ts in turn.
+// Rows R1 and R3 of the reliability goals: a real node under load is killed at random moments and
+// started again on the same folder. No promised data may be lost, and its state must equal that of a
+// clean replay of its blocks. Meanwhile an account gets a script and loses it, with transactions in the
+// journal that nobody signed: a cold validator judges each block. CRASH_KILLS sets the number of
+// kills, CRASH_RATE that of the transactions a second. With TEST_HTTP_THREADS, the node ends in the ways
+// of witness/endings.ts in turn.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -25,8 +26,8 @@ import { createPromises } from './witness/promises.ts';
 import { startScriptLoad } from './witness/script-load.ts';
 import { startSteadyLoad } from './witness/steady-load.ts';
 
-const KILLS = Number(process.env['CRASH_KILLS'] ?? 6);
-const PER_SECOND = 500;
+const KILLS = Number(process.env['CRASH_KILLS'] ?? 4);
+const PER_SECOND = Number(process.env['CRASH_RATE'] ?? 100);
 const SENDERS = 64;
 const ROUND_MS = 1000;
 /** A block is made within this time after the beginning of its round. */

@@ -15,7 +15,7 @@ import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { madPeers } from './mad-peers.ts';
 import { answersWith } from './paced.ts';
 
-const SECONDS = Number(process.env['MALFORMED_SECONDS'] ?? 4);
+const SECONDS = Number(process.env['MALFORMED_SECONDS'] ?? 2);
 const REQUESTS = 20_000;
 const SHORT_REQUESTS = 2_000;
 const SEED = 7;

@@ -10,8 +10,8 @@ import { runFirst } from './client-priority.ts';
 import { loadedNode, minedPerSecond, roundsMissed, verdict } from './loaded-node.ts';
 import { answersWith, compiledSender, countOf, type Sent, sendPaced } from './paced.ts';
 
-const SECONDS = Number(process.env['OVERLOAD_SECONDS'] ?? 5);
-const MAXIMUM_SECONDS = Math.min(20, Math.max(4, SECONDS / 3));
+const SECONDS = Number(process.env['OVERLOAD_SECONDS'] ?? 3);
+const MAXIMUM_SECONDS = Math.min(20, Math.max(2, SECONDS / 3));
 const TIMES = 4;
 /** More than the node has under way at a time. */
 const CONNECTIONS = 1024;

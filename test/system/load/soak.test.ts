@@ -9,8 +9,8 @@ import { batch, get } from '../../../bench/load/requests.ts';
 import { loadedNode, roundsMissed, verdict } from './loaded-node.ts';
 import { answersWith, countOf } from './paced.ts';
 
-const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
-const MAXIMUM_SECONDS = Math.min(20, Math.max(4, SECONDS / 10));
+const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 5);
+const MAXIMUM_SECONDS = Math.min(20, Math.max(2, SECONDS / 10));
 const SHARE = Number(process.env['SOAK_SHARE'] ?? 0.5);
 const SAMPLE_MS = Math.min(10_000, (SECONDS * 1000) / 8);
 /** Of the time; caches fill and code is compiled. */

@@ -1,9 +1,8 @@
-// The guarantees of a simulation: a new random seed passes like the fixed ones, and the same seed
-// gives the same run, to the last line of its trace.
+// A new random seed passes like the fixed ones (seeds.test.ts), and so does one with a rare course.
 import t from 'tap';
 import { good, MS_PER_SEED_MAX, NODES, SECONDS } from './seeds.ts';
 
-t.setTimeout(4 * MS_PER_SEED_MAX);
+t.setTimeout(3 * MS_PER_SEED_MAX);
 
 const fresh = Math.floor(Math.random() * 2 ** 31);
 
@@ -19,13 +18,4 @@ t.test('seed 48', async (t) => {
   const { kind, height, unaware } = await good(48, 2_000);
   t.ok(height > 60, `${kind}: ${height} blocks`);
   t.ok(unaware > 0, `registered again ${unaware} times`);
-});
-
-t.test('the same seed gives the same run', async (t) => {
-  const seconds = 500;
-  const first = await good(1, seconds);
-  t.same(await good(1, seconds), first);
-  const { inChain, creations, calls } = first.contractGroups;
-  t.ok(inChain > 5 && creations > 0 && calls > 5, `${inChain} atomic transactions with contracts`);
-  t.not((await good(2, seconds)).trace, first.trace);
 });

@@ -1,5 +1,0 @@
-// The first half of the fixed seeds; the halves run in parallel.
-import t from 'tap';
-import { fixedSeeds } from './seeds.ts';
-
-fixedSeeds(t, 1, 8);
