@@ -26,10 +26,10 @@ const AT_ONCE = IS_FULL ? 64 : 2;
 const MIB = 1024 * 1024;
 const SIZE: Size = IS_FULL
   ? { megabytes: 24, assets: 400, transfers: 3000, itemBytes: 20 * MIB }
-  : { megabytes: 2, assets: 400, transfers: 200, itemBytes: MIB };
+  : { megabytes: 1, assets: 400, transfers: 100, itemBytes: MIB };
 /** Of each message between nodes. */
 const STREAMS = IS_FULL ? [1, 64] : [4];
-const FLOOD_MS = IS_FULL ? 2_000 : 200;
+const FLOOD_MS = IS_FULL ? 2_000 : 70;
 const STALL_MAX_MS = 100;
 const RISE_MAX_MIB = 64;
 /** What the allocator keeps, too: on a busy machine it gives back late. */
@@ -41,8 +41,8 @@ t.setTimeout(IS_FULL ? 3_600_000 : 240_000);
 
 const attacksOn = (target: Target): Attack[] => [
   ...namedRows(IS_FULL),
-  itemAttack('conversation', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 300),
-  itemAttack('abandoned', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 300),
+  itemAttack('conversation', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 150),
+  itemAttack('abandoned', IS_FULL ? 16 : 4, IS_FULL ? 5_000 : 150),
   quotaAttack,
   pooledAttack(IS_FULL ? 16 : 4, FLOOD_MS),
   scriptedAttack(IS_FULL ? 200 : 20),
