@@ -36,7 +36,7 @@ import { inlineVerifier } from '../../simulated/inline-verifier.ts';
 import { Dice } from '../sim/random.ts';
 import { judgeChain } from './witness/cold-chain.ts';
 
-const FLIPS = Number(process.env['FLIPS'] ?? 200);
+const FLIPS = Number(process.env['FLIPS'] ?? 80);
 const REBUILT = Number(process.env['FLIPS_REBUILT'] ?? 2);
 const SEED = Number(process.env['FLIPS_SEED'] ?? 1);
 const TRANSACTIONS = 2_000;

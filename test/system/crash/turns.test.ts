@@ -12,7 +12,7 @@ import { readRecord } from '../../../src/miner/slot-records.ts';
 import { family } from '../../family.ts';
 import { type DevNode, startDevNode, temporaryFolder } from '../e2e/dev-node.ts';
 
-const KILLS = Number(process.env['TURN_KILLS'] ?? 6);
+const KILLS = Number(process.env['TURN_KILLS'] ?? 4);
 const KILL_MS_MAX = 120_000;
 
 t.setTimeout(120_000 + 2 * KILLS * KILL_MS_MAX);

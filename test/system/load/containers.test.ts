@@ -47,7 +47,7 @@ const SECONDS = Number(ASKED ?? 3);
 const { CALLS, CALL, PULL, ROUND_MS, STAY, FLOOD, SILENT, PULLS } =
   ASKED === undefined
     ? {
-        CALLS: 3,
+        CALLS: 1,
         CALL: '2s',
         PULL: '15s',
         ROUND_MS: 3000,
