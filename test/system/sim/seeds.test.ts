@@ -7,8 +7,7 @@ import type { SimResult } from './simulate.ts';
 const ASKED = process.env['SIM_SEEDS'];
 /** Both kinds of consensus with and without roles that come and go, a liar, and each kind of last member. */
 const CHOSEN = [1, 2, 3, 6, 12];
-const SEEDS =
-  ASKED === undefined ? CHOSEN : Array.from({ length: Number(ASKED) }, (_, i) => i + 1);
+const SEEDS = ASKED === undefined ? CHOSEN : Array.from({ length: Number(ASKED) }, (_, i) => i + 1);
 const runs = new Map<number, SimResult>();
 
 t.setTimeout((SEEDS.length + 1) * MS_PER_SEED_MAX);
