@@ -25,7 +25,7 @@ import { makeBlock } from './make-block.ts';
 /** The write that is hit: of the reorganisation, or of one of the blocks after it. */
 const WRITES = 4;
 /** Where it is hit, from before its first row to after its last one. */
-const PLACES = 20;
+const PLACES = 50;
 const DEPTH = 50;
 
 // Seconds on a quiet machine, minutes on a busy one.
@@ -59,7 +59,7 @@ const stateOf = ({ blockchain }: TestChain): string => {
 };
 
 t.test(
-  'scenario 47: deaths everywhere within a reorganisation and commits',
+  'scenario 47: two hundred deaths within a reorganisation and commits',
   { timeout: 900_000 },
   async (t) => {
     const store = createMemoryStore();
