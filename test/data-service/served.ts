@@ -18,6 +18,8 @@ export interface Served {
   readonly log: MemoryLog;
   get(path: string, headers?: Record<string, string>): Promise<GivenAnswer>;
   post(path: string, body: string): Promise<GivenAnswer>;
+  /** Resolves when the store is open. */
+  opened(): Promise<void>;
   /** Resolves when `/status` names this height and nothing is left to do. */
   reached(height: number): Promise<void>;
 }
@@ -100,6 +102,11 @@ export async function served(
     get,
     post: (path, body) =>
       ask(path, { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    async opened() {
+      while ((await get('/blocks?limit=1')).status !== 200) {
+        await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+      }
+    },
     async reached(height) {
       for (let waited = 0; waited < WAIT_MS_MAX; waited += WAIT_MS) {
         const { status, json } = await get('/status');

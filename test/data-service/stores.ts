@@ -1,4 +1,5 @@
 /** The two stores of the data service, empty, for a test that runs on both. */
+import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { Test } from 'tap';
 import {
@@ -13,7 +14,8 @@ import type { Database } from '../../src/base/ports/database.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 import { leftOut } from '../left-out.ts';
 import type { Scope } from '../system/e2e/process.ts';
-import { initialCluster } from './initial-cluster.ts';
+import { initialCluster, migratedCluster } from './initial-cluster.ts';
+import { initialServer } from './initial-server.ts';
 
 export interface PostgresCluster {
   /** Why there is none, or false. */
@@ -26,7 +28,12 @@ export interface PostgresCluster {
 
 /** A server of its own, ended with the test; a `kept` folder keeps its databases. */
 export async function postgresCluster(scope: Scope, kept?: string): Promise<PostgresCluster> {
-  const server = await startPostgresServer(undefined, [], kept).catch((cause: unknown) => {
+  const started = async () => {
+    const folder = kept ?? (await initialServer());
+    if (kept === undefined) scope.teardown(() => rm(folder, { recursive: true, force: true }));
+    return startPostgresServer(undefined, [], folder);
+  };
+  const server = await started().catch((cause: unknown) => {
     if (cause instanceof NotInstalledError) return cause.message;
     throw cause;
   });
@@ -67,19 +74,26 @@ export async function onBothStores(
 ): Promise<void> {
   cluster ??= postgresCluster(t);
   const { skip, open, createDatabase } = await cluster;
-  const migrated = async (t: Test, db: Database): Promise<Database> => {
+  const closed = (t: Test, db: Database): Database => {
     t.teardown(() => db.close());
-    await migrate(db, { indexText: true });
     return db;
   };
-  await t.test(`${name}, PGlite`, (t) => check(t, async () => migrated(t, await memoryDatabase())));
+  await t.test(`${name}, PGlite`, (t) => check(t, async () => closed(t, await migratedDatabase())));
   await t.test(`${name}, PostgreSQL`, { skip }, (t) =>
-    check(t, async () => migrated(t, open(await createDatabase()))),
+    check(t, async () => {
+      const db = closed(t, open(await createDatabase()));
+      await migrate(db, { indexText: true });
+      return db;
+    }),
   );
 }
 
 export const memoryDatabase = async (): Promise<Database> =>
   pgliteDatabase(undefined, { initial: await initialCluster() });
+
+/** With all tables of this release. */
+export const migratedDatabase = async (): Promise<Database> =>
+  pgliteDatabase(undefined, { initial: await migratedCluster() });
 
 /** What a crawl leaves, without what tells how it went. */
 const COMPARED: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import { type AccessOptions, accessGuard } from '../../../src/data-service/api/a
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { OPEN_TO_ALL, served } from '../served.ts';
-import { memoryDatabase } from '../stores.ts';
+import { migratedDatabase } from '../stores.ts';
 
 const family = configuredFamily(true);
 const hash = (key: string): Uint8Array => family.secureHash(utf8(key));
@@ -102,7 +102,7 @@ t.test('the service with keys: health and pages are open', async (t) => {
   chain.grow(3);
   const node = await madeNode(t, () => chain);
   const access = { ...OPEN_TO_ALL, auth: 'api-key' as const, keyHashes: [hash('key')] };
-  const service = await served(t, node.url, memoryDatabase, { access });
+  const service = await served(t, node.url, migratedDatabase, { access });
   const status = async (path: string, headers: Record<string, string> = {}) =>
     (await service.get(path, headers)).status;
   for (const path of ['/health/live', '/explorer', '/api-docs/openapi.json']) {
@@ -121,7 +121,7 @@ t.test('a service that is behind, or has no store yet', async (t) => {
   chain.grow(50);
   const node = await madeNode(t, () => chain);
   const opening = Promise.withResolvers<void>();
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   const open = async () => {
     await opening.promise;
     return db;

@@ -12,7 +12,7 @@ import { call, runCases } from '../../rest-cases/runner.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { migratedDatabase, postgresCluster } from '../stores.ts';
 
 const file = new URL('../../vectors/data-cases.json', import.meta.url);
 const cases = parse(readFileSync(file, 'utf8')) as readonly RestCase[];
@@ -97,7 +97,7 @@ async function check(t: Test, open: () => Promise<Database>): Promise<void> {
 }
 
 const cluster = await postgresCluster(t);
-t.test('PGlite', (t) => check(t, memoryDatabase));
+t.test('PGlite', (t) => check(t, migratedDatabase));
 t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
   const url = await cluster.createDatabase();
   await check(t, async () => cluster.open(url));

@@ -4,7 +4,7 @@ import type { Database } from '../../../src/base/ports/database.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { type Served, served } from '../served.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { migratedDatabase, postgresCluster } from '../stores.ts';
 
 const cluster = await postgresCluster(t);
 
@@ -46,21 +46,26 @@ const chain: MadeChain = {
   },
 };
 
-async function onBoth(name: string, check: (t: Test, service: Served) => Promise<void>) {
+type Check = (t: Test, service: Served) => Promise<void>;
+
+/** One service on each store, for all checks. */
+async function onBoth(checks: Readonly<Record<string, Check>>): Promise<void> {
   const start = async (t: Test, open: () => Promise<Database>) => {
     const node = await madeNode(t, () => chain);
     const service = await served(t, node.url, open);
     await service.reached(chain.height());
-    await check(t, service);
+    for (const [name, check] of Object.entries(checks)) {
+      await t.test(name, (t) => check(t, service));
+    }
   };
-  await t.test(`${name}, PGlite`, (t) => start(t, memoryDatabase));
-  await t.test(`${name}, PostgreSQL`, { skip: cluster.skip }, async (t) => {
+  await t.test('PGlite', (t) => start(t, migratedDatabase));
+  await t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
     const url = await cluster.createDatabase();
     await start(t, async () => cluster.open(url));
   });
 }
 
-await onBoth('what a result carries is found', async (t, { get }) => {
+const carried: Check = async (t, { get }) => {
   const found = async (query: string) => {
     const [list, count] = await Promise.all([
       get(`/transactions?sort=asc&${query}`),
@@ -83,9 +88,9 @@ await onBoth('what a result carries is found', async (t, { get }) => {
   t.strictSame(await found('search=Ca11of'), ['ResU1tofCa11', 'ResU1tofother']);
   t.strictSame(await found(`search=${CONTRACT}&scope=in_tx_ids`), ['ResU1tofCreate']);
   t.strictSame(await found('type=104'), [], 'a block holds their results');
-});
+};
 
-await onBoth('one transaction by the id of what it carries', async (t, { get }) => {
+const byId: Check = async (t, { get }) => {
   for (const id of [CALL, 'ResU1tofCa11']) {
     t.match(await get(`/transactions/id/${id}?extended=true`), {
       status: 200,
@@ -93,4 +98,9 @@ await onBoth('one transaction by the id of what it carries', async (t, { get }) 
     });
   }
   t.equal((await get(`/transactions/id/${OTHER}`)).status, 404);
+};
+
+await onBoth({
+  'what a result carries is found': carried,
+  'one transaction by the id of what it carries': byId,
 });

@@ -57,7 +57,7 @@ export async function recorded(t: Test, db: Database, isWanted: (sql: string) =>
   };
   const reading = { ...recording, reading: recording, close: async () => undefined };
   const service = await served(t, 'http://127.0.0.1:9', async () => reading, { crawl: undefined });
-  while ((await service.get('/blocks')).status !== 200) await new Promise(setImmediate);
+  await service.opened();
   /** Of these statements. */
   async function plans(): Promise<PlanNode[]> {
     const found: PlanNode[] = [];

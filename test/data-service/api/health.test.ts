@@ -4,7 +4,7 @@ import { OPTIONS } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { memoryDatabase, migratedDatabase, postgresCluster } from '../stores.ts';
 
 const cluster = await postgresCluster(t);
 
@@ -110,8 +110,8 @@ t.test('nothing was crawled yet', async (t) => {
   const node = await madeNode(t, () => chain);
   const port = Number(new URL(node.url).port);
   await node.close();
-  const { get, reached, service } = await served(t, node.url, memoryDatabase);
-  while ((await get('/blocks')).status !== 200) await new Promise(setImmediate);
+  const { get, opened, reached, service } = await served(t, node.url, memoryDatabase);
+  await opened();
   t.strictSame((await get('/blocks')).json, [], 'the store is open');
   t.match(await get('/health/ready'), {
     status: 503,
@@ -132,7 +132,7 @@ t.test('a node that hangs', async (t) => {
   const node = await madeNode(t, () => chain, {
     delay: (path) => (path === '/blocks/height' ? hung : undefined) ?? Promise.resolve(),
   });
-  const service = await served(t, node.url, memoryDatabase);
+  const service = await served(t, node.url, migratedDatabase);
   await service.reached(chain.height());
   hung = new Promise<void>((resolve) => {
     release = resolve;
@@ -155,7 +155,7 @@ t.test('a crawler that ends leaves the interface', async (t) => {
   const chain = madeChain({ seed: 'ends', txsPerBlock: 2, accounts: 5 });
   chain.grow(30);
   const node = await madeNode(t, () => chain);
-  const { service, get, reached, log } = await served(t, node.url, memoryDatabase, {
+  const { service, get, reached, log } = await served(t, node.url, migratedDatabase, {
     crawl: { ...OPTIONS, maxRollback: 5 },
   });
   await reached(chain.height());

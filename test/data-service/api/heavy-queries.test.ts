@@ -5,6 +5,7 @@ import { ipRange } from '../../../src/base/ip-range.ts';
 import { createHeavyQueries } from '../../../src/data-service/api/heavy-queries.ts';
 import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';
 import { temporaryFolder } from '../../system/e2e/dev-node.ts';
+import { migratedFolder } from '../initial-cluster.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { OPEN_TO_ALL, served } from '../served.ts';
@@ -109,7 +110,7 @@ t.test('a client that has ended the thread of PGlite waits', async (t) => {
   const chain = madeChain({ seed: 'ended', txsPerBlock: 3, accounts: 10 });
   chain.grow(5);
   const node = await madeNode(t, () => chain);
-  const folder = temporaryFolder(t);
+  const folder = await migratedFolder(temporaryFolder(t));
   const service = await served(
     t,
     node.url,

@@ -7,7 +7,7 @@ import { ask } from '../../adapters/http/raw-socket.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';
-import { memoryDatabase } from '../stores.ts';
+import { migratedDatabase } from '../stores.ts';
 
 const noDatabase = (): Promise<never> => Promise.reject(new DatabaseError('away', 'there is none'));
 
@@ -37,10 +37,10 @@ t.test('a signature that would end a header', async (t) => {
     },
   };
   const node = await madeNode(t, () => hostile);
-  const service = await served(t, node.url, memoryDatabase);
+  const service = await served(t, node.url, migratedDatabase);
   const { state } = service.service;
   while (service.log.of('crawl.failed').length === 0 && state.height < 4) {
-    await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
   t.not(state.height, 4, 'the block is none');
   const answer = await service.get('/transactions');
@@ -86,7 +86,7 @@ t.test('an answer of a node without an end', async (t) => {
   });
   const service = await served(t, url, noDatabase, { crawl: undefined });
   t.match(await service.get('/node-api/blocks/height'), { status: 503, json: { error: 503 } });
-  while (!isGone) await new Promise(setImmediate);
+  while (!isGone) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
 t.test('a client reaches declared paths of the node alone', async (t) => {

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
 import { temporaryFolder } from '../../system/e2e/dev-node.ts';
+import { migratedFolder } from '../initial-cluster.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';
@@ -13,7 +14,7 @@ t.test('a question that takes longer than it may', { timeout: 110_000 }, async (
   const chain = madeChain({ seed: 'long query', txsPerBlock: 3, accounts: 10 });
   chain.grow(5);
   const node = await madeNode(t, () => chain);
-  const folder = temporaryFolder(t);
+  const folder = await migratedFolder(temporaryFolder(t));
   const begun = Promise.withResolvers<void>();
   const service = await served(t, node.url, async () => {
     const db = await pgliteDatabase(folder, { statementMs: 3000 });

@@ -9,7 +9,7 @@ import { NODE_PLACES } from '../../../src/data-service/api/forward.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { OPEN_TO_ALL, served } from '../served.ts';
-import { memoryDatabase } from '../stores.ts';
+import { migratedDatabase } from '../stores.ts';
 
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 /** Some twenty seconds at most: what never comes is found by the assertion that follows. */
@@ -79,7 +79,7 @@ function begin(url: string, count: number, clients: number) {
 
 t.test('clients that ask a hung node leave the interface to others', async (t) => {
   const node = await hangingNode(t);
-  const service = await served(t, node.url, memoryDatabase, {
+  const service = await served(t, node.url, migratedDatabase, {
     access: ACCESS,
     listen: { host: '127.0.0.1', port: 0, cors: false, maxInFlight: IN_FLIGHT_MAX },
     nodeAnswerMsMax: NEVER_MS,
@@ -98,7 +98,7 @@ t.test('clients that ask a hung node leave the interface to others', async (t) =
 
 t.test('clients that ask a hung node leave the crawler its connections', async (t) => {
   const node = await hangingNode(t);
-  const service = await served(t, node.url, memoryDatabase, {
+  const service = await served(t, node.url, migratedDatabase, {
     access: ACCESS,
     nodeAnswerMsMax: NEVER_MS,
   });

@@ -5,7 +5,7 @@ import { cutPage, PAGE_BYTES } from '../../../src/data-service/api/page-cut.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { type Served, served } from '../served.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { migratedDatabase, postgresCluster } from '../stores.ts';
 import { eventClient } from '../stream/event-client.ts';
 
 const cluster = await postgresCluster(t);
@@ -161,7 +161,7 @@ async function check(t: Test, open: () => Promise<Database>): Promise<void> {
   t.equal((await service.get('/users?sort=asc&limit=2&index=2')).status, 200);
 }
 
-t.test('PGlite', (t) => check(t, memoryDatabase));
+t.test('PGlite', (t) => check(t, migratedDatabase));
 t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
   const url = await cluster.createDatabase();
   await check(t, async () => cluster.open(url));

@@ -5,7 +5,7 @@ import { OPTIONS } from '../crawling.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { type Served, served } from '../served.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { migratedDatabase, postgresCluster } from '../stores.ts';
 
 const cluster = await postgresCluster(t);
 
@@ -79,7 +79,7 @@ async function onBoth(name: string, check: (t: Test, service: Served) => Promise
     await service.reached(top);
     await check(t, service);
   };
-  await t.test(`${name}, PGlite`, (t) => start(t, memoryDatabase));
+  await t.test(`${name}, PGlite`, (t) => start(t, migratedDatabase));
   await t.test(`${name}, PostgreSQL`, { skip: cluster.skip }, async (t) => {
     const url = await cluster.createDatabase();
     await start(t, async () => cluster.open(url));
@@ -157,7 +157,7 @@ t.test('a list has 500 rows where its length is not given', async (t) => {
   const long = madeChain({ seed: 'long', txsPerBlock: 2, accounts: 5 });
   long.grow(610);
   const node = await madeNode(t, () => long);
-  const service = await served(t, node.url, memoryDatabase);
+  const service = await served(t, node.url, migratedDatabase);
   await service.reached(long.height());
   for (const path of ['/transactions', '/blocks']) {
     t.equal(((await service.get(path)).json as unknown[]).length, 500, path);

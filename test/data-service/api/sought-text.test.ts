@@ -6,7 +6,7 @@ import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { hasPart, soughtText } from '../../../src/data-service/api/sought-text.ts';
 import { sqlValues } from '../../../src/data-service/api/sql-values.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { migratedDatabase, postgresCluster } from '../stores.ts';
 
 const cluster = await postgresCluster(t);
 
@@ -52,7 +52,7 @@ async function check(t: Test, db: Database, isAscii: boolean): Promise<void> {
   t.equal(asked, 5, 'the database is asked once for each character');
 }
 
-t.test('PGlite', async (t) => check(t, await memoryDatabase(), false));
+t.test('PGlite', async (t) => check(t, await migratedDatabase(), false));
 for (const locale of ['C.UTF-8', 'C']) {
   t.test(`PostgreSQL, ${locale}`, { skip: cluster.skip }, async (t) =>
     check(t, cluster.open(await cluster.createDatabase(locale)), locale === 'C'),

@@ -2,11 +2,10 @@
 import t from 'tap';
 import { LazyAbort } from '../../../src/concurrency/lazy-abort.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
-import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { markOf, placeText, readPlace } from '../../../src/data-service/stream/chain-place.ts';
 import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
 import type { StreamFilter } from '../../../src/data-service/stream/stream-service.ts';
-import { memoryDatabase } from '../stores.ts';
+import { migratedDatabase } from '../stores.ts';
 
 t.test('an id that could not stand in a line has no mark', async (t) => {
   for (const id of ['"\nevent:x', 'ab cd', 'тест', 'a-b']) {
@@ -17,9 +16,8 @@ t.test('an id that could not stand in a line has no mark', async (t) => {
 });
 
 t.test('a store with fewer rows, which goes on with others', async (t) => {
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   t.teardown(() => db.close());
-  await migrate(db, { indexText: true });
   await db.query(
     `INSERT INTO txs (seq, id, type, version, height, ts, fee, body)
      VALUES (10, 'FirstTransaction', 998, 1, 1, 1, 0, '{}')`,

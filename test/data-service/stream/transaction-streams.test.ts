@@ -7,11 +7,12 @@ import { ipRange } from '../../../src/base/ip-range.ts';
 import type { Database } from '../../../src/base/ports/database.ts';
 import { seededRandom } from '../../crypto/random.ts';
 import { temporaryFolder } from '../../system/e2e/dev-node.ts';
+import { migratedFolder } from '../initial-cluster.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { OPEN_TO_ALL, type Served, served } from '../served.ts';
 import { slowly, waiting } from '../slowly.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { migratedDatabase, postgresCluster } from '../stores.ts';
 import { type EventClient, eventClient, type StreamEvent } from './event-client.ts';
 import { idsOf, kept } from './kept-events.ts';
 
@@ -28,6 +29,8 @@ const grown = (seed: string, blocks = 20): MadeChain => {
   chain.grow(blocks);
   return chain;
 };
+
+const NOTE = 'long '.repeat(10_000);
 
 const lastIs = (id: string | undefined) => (events: readonly StreamEvent[]) =>
   kept(events).at(-1) === id;
@@ -73,7 +76,7 @@ async function growing(t: Test, open: Open): Promise<void> {
   t.strictSame(kept(whole.events), idsOf(chain), 'the index 0 begins with the first block');
 }
 
-t.test('a growing chain, PGlite', (t) => growing(t, memoryDatabase));
+t.test('a growing chain, PGlite', (t) => growing(t, migratedDatabase));
 t.test('a growing chain, PostgreSQL', { skip: cluster.skip }, async (t) =>
   growing(t, await onPostgres()),
 );
@@ -82,7 +85,7 @@ t.test('what becomes final', async (t) => {
   const chain = grown('final');
   let finalHeight = 12;
   const node = await madeNode(t, () => chain, { final: () => ({ finalHeight }) });
-  const service = await served(t, node.url, memoryDatabase);
+  const service = await served(t, node.url, migratedDatabase);
   await service.reached(chain.height());
   const get = async (path: string) => (await service.get(path)).json;
   const isFinal = async (height: number) => (await get(`/blocks/${height}`)) as { final?: boolean };
@@ -156,16 +159,25 @@ async function interruptions(t: Test, open: Open, isShared: boolean): Promise<vo
 }
 
 const interrupted = { timeout: 60_000 + ROUNDS * MS_PER_ROUND_MAX };
-t.test('interruptions, PGlite', interrupted, (t) => interruptions(t, memoryDatabase, false));
+t.test('interruptions, PGlite', interrupted, (t) => interruptions(t, migratedDatabase, false));
 t.test('interruptions, PostgreSQL', { ...interrupted, skip: cluster.skip }, async (t) =>
   interruptions(t, await onPostgres(), true),
 );
 
+/** More than the buffers of a connection hold. */
+const withNotes = (chain: MadeChain): MadeChain => ({
+  ...chain,
+  block(height) {
+    const block = chain.block(height);
+    const transactions = block?.['transactions'] as readonly object[];
+    return block && { ...block, transactions: transactions.map((tx) => ({ ...tx, note: NOTE })) };
+  },
+});
+
 t.test('a client that takes too little', { timeout: 110_000 }, async (t) => {
-  const chain = madeChain({ seed: 'slow', txsPerBlock: 100, accounts: 20 });
-  chain.grow(300);
+  const chain = withNotes(grown('slow', 60));
   const node = await madeNode(t, () => chain);
-  const service = await served(t, node.url, memoryDatabase, { streamsMax: 1 });
+  const service = await served(t, node.url, migratedDatabase, { streamsMax: 1 });
   await service.reached(chain.height());
   const { port } = new URL(service.url);
   const socket = connect(Number(port), '127.0.0.1');
@@ -202,7 +214,7 @@ t.test('a client that takes too little', { timeout: 110_000 }, async (t) => {
 t.test('refusals', async (t) => {
   const chain = grown('refusals');
   const node = await madeNode(t, () => chain);
-  const service = await served(t, node.url, memoryDatabase, { streamsMax: 2 });
+  const service = await served(t, node.url, migratedDatabase, { streamsMax: 2 });
   await service.reached(chain.height());
   const path = '/transactions/stream';
   const open = (query = '', id?: string) => eventClient(t, service.url + path + query, id);
@@ -244,7 +256,7 @@ t.test('filters that take long keep no other stream waiting', { skip: cluster.sk
 t.test('the same in PGlite, which ends its thread', { timeout: 110_000 }, async (t) => {
   const chain = grown('slow filters in PGlite');
   const node = await madeNode(t, () => chain);
-  const folder = temporaryFolder(t);
+  const folder = await migratedFolder(temporaryFolder(t));
   const service = await served(t, node.url, async () => {
     const db = await pgliteDatabase(folder, { statementMs: 1000 });
     return { ...db, reading: slowly(db.reading!) };
@@ -291,7 +303,7 @@ t.test('a reader that catches up has one turn, apart from the others', async (t)
   };
   await t.test('PGlite', (t) =>
     check(t, async (begins) => {
-      const db = await memoryDatabase();
+      const db = await migratedDatabase();
       return { ...db, reading: waiting(db.reading!, begins) };
     }),
   );
@@ -323,7 +335,7 @@ t.test('the turns apart are shared among clients', async (t) => {
   // A query that held the only thread of PGlite would be ended, and its reader with it.
   await t.test('PGlite', (t) =>
     check(t, async () => {
-      const db = await memoryDatabase();
+      const db = await migratedDatabase();
       return { ...db, reading: waiting(db.reading!) };
     }),
   );
@@ -344,7 +356,7 @@ t.test('the streams of one client are limited', async (t) => {
     for (let i = 0; i < 3; i++) statuses.push((await eventClient(t, path)).status);
     t.strictSame(statuses, [200, 200, 503]);
   };
-  await t.test('PGlite', (t) => check(t, memoryDatabase));
+  await t.test('PGlite', (t) => check(t, migratedDatabase));
   await t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
     const url = await cluster.createDatabase();
     await check(t, async () => cluster.open(url));

@@ -4,7 +4,6 @@ import { type Database, DatabaseError } from '../../../src/base/ports/database.t
 import { LazyAbort } from '../../../src/concurrency/lazy-abort.ts';
 import type { DataServices } from '../../../src/data-service/api/services.ts';
 import { createSlowClients } from '../../../src/data-service/api/slow-clients.ts';
-import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { lastPlace } from '../../../src/data-service/stream/chain-place.ts';
 import { streamReader } from '../../../src/data-service/stream/stream-reader.ts';
 import type { StreamRequest } from '../../../src/data-service/stream/stream-service.ts';
@@ -16,7 +15,7 @@ import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { makeRows } from '../made-rows.ts';
 import { served } from '../served.ts';
-import { memoryDatabase, postgresCluster } from '../stores.ts';
+import { migratedDatabase, postgresCluster } from '../stores.ts';
 import { eventClient } from './event-client.ts';
 import { idsOf, kept } from './kept-events.ts';
 
@@ -24,9 +23,8 @@ const cluster = await postgresCluster(t);
 
 t.test('a client has its time from the last text on', async (t) => {
   const clock = fakeClock(0);
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   t.teardown(() => db.close());
-  await migrate(db, { indexText: true });
   await makeRows(db, 100);
   const slow = createSlowClients(clock);
   const services = { db: () => db, clock, slow } as Partial<DataServices> as DataServices;
@@ -58,9 +56,8 @@ t.test('a client has its time from the last text on', async (t) => {
 
 t.test('no query keeps the beats up', async (t) => {
   const clock = fakeClock(0);
-  const memory = await memoryDatabase();
+  const memory = await migratedDatabase();
   t.teardown(() => memory.close());
-  await migrate(memory, { indexText: true });
   let isStuck = false;
   const stuck = Promise.withResolvers<never>();
   // At the end nobody may wait for it any more.
@@ -94,9 +91,8 @@ t.test('no query keeps the beats up', async (t) => {
 });
 
 t.test('a turn that was ended sends nothing, and its page comes again', async (t) => {
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   t.teardown(() => db.close());
-  await migrate(db, { indexText: true });
   await makeRows(db, 100);
   const clock = fakeClock(0);
   const services = { db: () => db, clock } as Partial<DataServices> as DataServices;

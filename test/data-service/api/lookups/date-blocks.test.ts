@@ -6,7 +6,7 @@ import { migrate } from '../../../../src/data-service/schema/migrate.ts';
 import { type MadeChain, madeChain } from '../../made-chain.ts';
 import { madeNode } from '../../made-node.ts';
 import { type Served, served } from '../../served.ts';
-import { memoryDatabase, postgresCluster } from '../../stores.ts';
+import { migratedDatabase, postgresCluster } from '../../stores.ts';
 
 const cluster = await postgresCluster(t);
 const HOUR = 3_600_000;
@@ -96,7 +96,7 @@ async function start(t: Test, db: Database, open: () => Promise<Database>): Prom
 }
 
 t.test('PGlite', async (t) => {
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   await start(t, db, async () => db);
 });
 
@@ -108,9 +108,8 @@ t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
 });
 
 t.test('a store of schema 4 learns how far times reach, and a rollback forgets it', async (t) => {
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   t.teardown(() => db.close());
-  await migrate(db, { indexText: true });
   const block = (height: number, first: number) =>
     `(${height}, 'b${height}', 'a', 1, ${height * HOUR}, 'm', 1, '', '{}', '{}', 1, 0, 2, ${first})`;
   const tx = (seq: number, height: number, ts: number) =>

@@ -4,7 +4,7 @@ import type { Database } from '../../../../src/base/ports/database.ts';
 import { madeChain } from '../../made-chain.ts';
 import { madeNode } from '../../made-node.ts';
 import { served } from '../../served.ts';
-import { memoryDatabase } from '../../stores.ts';
+import { migratedDatabase } from '../../stores.ts';
 
 const LATER = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
 
@@ -12,7 +12,7 @@ t.test('a reorganisation between a block and its transactions', async (t) => {
   const chain = madeChain({ seed: 'one block', txsPerBlock: 3, accounts: 10 });
   chain.grow(18);
   const node = await madeNode(t, () => chain);
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   t.teardown(() => db.close());
   let interruptions = 0;
   async function reorganise(): Promise<void> {

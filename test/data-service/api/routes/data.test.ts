@@ -4,7 +4,7 @@ import type { Database } from '../../../../src/base/ports/database.ts';
 import { type MadeChain, madeChain } from '../../made-chain.ts';
 import { madeNode } from '../../made-node.ts';
 import { type Served, served } from '../../served.ts';
-import { memoryDatabase, postgresCluster } from '../../stores.ts';
+import { migratedDatabase, postgresCluster } from '../../stores.ts';
 
 const cluster = await postgresCluster(t);
 
@@ -64,7 +64,7 @@ async function check(t: Test, open: () => Promise<Database>): Promise<void> {
   t.strictSame(await pagesOf(service, `${path}/1?limit=1`), [['data8 1'], ['data6 1']]);
 }
 
-t.test('PGlite', (t) => check(t, () => memoryDatabase()));
+t.test('PGlite', (t) => check(t, () => migratedDatabase()));
 t.test('PostgreSQL', { skip: cluster.skip }, async (t) => {
   const url = await cluster.createDatabase();
   await check(t, async () => cluster.open(url));

@@ -4,7 +4,7 @@ import { type Database, DatabaseError } from '../../../../src/base/ports/databas
 import { madeChain } from '../../made-chain.ts';
 import { madeNode } from '../../made-node.ts';
 import { type Served, served } from '../../served.ts';
-import { memoryDatabase } from '../../stores.ts';
+import { migratedDatabase } from '../../stores.ts';
 
 const grown = () => {
   const chain = madeChain({ seed: 'service', txsPerBlock: 2, accounts: 10 });
@@ -21,7 +21,7 @@ t.test('a node with credentials in its address', async (t) => {
   const chain = grown();
   const node = await madeNode(t, () => chain);
   const address = `${node.url.replace('http://', 'http://admin:secret@')}/behind-a-proxy`;
-  const service = await served(t, address, memoryDatabase);
+  const service = await served(t, address, migratedDatabase);
   while (((await statusOf(service)).lastError ?? '') === '') await later();
   const { lastError } = await statusOf(service);
   t.match(lastError, `${node.url}: `);
@@ -33,7 +33,7 @@ t.test('a node with credentials in its address', async (t) => {
 t.test('a database that goes away while the status is read', async (t) => {
   const chain = grown();
   const node = await madeNode(t, () => chain);
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   t.teardown(() => db.close());
   let isAway = false;
   const reading: Database = {
@@ -55,7 +55,7 @@ t.test('a database that goes away while the status is read', async (t) => {
 t.test('tables that cannot be brought up to date', async (t) => {
   const chain = grown();
   const node = await madeNode(t, () => chain);
-  const db = await memoryDatabase();
+  const db = await migratedDatabase();
   t.teardown(() => db.close());
   let isBroken = false;
   const broken: Database = {

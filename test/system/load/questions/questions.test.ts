@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { SUPERUSER } from '../../../../bench/denominators/postgres-server.ts';
 import { memoryOf } from '../../../../bench/measure/memory.ts';
+import { migratedFolder } from '../../../data-service/initial-cluster.ts';
 import { madeChain } from '../../../data-service/made-chain.ts';
 import { madeNode } from '../../../data-service/made-node.ts';
 import { TXS_PER_BLOCK } from '../../../data-service/made-rows.ts';
@@ -182,6 +183,6 @@ async function onPostgres(t: Test): Promise<void> {
 
 t.test('on PostgreSQL', { skip: isLeftOut('PostgreSQL') }, onPostgres);
 
-t.test('on PGlite', { skip: isLeftOut('PGlite') }, (t) =>
-  asked(t, kept('pglite') ?? temporaryFolder(t)),
+t.test('on PGlite', { skip: isLeftOut('PGlite') }, async (t) =>
+  asked(t, kept('pglite') ?? (await migratedFolder(temporaryFolder(t)))),
 );
