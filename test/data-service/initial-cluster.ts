@@ -1,7 +1,7 @@
 /** The files of a new PGlite, made once for all test files: initdb and all tables take seconds each time. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const EMPTY = join(CACHE, `pglite-${version}-empty.tar`);
 
 const SCHEMA = join(import.meta.dirname, '../../src/data-service/schema');
 const ofSchema = createHash('sha256');
-for (const name of ['migrate.ts', 'tables.ts']) ofSchema.update(readFileSync(join(SCHEMA, name)));
+for (const name of readdirSync(SCHEMA).sort()) ofSchema.update(readFileSync(join(SCHEMA, name)));
 const MIGRATED = join(CACHE, `pglite-${version}-${ofSchema.digest('hex').slice(0, 12)}.tar`);
 
 const extensions = { pg_trgm };
@@ -49,7 +49,13 @@ export const initialCluster = (): Promise<Blob> => empty();
 /** Of a store with all tables and indexes of this release, and no row. */
 export const migratedCluster = (): Promise<Blob> => migrated();
 
-/** Puts a store with all tables into a folder, for `pgliteDatabase`. */
+/** Puts a store without tables into a folder, for `pgliteDatabase`. */
+export async function initialFolder(folder: string): Promise<string> {
+  await empty();
+  return extracted(EMPTY, folder);
+}
+
+/** The same with all tables. */
 export async function migratedFolder(folder: string): Promise<string> {
   await migrated();
   return extracted(MIGRATED, folder);
@@ -57,7 +63,7 @@ export async function migratedFolder(folder: string): Promise<string> {
 
 async function extracted(file: string, folder: string): Promise<string> {
   const data = join(folder, 'pgdata');
-  await mkdir(data);
+  await mkdir(data, { recursive: true });
   await run('tar', ['-xf', file, '-C', data]);
   return folder;
 }

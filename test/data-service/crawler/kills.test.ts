@@ -11,7 +11,7 @@ import { pgliteDatabase } from '../../../src/adapters/database/pglite.ts';
 import type { Database } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { crawl, reached } from '../crawling.ts';
-import { initialFolder } from '../initial-folder.ts';
+import { initialFolder } from '../initial-cluster.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { type MadeNode, madeNode } from '../made-node.ts';
 import { digest, memoryDatabase, postgresCluster } from '../stores.ts';

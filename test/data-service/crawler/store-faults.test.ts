@@ -12,7 +12,7 @@ import type { Database } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { leftOut } from '../../left-out.ts';
 import { type Crawling, crawl } from '../crawling.ts';
-import { initialFolder } from '../initial-folder.ts';
+import { initialFolder } from '../initial-cluster.ts';
 import { type MadeChain, madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { digest, memoryDatabase, postgresCluster } from '../stores.ts';
