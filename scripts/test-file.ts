@@ -43,7 +43,7 @@ const MARK = 'TEST_FILE_RUN';
 const COMPILE_CACHE = resolve('node_modules/.cache/compile');
 const FLAGS = [
   '--disable-warning=ExperimentalWarning',
-  ...['stripped-types.cjs', 'test-domain.cjs'].map(
+  ...['stripped-types.cjs', 'tap-in-one-file.cjs', 'test-domain.cjs'].map(
     (file) => `--require=${join(import.meta.dirname, file)}`,
   ),
 ];
