@@ -1,5 +1,4 @@
 /** A crawler in the process of the test. */
-import { setFlagsFromString } from 'node:v8';
 import { undiciClient } from '../../src/adapters/http/undici.ts';
 import { systemClock, systemRandom } from '../../src/adapters/system.ts';
 import type { Database } from '../../src/base/ports/database.ts';
@@ -13,9 +12,6 @@ import { NodeReader } from '../../src/data-service/crawler/node-reader.ts';
 import { type MemoryLog, memoryLog } from '../node/memory-ports.ts';
 import type { Scope } from '../system/e2e/process.ts';
 import { noMeter } from './no-meter.ts';
-
-// PGlite runs for seconds in a test, and better code for it takes the engine longer than it saves.
-setFlagsFromString('--liftoff-only');
 
 export const OPTIONS: CrawlerOptions = {
   confirmations: 0,
