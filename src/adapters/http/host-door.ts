@@ -4,7 +4,6 @@
  */
 
 import { connect, createServer, type Socket } from 'node:net';
-import { clientOf } from '../../base/ip-range.ts';
 import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../base/ports/http.ts';
 import { Counts } from '../../concurrency/counts.ts';
 
@@ -40,16 +39,16 @@ export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> 
     const address = client.remoteAddress ?? '';
     // Followed by `close`.
     client.on('error', () => {});
-    const one = clientOf(address);
-    if (hosts.of(one) >= connectionsOfHost(address)) {
+    // The whole address: containers share their first 64 bits.
+    if (hosts.of(address) >= connectionsOfHost(address)) {
       client.destroy();
       return;
     }
-    hosts.add(one, 1);
+    hosts.add(address, 1);
     clients.add(client);
     client.once('close', () => {
       clients.delete(client);
-      hosts.add(one, -1);
+      hosts.add(address, -1);
     });
     lead(client, options);
   }

@@ -1,7 +1,7 @@
 /** No address takes the connections of another. */
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import t from 'tap';
 import { openHostDoor } from '../../../src/adapters/http/host-door.ts';
 import type { HttpRoute } from '../../../src/base/ports/http.ts';
@@ -67,6 +67,30 @@ t.test('connections of one address', { skip: process.platform !== 'linux' }, asy
     if (length === undefined) continue;
     t.equal(length, 100_000, 'whose connections have ended may have others');
     break;
+  }
+});
+
+t.test('addresses of version 6 are told apart', async (t) => {
+  const server = createServer((socket) => socket.on('error', () => {}).end('x'));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port: serverPort } = server.address() as AddressInfo;
+  // No test has addresses of the Internet.
+  const addresses = ['2001:db8::a', '2001:db8::b'];
+  const sockets = Socket.prototype as unknown as { _getpeername: () => { address?: string } };
+  t.capture(sockets, '_getpeername', () => ({ address: addresses.shift() ?? '' }));
+  const limits = { connectionsMax: 100, connectionsOfHost: () => 1 };
+  const door = await openHostDoor({ host: '127.0.0.1', port: 0, serverPort, ...limits });
+  t.teardown(async () => {
+    await door.close();
+    server.close();
+  });
+  // Each stays open at this end.
+  for (const _ of [...addresses]) {
+    const socket = connect({ port: door.port, host: '127.0.0.1', allowHalfOpen: true });
+    t.teardown(() => socket.destroy());
+    const ended = new Promise((resolve) => socket.on('error', resolve).once('end', resolve));
+    const answered = new Promise((resolve) => socket.once('data', resolve));
+    t.type(await Promise.race([answered, ended]), Buffer);
   }
 });
 

@@ -22,6 +22,8 @@ interface Stranger {
   refusals: number;
   /** Who has it counted already. */
   readonly of: GrpcContainer | undefined;
+  /** Whom the limit counts it for. */
+  readonly countedAs: string;
   readonly forget: () => void;
 }
 
@@ -55,7 +57,7 @@ export async function listenOnTcp(
   };
 }
 
-class Connections implements GrpcHandler {
+export class Connections implements GrpcHandler {
   readonly containers = new Map<GrpcContainer, Opened>();
   readonly #clock: Pick<Clock, 'after'>;
   readonly #owners = new WeakMap<GrpcConnection, GrpcContainer>();
@@ -69,16 +71,20 @@ class Connections implements GrpcHandler {
     // It counts before its token, so that connections without one end the container, too.
     const of = this.#ownerAt(connection.address);
     if (of !== undefined) this.containers.get(of)?.traffic.began();
-    let ofClient = 0;
-    for (const { client } of this.#strangers.keys()) {
-      if (client === connection.client) ofClient++;
+    const { address, client } = connection;
+    // Networks of containers, and gateways before them, may share their first 64 bits.
+    const isForeign = of === undefined && !this.#gateways().has(address);
+    const countedAs = isForeign ? client : address;
+    let alike = 0;
+    for (const stranger of this.#strangers.values()) {
+      if (stranger.countedAs === countedAs) alike++;
     }
-    if (ofClient >= limits.strangers.value) {
+    if (alike >= limits.strangers.value) {
       connection.destroy();
       return;
     }
     const forget = this.#clock.after(limits.strangerTime.value, () => connection.destroy());
-    this.#strangers.set(connection, { refusals: 0, of, forget });
+    this.#strangers.set(connection, { refusals: 0, of, countedAs, forget });
     if (of === undefined) this.#makeRoom();
   }
 
@@ -89,10 +95,7 @@ class Connections implements GrpcHandler {
   #makeRoom(): void {
     const foreign: GrpcConnection[] = [];
     const counts = new Counts<string>();
-    const gateways = new Set<string>();
-    for (const { network } of this.containers.values()) {
-      if (network !== undefined) gateways.add(network.gateway);
-    }
+    const gateways = this.#gateways();
     for (const [connection, { of }] of this.#strangers) {
       if (of !== undefined || gateways.has(connection.address)) continue;
       foreign.push(connection);
@@ -104,6 +107,14 @@ class Connections implements GrpcHandler {
     this.#strangers.get(most)?.forget();
     this.#strangers.delete(most);
     most.destroy();
+  }
+
+  #gateways(): ReadonlySet<string> {
+    const gateways = new Set<string>();
+    for (const { network } of this.containers.values()) {
+      if (network !== undefined) gateways.add(network.gateway);
+    }
+    return gateways;
   }
 
   disconnected(connection: GrpcConnection): void {

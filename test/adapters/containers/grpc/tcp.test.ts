@@ -5,7 +5,9 @@ import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import type { GrpcContainer } from '../../../../src/adapters/containers/grpc/container.ts';
 import type { GrpcConnection } from '../../../../src/adapters/containers/grpc/listener.ts';
+import { Connections } from '../../../../src/adapters/containers/grpc/tcp.ts';
 import { watchTraffic } from '../../../../src/adapters/containers/grpc/traffic.ts';
+import { clientOf } from '../../../../src/base/ip-range.ts';
 import { contractLimits as limits } from '../../../../src/base/limits/contract-limits.ts';
 import { fakeClock } from '../../../node/fake-clock.ts';
 import { connectionId, opened, ownNetwork, patient, translated } from './opened.ts';
@@ -138,6 +140,32 @@ t.test('connections from a gateway without a token end nobody', async (t) => {
   // So each of them has been judged.
   while (!isEnded && closed() < 4 * limits.newConnections.value) await new Promise(setImmediate);
   t.equal(isEnded, false);
+});
+
+t.test('containers whose addresses begin alike keep nobody out', async (t) => {
+  const connections = new Connections(fakeClock(0));
+  const traffic = watchTraffic({ end: () => undefined }, fakeClock(0));
+  t.teardown(() => traffic.stop());
+  const addresses = ['2001:db8::a', '2001:db8::b'];
+  for (const own of addresses) {
+    const network = { gateway: '2001:db8::9', includes: (address: string) => address === own };
+    connections.containers.set({} as GrpcContainer, { traffic, network });
+  }
+  const isRefused = (address: string): boolean => {
+    let isDestroyed = false;
+    const destroy = (): void => {
+      isDestroyed = true;
+    };
+    const rest = { received: () => 0, ping() {}, destroy };
+    connections.connected({ address, client: clientOf(address), ...rest });
+    return isDestroyed;
+  };
+  // The last ones are foreign to the containers, and alike.
+  for (const address of [...addresses, '2001:db8::9', '2001:db8::1:1']) {
+    for (let i = 0; i < limits.strangers.value; i++) t.equal(isRefused(address), false);
+    t.equal(isRefused(address), true);
+  }
+  t.equal(isRefused('2001:db8::1:2'), true);
 });
 
 t.test('bytes of connections that have ended count', async (t) => {
