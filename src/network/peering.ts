@@ -93,7 +93,8 @@ export class Peering {
     const own = options.handshakeCheck ? undefined : owner.publicKey;
     this.identity = { ...deps, registeredKey: (address) => deps.registeredKey(address) ?? own };
     this.book = new AddressBook(options, deps);
-    this.penalties = new Penalties(options, clock);
+    const isKept = (host: string): boolean => this.book.isConfigured(undefined, host);
+    this.penalties = new Penalties({ ...options, isKept }, clock);
     this.sessions = new SessionRegistry(options, {
       ...deps,
       handshake: this.handshake(),

@@ -44,11 +44,13 @@ export function createArrivals(isKept: (host: string) => boolean): Arrivals {
       counts = new Map();
       since = performance.now();
     }
-    const client = clientOf(host);
+    // A host of the configuration counts alone, and has its place among the others.
+    const kept = isKept(host);
+    const client = kept ? host : clientOf(host);
     const count = 1 + (counts.get(client) ?? 0);
-    if (count === 1 && counts.size >= HOSTS_MAX) return true;
+    if (count === 1 && !kept && counts.size >= HOSTS_MAX) return true;
     counts.set(client, count);
-    return count > (isKept(host) ? KEPT_ARRIVALS_MAX : ARRIVALS_MAX);
+    return count > (kept ? KEPT_ARRIVALS_MAX : ARRIVALS_MAX);
   }
 
   return {

@@ -44,15 +44,25 @@ export class HostLimits {
   /** Owners by their keys. */
   private readonly provedKeys = new BoundedCache<string, string>(PROVED_MAX);
 
-  /** `limitMs`: how long a host is limited after its last offence. */
-  constructor(limitMs: number, clock: Pick<Clock, 'monotonic'>) {
+  private readonly isKept: (host: string) => boolean;
+
+  /**
+   * `limitMs`: how long a host is limited after its last offence. `isKept`: true for a host that the
+   * configuration names, which counts alone.
+   */
+  constructor(
+    limitMs: number,
+    clock: Pick<Clock, 'monotonic'>,
+    isKept: (host: string) => boolean = () => false,
+  ) {
     this.limitMs = limitMs;
     this.clock = clock;
+    this.isKept = isKept;
   }
 
   /** An offence before a proof of identity. True where the host was not limited so far. */
   offend(host: string): boolean {
-    const client = clientOf(host);
+    const client = this.clientOf(host);
     const now = this.clock.monotonic();
     const known = this.limits.get(client);
     const isNew = known === undefined || now >= known.until;
@@ -76,7 +86,7 @@ export class HostLimits {
 
   /** Counts a connection that begins; false where it is one too many. */
   mayBegin(host: string, transportId: Uint8Array): boolean {
-    const client = clientOf(host);
+    const client = this.clientOf(host);
     const limit = this.limits.get(client);
     if (limit === undefined) return true;
     if (this.clock.monotonic() >= limit.until) {
@@ -89,5 +99,9 @@ export class HostLimits {
 
   clear(): void {
     this.limits.clear();
+  }
+
+  private clientOf(host: string): string {
+    return this.isKept(host) ? host : clientOf(host);
   }
 }

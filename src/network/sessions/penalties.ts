@@ -22,6 +22,8 @@ export interface PenaltyOptions {
   readonly blacklistMs: number;
   /** False: offences close sessions and leave no mark. */
   readonly blacklisting: boolean;
+  /** True for a host that the configuration names; absent: there is none. */
+  readonly isKept?: (host: string) => boolean;
 }
 
 export interface Culprit {
@@ -88,7 +90,7 @@ export class Penalties {
   constructor(options: PenaltyOptions, clock: Clock) {
     this.options = options;
     this.clock = clock;
-    this.limits = new HostLimits(options.blacklistMs, clock);
+    this.limits = new HostLimits(options.blacklistMs, clock, options.isKept);
   }
 
   offend(culprit: Culprit, offence: Offence, detail: string): PenaltyOutcome {

@@ -50,6 +50,20 @@ t.test('addresses of one line are one host', async (t) => {
   t.ok(limits.mayBegin('2001:db8:0:1::1', STRANGER), 'another line is free');
 });
 
+t.test('a host of the configuration is not limited for its neighbours', async (t) => {
+  const kept = '2001:db8::1';
+  const limits = new HostLimits(QUARTER_MS, fakeClock(0), (host) => host === kept);
+  limits.offend('2001:db8::2');
+  const begin = (host: string): boolean => limits.mayBegin(host, STRANGER);
+  t.notOk(Array.from({ length: 100 }, () => begin('2001:db8::3')).every(Boolean));
+  t.ok(Array.from({ length: 100 }, () => begin(kept)).every(Boolean));
+  limits.offend(kept);
+  t.notOk(
+    Array.from({ length: 100 }, () => begin(kept)).every(Boolean),
+    'but for its own offences',
+  );
+});
+
 t.test('nodes that have proved themselves have a rate of their own', async (t) => {
   const { clock, limits } = setUp();
   const [owner, other] = [Uint8Array.of(1), Uint8Array.of(2)];
