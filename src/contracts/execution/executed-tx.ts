@@ -3,6 +3,7 @@ import { apiError } from '../../base/errors.ts';
 import { isI64 } from '../../base/int.ts';
 import type { DataEntry } from '../../base/ports/containers.ts';
 import { withSignature } from '../../base/signer/signing.ts';
+import { SIGNATURE_BYTES } from '../../base/sizes.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { L2_MAX } from '../../codec/primitives.ts';
 import { assemble, messageOf } from '../../tx/assemble.ts';
@@ -14,12 +15,14 @@ import {
   type ProofVerdicts,
   unchecked,
 } from '../../tx/proof-verdicts.ts';
-import { EXECUTED_TX_BYTES_MAX } from '../../tx/size.ts';
+import { EXECUTED_TX_BYTES_MAX, requireSize } from '../../tx/size.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { executedContract } from '../../tx/types/105-executed-contract.ts';
 import type { Signer } from '../../tx/types/120-atomic.ts';
 
 const plan = compiledLayoutOf(executedContract, executedContract.layouts[0]!);
+/** A zero before what is signed, and behind it version, number and length of the proofs, and one of them. */
+const FRAME_BYTES = 1 + 1 + 2 + 2 + SIGNATURE_BYTES;
 
 /**
  * `verdicts` are those on the executed transaction. Throws ApiError where the results break a rule
@@ -41,7 +44,10 @@ export function executedTx(
     results,
     timestamp,
   });
-  return withSignature(sign(messageOf(plan, values, scheme)), (signature) => {
+  const message = messageOf(plan, values, scheme);
+  // A signer refuses what is too large, and its refusals say nothing of the results.
+  requireSize(executedContract, message.length + FRAME_BYTES);
+  return withSignature(sign(message), (signature) => {
     const made = assemble(plan, values, [signature], scheme);
     // The own signature is checked like any other, before a block with it leaves this node.
     return { tx: made, verdicts: carrying(made, unchecked(made), verdicts) };

@@ -1,5 +1,6 @@
 /** Results that no bytes of a block can hold are refused where a transaction is made of them. */
 import t from 'tap';
+import { apiError } from '../../../src/base/errors.ts';
 import { I64_MAX } from '../../../src/base/int.ts';
 import type { DataEntry } from '../../../src/base/ports/containers.ts';
 import { executedTx } from '../../../src/contracts/execution/executed-tx.ts';
@@ -35,4 +36,17 @@ t.test('results of a contract', async (t) => {
     [[flag('k'), flag('k')], /duplicate/i],
   ];
   for (const [results, message] of cases) await t.rejects(made(results), { message });
+});
+
+t.test('nobody is asked to sign what is too large', async (t) => {
+  const results = Array.from({ length: 30_000 }, (_, i) => ({ ...integer(1n), key: `${i}` }));
+  // Its refusal would be no fault of the results, and the call would stay for good.
+  const signer = {
+    ...miners[0]!,
+    sign: () => {
+      throw apiError('SignerRefused', 'no transaction');
+    },
+  };
+  const made = async () => executedTx(tx, unchecked(tx), results, GENESIS_TIME, signer, scheme);
+  await t.rejects(made(), { message: /bytes, at most 307200 are allowed/ });
 });
