@@ -82,15 +82,22 @@ export async function replace(
  * A new key votes once it has made a block, and its old one votes no more. So each replacement that is not over
  * leaves fewer voters, down to two or three who all have to vote for ever.
  */
-export async function othersVote({ call }: Client, changed: readonly string[]): Promise<void> {
+export async function othersVote(
+  { call }: Client,
+  changed: readonly [old: string, key: string],
+): Promise<void> {
   const { isActive, voters, next } = await call(finality.state);
   if (!isActive) return;
   const voting = new Set([...voters, ...next].map(({ address }) => address));
+  // Without a vote of the old key no voter leaves.
+  if (!voting.has(changed[0])) return;
   const { allowedNodes } = await call(peers.allowedNodes);
   for (const { address } of allowedNodes) {
     if (changed.includes(address) || voting.has(address)) continue;
     const { roles } = await call(permissions.now, { params: { address } });
-    if (roles.every(({ role }) => role !== 'miner')) continue;
+    const held = new Set(roles.map(({ role }) => role));
+    // Who is banned never votes, however long one waits.
+    if (!held.has('miner') || held.has('banned')) continue;
     throw new CliError(
       `${address} is a miner and does not vote yet: wait until GET /finality names it, and replace one key after ` +
         'the other; --force replaces this one now, and leaves one voter fewer',

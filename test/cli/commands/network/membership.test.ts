@@ -145,10 +145,12 @@ t.test('one key is replaced after the other', async (t) => {
     ): Promise<unknown> => {
       if (path === '/finality') return { isActive, voters: names(...voters), next: names('b') };
       if (path === '/permissions/{address}') {
-        return roles(params?.address === 'observer' ? 'issuer' : 'miner');
+        const { address } = params!;
+        if (address === 'outlaw') return { roles: [{ role: 'miner' }, { role: 'banned' }] };
+        return roles(address === 'observer' ? 'issuer' : 'miner');
       }
       t.equal(path, '/peers/allowedNodes');
-      return { allowedNodes: names('a', 'b', 'newcomer', 'old', 'observer') };
+      return { allowedNodes: names('a', 'b', 'outlaw', 'newcomer', 'old', 'observer') };
     };
     return { call } as unknown as Client;
   };
@@ -158,4 +160,5 @@ t.test('one key is replaced after the other', async (t) => {
   await t.resolves(othersVote(client(true, 'a', 'newcomer', 'old'), ['old', 'new']));
   await t.resolves(othersVote(client(true, 'a', 'b', 'old'), ['old', 'newcomer']), 'repeated');
   await t.resolves(othersVote(client(false), ['old', 'new']), 'nobody votes');
+  await t.resolves(othersVote(client(true, 'a'), ['old', 'new']), 'the old key does not vote');
 });
