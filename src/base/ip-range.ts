@@ -58,6 +58,12 @@ export function clientOf(address: string): string {
   return `${line.join(':')}::/64`;
 }
 
+/** The same for every way to write an address: upper case, zeros, version 4 inside version 6. */
+export function hostKey(host: string): string {
+  const bytes = ipBytes(host);
+  return bytes === undefined ? host : bytes.join('.');
+}
+
 /** False for a text that is no address. */
 export function isInRanges(text: string, ranges: readonly IpRange[]): boolean {
   const bytes = ipBytes(text);

@@ -9,6 +9,7 @@
  * file where nobody was met since the start has nothing to lose, so there a claim is enough.
  */
 import { latin1 } from '../../base/bytes.ts';
+import { hostKey } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 
@@ -33,6 +34,8 @@ export interface KnownPlace {
 
 interface Row {
   readonly address: PeerAddress;
+  /** The host, however it is written. */
+  readonly hostKey: string;
   readonly configured: boolean;
   lastSeen: number;
   /** The same moment on the monotonic clock. */
@@ -61,7 +64,7 @@ export class KnownPlaces {
   private readonly rowsMax: number;
   private readonly residenceMs: number;
   private readonly clock: Clock;
-  /** IP addresses of configured hosts. */
+  /** IP addresses of configured hosts, as `hostKey`. */
   private readonly located = new Map<string, string>();
 
   constructor(configured: readonly PeerAddress[], residenceMs: number, clock: Clock) {
@@ -150,17 +153,18 @@ export class KnownPlaces {
   }
 
   locate(host: string, digits: string): void {
-    this.located.set(host, digits);
+    this.located.set(host, hostKey(digits));
   }
 
   isConfigured(owner: Uint8Array | undefined, host: string): boolean {
     const key = owner === undefined ? undefined : latin1(owner);
+    const place = hostKey(host);
     return [...this.rows.values()].some(
       (row) =>
         row.configured &&
         !row.isHidden &&
-        (row.address.host === host ||
-          this.located.get(row.address.host) === host ||
+        (row.hostKey === place ||
+          this.located.get(row.address.host) === place ||
           (row.owner !== undefined && latin1(row.owner) === key)),
     );
   }
@@ -168,6 +172,7 @@ export class KnownPlaces {
   private add(address: PeerAddress, configured: boolean): Row {
     const row: Row = {
       address,
+      hostKey: hostKey(address.host),
       configured,
       lastSeen: 0,
       seenAt: 0,

@@ -126,3 +126,14 @@ t.test(
     t.notOk(places.isConfigured(undefined, 'learned'));
   },
 );
+
+t.test('a configured address is known however it is written', (t) => {
+  const { places } = known('2001:DB8:0::1', '::ffff:10.0.0.1', 'example');
+  places.locate('example', '2001:DB8::2');
+  for (const host of ['2001:db8::1', '10.0.0.1', '2001:db8::2', 'example']) {
+    t.ok(places.isConfigured(undefined, host), host);
+  }
+  for (const host of ['2001:db8::3', '10.0.0.2'])
+    t.notOk(places.isConfigured(undefined, host), host);
+  t.end();
+});
