@@ -55,9 +55,10 @@ export async function listenRest(
     keys: keySettings(config),
   };
   const files = tlsFiles(tls);
+  const served = routes();
   try {
     const measured = telemetry !== undefined;
-    return await restHttp.listen(routes(), { host, port, tls: files, cors, measured, forThreads });
+    return await restHttp.listen(served, { host, port, tls: files, cors, measured, forThreads });
   } catch (cause) {
     if (cause instanceof TlsFileError) {
       const remedy = TLS_REMEDIES[cause.which];

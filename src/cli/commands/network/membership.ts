@@ -100,7 +100,7 @@ export async function othersVote(
     if (!held.has('miner') || held.has('banned')) continue;
     throw new CliError(
       `${address} is a miner and does not vote yet: wait until GET /finality names it, and replace one key after ` +
-        'the other; --force replaces this one now, and leaves one voter fewer',
+        'the other. --force replaces this one now and leaves one voter fewer: for where that miner is gone, or has a script and never votes',
     );
   }
 }
