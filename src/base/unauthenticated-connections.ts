@@ -24,6 +24,8 @@ export interface UnauthenticatedConnections<Connection> {
 interface Unauthenticated {
   /** A host of the configuration counts alone. */
   readonly client: string;
+  /** Asked for once: it goes through all places that a node knows. */
+  readonly isKept: boolean;
   readonly close: () => void;
 }
 
@@ -41,11 +43,11 @@ export function createUnauthenticatedConnections<Connection>(
   function least(): Connection | undefined {
     const counts = new Map<string, number>();
     for (const { client } of all.values()) counts.set(client, (counts.get(client) ?? 0) + 1);
-    const ranked = [...counts].sort(([a, m], [b, n]) => {
-      return Number(limits.isKept(a)) - Number(limits.isKept(b)) || n - m;
-    });
-    const [client] = ranked[0] ?? [];
-    return client === undefined ? undefined : of(client)[0];
+    const countOf = ({ client }: Unauthenticated): number => counts.get(client) ?? 0;
+    const ranked = [...all].sort(
+      ([, a], [, b]) => Number(a.isKept) - Number(b.isKept) || countOf(b) - countOf(a),
+    );
+    return ranked[0]?.[0];
   }
 
   function drop(connection: Connection | undefined): void {
@@ -57,8 +59,9 @@ export function createUnauthenticatedConnections<Connection>(
 
   return {
     add(connection, host, close) {
-      const client = limits.isKept(host) ? host : clientOf(host);
-      all.set(connection, { client, close });
+      const isKept = limits.isKept(host);
+      const client = isKept ? host : clientOf(host);
+      all.set(connection, { client, isKept, close });
       const [oldest, ...rest] = of(client);
       if (rest.length >= limits.ofOneHost) drop(oldest);
       if (all.size > limits.inAll) drop(least());

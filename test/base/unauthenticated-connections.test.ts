@@ -33,6 +33,17 @@ t.test('addresses of one line are one client', async (t) => {
   t.strictSame(closed, ['line 1', 'line 2'], 'the client with the most loses one');
 });
 
+t.test('a connection asks once whether its host is kept', async (t) => {
+  let asked = 0;
+  const isKept = (): boolean => {
+    asked++;
+    return false;
+  };
+  const connections = createUnauthenticatedConnections<number>({ ofOneHost: 2, inAll: 50, isKept });
+  for (let n = 0; n < 100; n++) connections.add(n, `10.0.0.${n}`, () => {});
+  t.equal(asked, 100, 'also where all places are taken');
+});
+
 t.test('hosts of the configuration are closed last', async (t) => {
   const { add, closed } = setUp();
   for (const name of ['kept 1', 'kept 2']) add(name, KEPT);
