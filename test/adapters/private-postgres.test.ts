@@ -92,6 +92,19 @@ t.test('rows as other nodes write them are read', { skip }, async (t) => {
   await store.stop();
 });
 
+t.test('an item whose data are lost is missing, and can be stored again', { skip }, async (t) => {
+  const store = verifiedStore(await postgresShelf(options), memoryLog());
+  const data = new Uint8Array([4, 5, 6]);
+  const item = itemOf(data);
+  await store.write(item, inPieces(data));
+  await direct.query('DELETE FROM policy_data WHERE hash = $1', [base58.encode(item.hash)]);
+  t.equal(await store.info(item.policyId, item.hash), undefined);
+  t.strictSame(await store.policiesOf(item.hash), []);
+  await store.write(item, inPieces(data));
+  t.ok(await holds(store, item, data));
+  await store.stop();
+});
+
 t.test('PostgreSQL', { skip }, async (t) => {
   await privateStoreCompliance(t, {
     open: async (log) => verifiedStore(await postgresShelf(options), log),

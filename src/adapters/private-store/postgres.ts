@@ -56,6 +56,10 @@ const WRITE_DATA = `
 
 const OF_ITEM = 'WHERE policy_id = $1 AND hash = $2';
 
+/** A table may be lost, or come back from an older backup than the other: such an item is missing. */
+const ITEMS = `(SELECT m.* FROM policy_meta_data m WHERE EXISTS (
+  SELECT FROM policy_data d WHERE d.policy_id = m.policy_id AND d.hash = m.hash)) items`;
+
 /** Rejects where the database cannot be used; creates missing tables. */
 export async function postgresShelf({ url, user, password }: PostgresOptions): Promise<Shelf> {
   const pool = new pg.Pool({
@@ -80,13 +84,13 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
   return {
     async info(policyId, hash) {
       const ids = [base58.encode(policyId), base58.encode(hash)];
-      const { rows } = await pool.query<ItemRow>(`SELECT * FROM policy_meta_data ${OF_ITEM}`, ids);
+      const { rows } = await pool.query<ItemRow>(`SELECT * FROM ${ITEMS} ${OF_ITEM}`, ids);
       return rows[0] && { policyId, hash, ...itemOf(rows[0]) };
     },
 
     async policiesOf(hash) {
       const { rows } = await pool.query<{ policy_id: string }>(
-        'SELECT policy_id FROM policy_meta_data WHERE hash = $1',
+        `SELECT policy_id FROM ${ITEMS} WHERE hash = $1`,
         [base58.encode(hash)],
       );
       return rows.map((row) => base58.decode(row.policy_id));
