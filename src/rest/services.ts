@@ -123,7 +123,10 @@ export interface OverrideReport {
 }
 
 export interface PoolPort
-  extends Pick<Pool, 'submit' | 'submitBytes' | 'list' | 'size' | 'bytes' | 'get' | 'whenRead'> {
+  extends Pick<
+    Pool,
+    'submit' | 'submitBytes' | 'check' | 'list' | 'size' | 'bytes' | 'get' | 'whenRead'
+  > {
   /** Throws ApiError where this node accepts and signs no transactions. */
   admit?(): void;
   /** Why the pool accepts nothing any more; undefined while it works. */

@@ -148,7 +148,7 @@ function judgeCarried(
   }
 }
 
-function invalidSignature(tx: Tx, account: Uint8Array): WrongProof {
+export function invalidSignature(tx: Tx, account: Uint8Array): WrongProof {
   return new WrongProof(
     account,
     isSigned(tx.layout.frame)

@@ -23,13 +23,12 @@ import {
   txToJson,
   unsignedFromJson,
 } from '../../tx/json/encode.ts';
-import { withMembers } from '../../tx/members.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { decodeTx } from '../../tx/tx-bytes.ts';
 import { massTransfer } from '../../tx/types/011-mass-transfer.ts';
-import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { BROADCAST, readPrepared, signedBody } from '../broadcast-offload.ts';
 import { contractById, transactionById } from '../by-id.ts';
+import { requireData } from '../data-at-hand.ts';
 import { finalHeight, withFinal } from '../final-mark.ts';
 import { requireSigner } from '../guards.ts';
 import { limits } from '../limits.ts';
@@ -236,8 +235,10 @@ const STATE_REFUSALS: ReadonlySet<ErrorName> = new Set([
   'LastOfRole',
 ]);
 
-async function submit(tx: Tx, { pool, scheme }: Services): Promise<Answer> {
+async function submit(tx: Tx, services: Services): Promise<Answer> {
+  const { pool, scheme } = services;
   try {
+    await requireData(tx, services);
     return printed(print(txToJson(await pool.submit(tx), scheme)));
   } catch (error) {
     throw withTransaction(error, tx, scheme);
@@ -269,7 +270,6 @@ const signAndBroadcast = route({
   reply: Transaction,
   async handle({ body, http }, services) {
     const tx = await signed(body, http, services);
-    await requireData(tx, services);
     return await submit(tx, services);
   },
 });
@@ -285,7 +285,6 @@ const broadcast = route({
     services.pool.admit?.();
     const candidates = broadcastFromJson(body, services.scheme);
     const tx = candidates.length === 1 ? candidates[0] : await signedOne(candidates, services);
-    await requireData(tx, services);
     return await submit(tx, services);
   },
   offload: {
@@ -306,20 +305,6 @@ const broadcast = route({
     },
   },
 });
-
-/**
- * Throws ApiError unless this node has the data whose hash a type 114 contains (decision 30:
- * broadcast of a type 114).
- */
-async function requireData(tx: Tx, { privacy }: Services): Promise<void> {
-  for (const { type, version, fields } of withMembers([tx])) {
-    if (type !== policyDataHash.type) continue;
-    const item = { policyId: fields['policyId'], hash: fields['dataHash'] };
-    if ((await privacy?.holds(item)) === true) continue;
-    const name = `PolicyDataHash V${version}`;
-    throw apiError('Invalid', `${name} transaction is not allowed to be broadcasted`);
-  }
-}
 
 export const transactions = {
   info,
