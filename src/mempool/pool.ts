@@ -99,6 +99,8 @@ export interface Pool {
   recover(): Promise<void>;
   /** Resolves when all records of the journal are read; undefined where they are. */
   whenRead(): Promise<void> | undefined;
+  /** Resolves when no record of the journal of this sender waits to be judged; undefined where none does. */
+  settled(sender: Uint8Array): Promise<void> | undefined;
   /** True where a record with this hash of its bytes waits to be judged. */
   recovers(bytesHash: string): boolean;
   listen(listener: PoolListener): () => void;
@@ -167,6 +169,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       if (!stopped) await revalidator.revalidate();
     },
     whenRead: () => recovery.whenRead(),
+    settled: (sender) => recovery.older('', latin1(sender)),
     recovers: (bytesHash) => recovery.holds(bytesHash),
     listen: (listener) => entries.listen(listener),
     async stop() {

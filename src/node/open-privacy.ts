@@ -27,7 +27,10 @@ export interface PrivacyPortsOfNode
     | 'keystore'
   > {
   readonly blockchain: Blockchain;
-  readonly pool: Pick<Pool, 'check' | 'submit' | 'get'>;
+  readonly pool: Pick<
+    Pool,
+    'check' | 'submit' | 'get' | 'decode' | 'inOrder' | 'listen' | 'settled'
+  >;
   readonly feeOf: (tx: Tx) => bigint;
   /** Undefined for a node without peers. */
   readonly sessions: SessionRegistry | undefined;

@@ -138,7 +138,7 @@ export const sha256 = (bytes: Uint8Array): Uint8Array =>
 
 /** What a client of this node sends. */
 export const dataOf = (
-  node: Member,
+  node: Pick<Member, 'text'>,
   policyId: Uint8Array,
   bytes: Uint8Array,
   changes: Partial<DataToSend> = {},

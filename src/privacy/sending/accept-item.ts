@@ -7,7 +7,7 @@
  */
 
 import { base58 } from '../../base/base58.ts';
-import { equal } from '../../base/bytes.ts';
+import { equal, latin1 } from '../../base/bytes.ts';
 import { apiError, refused } from '../../base/errors.ts';
 import { type PrivateStore, wrongHash } from '../../base/ports/private-store.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
@@ -18,8 +18,11 @@ import { Semaphore } from '../../concurrency/semaphore.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { KeyedView } from '../../ledger/committed-view.ts';
 import { boundHash, isMember, policyOf, RECIPIENT } from '../../ledger/policies.ts';
+import type { PoolEntry } from '../../mempool/entries/entry.ts';
+import type { PoolListener } from '../../mempool/entries/pool-entries.ts';
 import { buildTx } from '../../tx/assemble.ts';
 import type { Tx } from '../../tx/transaction.ts';
+import { policyDataHash } from '../../tx/types/114-policy-data-hash.ts';
 import { type ItemId, itemKey } from '../protocol/item-id.ts';
 import { type DataHashPorts, dataHashTx } from './data-hash-tx.ts';
 import {
@@ -40,6 +43,10 @@ export interface SendPorts extends DataHashPorts {
     check(tx: Tx): void;
     submit(tx: Tx): Promise<Tx>;
     get(id: Uint8Array): Tx | undefined;
+    decode(entry: PoolEntry): Tx;
+    inOrder(): Iterable<PoolEntry>;
+    listen(listener: PoolListener): unknown;
+    settled(sender: Uint8Array): Promise<void> | undefined;
   };
   /** Called when the transaction is in the pool; other nodes may soon ask for the data. */
   readonly onSent: (item: ItemId) => void;
@@ -47,7 +54,7 @@ export interface SendPorts extends DataHashPorts {
 
 /** Bytes of the Base64 texts that are being processed; more are refused meanwhile. */
 const TEXT_BYTES_MAX = 128 * 1024 * 1024;
-/** Remembered transactions that are not yet in a block, by the policy and hash that they bind. */
+/** Remembered transactions of the pool, by the policy and hash that they bind. */
 const SENT_MAX = 10_000;
 
 /** Resolves with the transaction. Rejects with ApiError and PrivateStoreError. */
@@ -58,6 +65,16 @@ export function createSendData(ports: SendPorts): SendData {
   const sent = new BoundedCache<string, Uint8Array>(SENT_MAX);
   const oneOfItem = new KeyedMutex();
   const texts = new Semaphore(TEXT_BYTES_MAX, { inAll: 0 });
+  const own = latin1(ownerAddress);
+  function note(entry: PoolEntry): void {
+    if (entry.def.type !== policyDataHash.type || entry.sender !== own) return;
+    const { id, fields } = pool.decode(entry);
+    const { policyId, dataHash: hash } = fields as Record<'policyId' | 'dataHash', Uint8Array>;
+    sent.set(itemKey({ policyId, hash }), id);
+  }
+  pool.listen({ added: note });
+  // What it took back from its journal before.
+  for (const entry of pool.inOrder()) note(entry);
 
   async function send(request: DataToSend, broadcast: boolean): Promise<Tx> {
     checkRequest(request);
@@ -76,18 +93,25 @@ export function createSendData(ports: SendPorts): SendData {
       if (boundHash(view, policyId, hash) !== undefined) {
         throw apiError('PolicyDataExists', base58.encode(hash));
       }
+      await pool.settled(ownerAddress);
+      const write = (): Promise<void> => {
+        const stored = { ...item, ...infoOf(request), sender: ownerAddress };
+        return store.write(stored, dataOf(request, new TimeSlice(clock)), 'client');
+      };
       const waiting = broadcast ? pool.get(sent.get(itemKey(item)) ?? NO_ID) : undefined;
-      if (waiting !== undefined) return waiting;
+      if (waiting !== undefined) {
+        // The storage may be another one since.
+        if ((await store.info(policyId, hash)) === undefined) await write();
+        return waiting;
+      }
       await pool.check(broadcast ? tx : asAlone(tx, scheme));
-      const stored = { ...item, ...infoOf(request), sender: ownerAddress };
-      await store.write(stored, dataOf(request, new TimeSlice(clock)), 'client');
+      await write();
       return broadcast ? submit(tx, item) : tx;
     });
   }
 
   async function submit(tx: Tx, item: ItemId): Promise<Tx> {
     const pooled = await pool.submit(tx);
-    sent.set(itemKey(item), pooled.id);
     ports.onSent(item);
     return pooled;
   }

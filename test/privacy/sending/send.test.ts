@@ -7,6 +7,7 @@ import { base58 } from '../../../src/base/base58.ts';
 import { type ApiError, apiError } from '../../../src/base/errors.ts';
 import type { DataToSend } from '../../../src/privacy/sending/data-to-send.ts';
 import { account } from '../../chain/chain-harness.ts';
+import { ROUND_MS, wholeNode } from '../../node/in-process.ts';
 import { dataOf, held, type Keeper, type Members, members, sha256 } from '../members.ts';
 
 const LIMIT_BYTES = 20 * 1024 * 1024;
@@ -131,6 +132,40 @@ t.test('the same request again and again, at once and later', async (t) => {
   t.equal(node.node.pool.size(), 1);
   await network.until('the block', () => node.node.pool.size() === 0);
   t.ok((await held(node, policyId, bytes))!.equals(bytes));
+});
+
+t.test('the same request again after a restart', async (t) => {
+  let whole = await wholeNode(t, { privateData: true, set: ['miner.enable=no'] });
+  const [owner] = whole.accounts;
+  const { id } = await whole.send(owner, {
+    type: 112,
+    policyName: 'contracts',
+    description: '',
+    recipients: [owner.text],
+    owners: [owner.text],
+  });
+  await whole.clock.advance(ROUND_MS);
+  await whole.produceBlock();
+  const send = (data: string, broadcast: boolean) => {
+    const request = dataOf(owner, id, Buffer.from(data));
+    return whole.node.services.privacy!.send(request, broadcast);
+  };
+  const first = await send('one', true);
+  const other = await whole.node.pool.submit(await send('two', false));
+  whole = await whole.restart();
+  await whole.clock.advance(1000);
+  t.strictSame((await send('one', true)).id, first.id, 'it still waits');
+  t.strictSame((await send('two', true)).id, other.id, 'and one that was broadcast later');
+  t.equal(whole.node.pool.size(), 2);
+});
+
+t.test('the same request again after the data were lost', async (t) => {
+  const { node, policyId } = await scene(t);
+  const bytes = randomBytes(100);
+  const { id } = await privacyOf(node).send(dataOf(node, policyId, bytes), true);
+  for (const file of filesIn(node.folder)) rmSync(file);
+  t.strictSame((await privacyOf(node).send(dataOf(node, policyId, bytes), true)).id, id);
+  t.ok((await held(node, policyId, bytes))?.equals(bytes));
 });
 
 t.test('scenario 96: a file that is damaged is missing, and comes again', async (t) => {
