@@ -217,7 +217,7 @@ const seams: Readonly<Record<string, Seam>> = {
     const queue = new FetchQueue(
       { parallelism: 1, attemptsMax: 1, firstDelayMs: 1, lostEveryMs: 1 },
       {
-        backlog: { set: () => {}, list: () => [], isPending: () => false, flush: async () => {} },
+        backlog: { set: () => {}, list: () => [], stateOf: () => undefined, flush: async () => {} },
         clock: at.clock,
         random: { bytes: (count) => new Uint8Array(count) },
         log: quiet,

@@ -28,6 +28,7 @@ const TABLES: Readonly<Record<State, number>> = {
   pending: privatePending.id,
   lost: privateLost.id,
 };
+const STATES = Object.keys(TABLES) as State[];
 export const FIRST_ROW = new Uint8Array(64);
 const NO_VALUE = new Uint8Array(0);
 const FOLLOWED = new TextEncoder().encode('privacy');
@@ -62,10 +63,12 @@ export class Backlog {
     return Array.from(rows, ([key]) => itemOfBytes(key));
   }
 
-  isPending(item: ItemId): boolean {
+  /** Undefined: nothing remains to be done for the item. */
+  stateOf(item: ItemId): State | undefined {
     const key = itemKey(item);
-    if (this.changes.has(key)) return this.changes.get(key) === 'pending';
-    return this.deps.store.get(TABLES.pending, fromLatin1(key)) !== undefined;
+    if (this.changes.has(key)) return this.changes.get(key);
+    const row = fromLatin1(key);
+    return STATES.find((state) => this.deps.store.get(TABLES[state], row) !== undefined);
   }
 
   followed(): Place | undefined {

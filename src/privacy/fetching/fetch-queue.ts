@@ -31,7 +31,7 @@ export interface FetchQueueOptions extends RetryOptions {
 }
 
 export interface FetchQueueDeps {
-  readonly backlog: Pick<Backlog, 'set' | 'list' | 'flush' | 'isPending'>;
+  readonly backlog: Pick<Backlog, 'set' | 'list' | 'flush' | 'stateOf'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -55,6 +55,8 @@ interface Job {
   /** Undefined while the item is being fetched or queued. */
   cancelWait: (() => void) | undefined;
   running: boolean;
+  /** Lined up before its time by what another node says or does, so the attempt does not count. */
+  isEarly: boolean;
   /** Asked for during an attempt, which may have found the data before: another one follows. */
   wantedMeanwhile: boolean;
   dropped: boolean;
@@ -125,14 +127,16 @@ export class FetchQueue {
   /** Tries an item at once that waits for its next attempt, in memory or on disk. */
   retryNow(item: ItemId): void {
     const job = this.jobs.get(itemKey(item));
-    if (job === undefined && this.deps.backlog.isPending(item)) this.enlist(item, 'new', 0);
-    if (job?.cancelWait !== undefined) this.lineUp(job);
+    if (job !== undefined) {
+      this.tryEarly(job);
+      return;
+    }
+    const state = this.deps.backlog.stateOf(item);
+    if (state !== undefined) this.enlist(item, state === 'lost' ? 'lost' : 'new', 0);
   }
 
   retryAllNow(isNearer: (item: ItemId) => boolean): void {
-    for (const job of this.jobs.values()) {
-      if (job.cancelWait !== undefined && isNearer(job.item)) this.lineUp(job);
-    }
+    for (const job of this.jobs.values()) if (isNearer(job.item)) this.tryEarly(job);
   }
 
   drop(item: ItemId): void {
@@ -190,6 +194,12 @@ export class FetchQueue {
     this.jobs.delete(job.key);
   }
 
+  private tryEarly(job: Job): void {
+    if (job.cancelWait === undefined) return;
+    job.isEarly = true;
+    this.lineUp(job);
+  }
+
   private wait(job: Job, delayMs: number): void {
     job.due = this.deps.clock.monotonic() + delayMs;
     if (delayMs <= 0) this.lineUp(job);
@@ -217,11 +227,21 @@ export class FetchQueue {
     const { kind } = job;
     job.running = true;
     job.wantedMeanwhile = false;
+    const { isEarly } = job;
+    job.isEarly = false;
     const outcome = await this.deps.fetch(job.item).catch((cause) => this.failed(cause));
     this.lines.finish(kind);
     job.running = false;
-    if (!job.dropped && !this.stopped) this.settle(job, outcome, kind);
+    if (job.dropped || this.stopped) return this.pump();
+    if (outcome === 'missing' && isEarly) this.waitOn(job);
+    else this.settle(job, outcome, kind);
     this.pump();
+  }
+
+  /** For the next attempt, whose time has not changed. */
+  private waitOn(job: Job): void {
+    job.kind = 'pending';
+    this.wait(job, job.due - this.deps.clock.monotonic());
   }
 
   private failed(cause: unknown): Outcome {
@@ -308,6 +328,7 @@ function newJob(key: string, kind: Kind, failures: number): Job {
     due: 0,
     cancelWait: undefined,
     running: false,
+    isEarly: false,
     wantedMeanwhile: false,
     dropped: false,
   };

@@ -27,10 +27,11 @@ function opened(rows = createMemoryStore()) {
   const backlog = new Backlog({ store: rows, clock, log: quiet });
   const held = new Set<string>();
   const tried = new Set<string>();
+  const lost: ItemId[] = [];
   let taking = Promise.resolve();
   let attempts = 0;
   const queue = new FetchQueue(options, {
-    ...{ backlog, clock, random, log: quiet, onLost: () => {} },
+    ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
     async fetch(item) {
       tried.add(itemKey(item));
       attempts++;
@@ -40,7 +41,7 @@ function opened(rows = createMemoryStore()) {
     },
   });
   return {
-    ...{ rows, queue, backlog },
+    ...{ rows, queue, backlog, lost },
     hold: (all: readonly ItemId[]) => {
       for (const item of all) held.add(itemKey(item));
     },
@@ -73,9 +74,9 @@ t.test('a new item is tried at once, behind any number that nobody has', async (
   await at.queue.idle();
   t.equal(at.triedOf([alive]), 1);
   await at.backlog.flush();
-  t.equal(at.backlog.isPending(alive), false);
+  t.equal(at.backlog.stateOf(alive), undefined);
   t.ok(
-    dead.every((item) => at.backlog.isPending(item)),
+    dead.every((item) => at.backlog.stateOf(item) === 'pending'),
     'what gives way stays on disk',
   );
   await at.queue.stop();
@@ -99,6 +100,44 @@ t.test('an item on disk is tried when it is announced, or asked for', async (t) 
   at.queue.retryNow(unknown);
   await at.queue.idle();
   t.equal(at.triedOf([unknown]), 0, 'what is not wanted is not');
+  await at.queue.stop();
+});
+
+t.test('no announcements and connections make an item lost', async (t) => {
+  const at = opened();
+  await at.queue.start();
+  const [item] = items(1, 1) as [ItemId];
+  await at.add([item]);
+  for (let i = 0; i < options.attemptsMax; i++) {
+    at.queue.retryNow(item);
+    await at.queue.idle();
+    at.queue.retryAllNow(() => true);
+    await at.queue.idle();
+  }
+  t.equal(at.attempts(), 1 + 2 * options.attemptsMax, 'each is an attempt');
+  t.strictSame(at.lost, [], 'that does not count');
+  t.equal(at.backlog.stateOf(item), 'pending');
+  at.hold([item]);
+  at.queue.retryNow(item);
+  await at.queue.idle();
+  t.equal(at.backlog.stateOf(item), undefined);
+  await at.queue.stop();
+});
+
+t.test('a lost item is tried when it is announced', async (t) => {
+  const at = opened();
+  await at.queue.start();
+  const [item] = items(1, 1) as [ItemId];
+  at.backlog.set(item, 'lost');
+  at.queue.retryNow(item);
+  await at.queue.idle();
+  t.equal(at.attempts(), 1);
+  t.equal(at.backlog.stateOf(item), 'lost', 'and stays lost where nobody has it');
+  await at.backlog.flush();
+  at.hold([item]);
+  at.queue.retryNow(item);
+  await at.queue.idle();
+  t.equal(at.backlog.stateOf(item), undefined);
   await at.queue.stop();
 });
 
