@@ -15,6 +15,7 @@ import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts'
 import type { FetchQueue } from './fetching/fetch-queue.ts';
 import type { ChainFollower } from './fetching/follow-chain.ts';
 import type { ItemId } from './protocol/item-id.ts';
+import type { Bound } from './storage/quota.ts';
 
 export interface AccessPorts {
   readonly scheme: ChainScheme;
@@ -22,6 +23,8 @@ export interface AccessPorts {
   readonly store: PrivateStore;
   /** `privacy.owner-address`. */
   readonly ownerAddress: Uint8Array;
+  /** Counts an item that is stored and does not count yet. Never rejects. */
+  readonly found: (item: Bound) => Promise<void>;
   /** Undefined where the node takes no part in the exchange. */
   readonly exchange: { readonly follow: ChainFollower; readonly queue: FetchQueue } | undefined;
 }
@@ -49,7 +52,7 @@ export interface Access {
 }
 
 export function createAccess(ports: AccessPorts): Access {
-  const { scheme, view, store, ownerAddress, exchange } = ports;
+  const { scheme, view, store, ownerAddress, found, exchange } = ports;
 
   function known(policyId: Uint8Array): Uint8Array {
     const policy = policyId.length === ID_BYTES ? policyOf(view, policyId) : undefined;
@@ -76,6 +79,17 @@ export function createAccess(ports: AccessPorts): Access {
     return apiError('PolicyDataMissing', base58.encode(hash));
   }
 
+  /** An operator may have put back what a backup had, with the means of the storage. */
+  async function isThere(item: ItemId): Promise<boolean> {
+    const { policyId, hash } = item;
+    if ((await store.info(policyId, hash)) === undefined) return false;
+    const bound = boundHash(view, policyId, hash);
+    if (bound === undefined) return true;
+    await found({ ...item, sender: bound.sender });
+    // That may have shown that the data are damaged.
+    return (await store.info(policyId, hash)) !== undefined;
+  }
+
   async function sync(policyId?: Uint8Array, address = ownerAddress): Promise<Synced> {
     if (policyId !== undefined && !isMember(view, known(policyId), RECIPIENT, address)) {
       const name = policyOf(view, policyId)!.name;
@@ -84,7 +98,7 @@ export function createAccess(ports: AccessPorts): Access {
     }
     let restarted = 0;
     await exchange?.follow.visit(policyId, async (item) => {
-      if ((await store.info(item.policyId, item.hash)) !== undefined) return;
+      if (await isThere(item)) return;
       exchange.queue.want(item);
       restarted++;
     });

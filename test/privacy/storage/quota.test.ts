@@ -1,7 +1,7 @@
 // Quotas of confidential data: data are refused before the transfer, and fetched when there is
 // room.
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
@@ -11,6 +11,7 @@ import { base58 } from '../../../src/base/base58.ts';
 import type { PrivateItem } from '../../../src/base/ports/private-store.ts';
 import { Reader } from '../../../src/codec/codec.ts';
 import { meta, privateStored } from '../../../src/ledger/tables.ts';
+import type { Privacy } from '../../../src/privacy/privacy-service.ts';
 import { itemOfBytes } from '../../../src/privacy/protocol/item-id.ts';
 import { DATA } from '../../../src/privacy/protocol/privacy-messages.ts';
 import {
@@ -338,6 +339,34 @@ t.test('a participant that fills its share leaves room for others', async (t) =>
   await network.seconds(SEARCH_EVERY_MS / 1000);
   await network.until('other data', () => stored().length > 0);
   t.pass('room that an operator makes is used');
+});
+
+t.test('what an operator puts back counts again with forceSync', async (t) => {
+  const network = await members(t, { miners: ['a'] });
+  const a = await network.keep('a');
+  const privacy = a.node.services.privacy as Privacy;
+  const policy = await network.policy([a], [a]);
+  const bytes = randomBytes(100_000);
+  await privacy.send(dataOf(a, policy, bytes), true);
+  await network.until('the block', () => a.node.pool.size() === 0);
+  const [file, backup] = [base58.encode(sha256(bytes)), 'of-the-operator'].map((name) =>
+    join(a.folder, base58.encode(policy), name),
+  );
+  renameSync(file!, backup!);
+  await network.seconds(SEARCH_EVERY_MS / 1000);
+  await network.until('the search', () => privacy.bytes() === 0);
+  renameSync(backup!, file!);
+  t.strictSame(await privacy.sync(), { restarted: 0 });
+  t.equal(privacy.bytes(), bytes.length);
+
+  renameSync(file!, backup!);
+  await network.seconds(SEARCH_EVERY_MS / 1000);
+  await network.until('the search', () => privacy.bytes() === 0);
+  const changed = readFileSync(backup!);
+  changed[changed.length - 1]! ^= 1;
+  writeFileSync(file!, changed);
+  t.strictSame(await privacy.sync(), { restarted: 1 }, 'damaged data are asked for');
+  t.equal(privacy.bytes(), 0, 'and do not count');
 });
 
 t.test('an item without room is not asked for, and comes when there is room', async (t) => {
