@@ -18,6 +18,9 @@ export function dataChecks(settings: DataSettings, given: SourceOf): Problem[] {
     if (!/^(postgres(ql)?:\/\/|pglite:)/.test(settings.databaseUrl)) {
       const fix = 'for example: postgres://user:password@host/data or pglite:/var/lib/data';
       wrong('database-url', undefined, 'expected postgres://… or pglite:<folder>', fix);
+    } else if (!settings.databaseUrl.startsWith('pglite:') && !isReadable(settings.databaseUrl)) {
+      const fix = 'a port has at most 65535; in a password / is %2F, # is %23, ? is %3F, @ is %40';
+      wrong('database-url', undefined, 'is no address that can be read', fix);
     }
     for (const section of ['tls', 'nodeTls'] as const) {
       const { cert, key } = settings[section];
@@ -28,6 +31,10 @@ export function dataChecks(settings: DataSettings, given: SourceOf): Problem[] {
     }
   });
 }
+
+/** As the client of PostgreSQL reads it: the host may be missing, where an option names a socket. */
+const isReadable = (url: string): boolean =>
+  URL.canParse(url) || URL.canParse(url.replace('@/', '@host/'));
 
 /** Rules for commands that serve: nothing may be open to everyone by mistake. */
 export function servingChecks(settings: DataSettings, given: SourceOf): Problem[] {

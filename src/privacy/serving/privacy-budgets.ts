@@ -25,7 +25,7 @@ export const dataBudget = (parallelism: number): PeerBudget =>
 export const itemsBudget: PeerBudget = peerBudget({
   bytesIn: ITEMS_BYTES_MAX,
   elements: ITEMS_MAX,
-  rows: 2 * ITEMS_MAX,
+  rows: 4 * ITEMS_MAX,
   bytesOut: 0,
   concurrent: 0,
   pace: { messages: 500, bytes: MIB / 8 },

@@ -41,6 +41,33 @@ t.test('a wrong value has the source that gave it', async (t) => {
   );
 });
 
+t.test('an address of PostgreSQL that no client can read is said before the start', async (t) => {
+  const wrong = 'data-service.database-url: is no address that can be read';
+  for (const url of [
+    'postgres://u:hidden/x@host/data',
+    'postgres://u:hidden#x@host/data',
+    'postgres://u:hidden?x@host/data',
+    'postgres://host:99999/data',
+  ]) {
+    const found = problemsOf([`database-url=${url}`], false);
+    t.strictSame(
+      found.map(({ key, expected }) => `${key}: ${expected}`),
+      [wrong],
+      url,
+    );
+    t.notMatch(JSON.stringify(found), /hidden/);
+  }
+  for (const url of [
+    'postgres://u:p%2Fx@host:5432/data?sslmode=verify-full',
+    'postgresql:///data?host=/var/run/postgresql',
+    'postgres://u:p@/data?host=/var/run/postgresql',
+    'postgres://u:p%x@host/data',
+    'postgres://u:p@host/data?options=-c%20search_path%3Ddata',
+  ]) {
+    t.strictSame(problems([`database-url=${url}`], false), [], url);
+  }
+});
+
 t.test('the defaults open nothing', async (t) => {
   const config = read([]);
   t.strictSame(config.allowedOrigins, []);
