@@ -16,10 +16,12 @@
 import { unlessOurs } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
 import { concat, equal, latin1 } from '../../base/bytes.ts';
+import { stringify } from '../../base/json/json.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import {
   PRIVATE_DATA_BYTES_MAX,
+  type PrivateItem,
   type PrivateStore,
   storageFailed,
 } from '../../base/ports/private-store.ts';
@@ -28,6 +30,7 @@ import { type ItemId, itemBytes } from '../protocol/item-id.ts';
 import type { Arrivals } from './arrivals.ts';
 import {
   type CountedItem,
+  ITEM_BYTES_MIN,
   inAll,
   inPolicyOf,
   ofCreator,
@@ -84,6 +87,15 @@ const MEMBER_BYTES_MIN = 2 * PRIVATE_DATA_BYTES_MAX;
 const memberShare = (bytesMax: number): number =>
   Math.max(Math.min(bytesMax, MEMBER_BYTES_MIN), Math.floor(bytesMax / MEMBER_PART));
 
+/**
+ * The bytes of its texts, as files have them, beyond those that every item counts for: they may be
+ * far more than the data.
+ */
+function longTextsOf({ type, filename, size, author, comment }: PrivateItem): number {
+  const bytes = Buffer.byteLength(stringify([type, filename, size, author, comment]));
+  return Math.max(0, bytes - ITEM_BYTES_MIN);
+}
+
 type Limit = readonly [name: QuotaLimit, taken: number, bytesMax: number];
 
 export class Quota {
@@ -125,9 +137,11 @@ export class Quota {
   async found(item: Bound): Promise<void> {
     const charged = this.counted(item);
     if (charged === undefined || this.stored.has(item)) return;
+    const { policyId, hash } = item;
     // The storage logs its own failures; the item counts when it is found again.
-    const data = await this.deps.store.read(item.policyId, item.hash).catch(() => undefined);
-    if (data !== undefined) await this.stored.add(charged, data.length);
+    const data = await this.deps.store.read(policyId, hash).catch(() => undefined);
+    const info = data && (await this.deps.store.info(policyId, hash).catch(() => undefined));
+    if (info !== undefined) await this.stored.add(charged, data!.length + longTextsOf(info));
   }
 
   /**
@@ -151,7 +165,9 @@ export class Quota {
   private async write(...[item, pieces, source]: Parameters<PrivateStore['write']>): Promise<void> {
     const { stored } = this;
     const charged = this.counted(item);
-    if (charged !== undefined) stored.reserve(charged, PRIVATE_DATA_BYTES_MAX);
+    const texts = longTextsOf(item);
+    const reserved = PRIVATE_DATA_BYTES_MAX + texts;
+    if (charged !== undefined) stored.reserve(charged, reserved);
     try {
       const limit = await this.refusedBy(item.policyId, charged, 0);
       if (limit !== undefined) throw storageFailed(`no room: ${limit}`);
@@ -161,9 +177,9 @@ export class Quota {
         counting(pieces, (length) => (bytes += length)),
         source,
       );
-      if (charged !== undefined) await stored.add(charged, bytes);
+      if (charged !== undefined) await stored.add(charged, bytes + texts);
     } finally {
-      if (charged !== undefined) stored.reserve(charged, -PRIVATE_DATA_BYTES_MAX);
+      if (charged !== undefined) stored.reserve(charged, -reserved);
     }
   }
 
