@@ -108,7 +108,6 @@ export interface Pool {
 }
 
 export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
-  const { scheme } = ports;
   const parts = connected(options, ports);
   const { entries, candidates, trial, evictions, revalidator, admission } = parts;
   const { otherProofs, readmission, size, recovery } = parts;
@@ -126,7 +125,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       const entry = entries.get(key);
       if (entry !== undefined) return trial.decode(entry);
       const record = recovery.get(key);
-      return record && decodeStoredTx(record, scheme, id);
+      return record && decodeStoredTx(record, ports.scheme, id);
     },
     entry: (id) => entries.with(latin1(id)),
     verdictsOn(tx) {
@@ -138,7 +137,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       // A copy, where records may become entries before the end of the list.
       const all = records.length === 0 ? inOrder() : [...inOrder()];
       for (const entry of all) yield trial.decode(entry);
-      for (const record of records) yield decodeStoredTx(record, scheme);
+      for (const record of records) yield decodeStoredTx(record, ports.scheme);
     },
     size: () => entries.size + recovery.size,
     bytes: () => entries.bytes + recovery.bytes,

@@ -52,7 +52,7 @@ export interface Access {
 }
 
 export function createAccess(ports: AccessPorts): Access {
-  const { scheme, view, store, ownerAddress, found, exchange } = ports;
+  const { scheme, view, store, ownerAddress, exchange } = ports;
 
   function known(policyId: Uint8Array): Uint8Array {
     const policy = policyId.length === ID_BYTES ? policyOf(view, policyId) : undefined;
@@ -79,17 +79,6 @@ export function createAccess(ports: AccessPorts): Access {
     return apiError('PolicyDataMissing', base58.encode(hash));
   }
 
-  /** An operator may have put back what a backup had, with the means of the storage. */
-  async function isThere(item: ItemId): Promise<boolean> {
-    const { policyId, hash } = item;
-    if ((await store.info(policyId, hash)) === undefined) return false;
-    const bound = boundHash(view, policyId, hash);
-    if (bound === undefined) return true;
-    await found({ ...item, sender: bound.sender });
-    // That may have shown that the data are damaged.
-    return (await store.info(policyId, hash)) !== undefined;
-  }
-
   async function sync(policyId?: Uint8Array, address = ownerAddress): Promise<Synced> {
     if (policyId !== undefined && !isMember(view, known(policyId), RECIPIENT, address)) {
       const name = policyOf(view, policyId)!.name;
@@ -98,7 +87,7 @@ export function createAccess(ports: AccessPorts): Access {
     }
     let restarted = 0;
     await exchange?.follow.visit(policyId, async (item) => {
-      if (await isThere(item)) return;
+      if (await isThere(item, ports)) return;
       exchange.queue.want(item);
       restarted++;
     });
@@ -124,6 +113,17 @@ export function createAccess(ports: AccessPorts): Access {
       }
     },
   };
+}
+
+/** An operator may have put back what a backup had, with the means of the storage. */
+async function isThere(item: ItemId, { store, view, found }: AccessPorts): Promise<boolean> {
+  const { policyId, hash } = item;
+  if ((await store.info(policyId, hash)) === undefined) return false;
+  const bound = boundHash(view, policyId, hash);
+  if (bound === undefined) return true;
+  await found({ ...item, sender: bound.sender });
+  // That may have shown that the data are damaged.
+  return (await store.info(policyId, hash)) !== undefined;
 }
 
 /** Turns a failure of the storage into the answer for clients. */
