@@ -15,7 +15,6 @@ import { boundHash, isMember, policyOf, RECIPIENT } from '../ledger/policies.ts'
 import type { FetchQueue } from './fetching/fetch-queue.ts';
 import type { ChainFollower } from './fetching/follow-chain.ts';
 import type { ItemId } from './protocol/item-id.ts';
-import type { Bound } from './storage/quota.ts';
 
 export interface AccessPorts {
   readonly scheme: ChainScheme;
@@ -23,8 +22,8 @@ export interface AccessPorts {
   readonly store: PrivateStore;
   /** `privacy.owner-address`. */
   readonly ownerAddress: Uint8Array;
-  /** Counts an item that is stored and does not count yet. Never rejects. */
-  readonly found: (item: Bound) => Promise<void>;
+  /** Whether an item counts for the quotas. */
+  readonly counts: (item: ItemId) => boolean;
   /** Undefined where the node takes no part in the exchange. */
   readonly exchange: { readonly follow: ChainFollower; readonly queue: FetchQueue } | undefined;
 }
@@ -52,7 +51,7 @@ export interface Access {
 }
 
 export function createAccess(ports: AccessPorts): Access {
-  const { scheme, view, store, ownerAddress, exchange } = ports;
+  const { scheme, view, store, ownerAddress, counts, exchange } = ports;
 
   function known(policyId: Uint8Array): Uint8Array {
     const policy = policyId.length === ID_BYTES ? policyOf(view, policyId) : undefined;
@@ -87,9 +86,11 @@ export function createAccess(ports: AccessPorts): Access {
     }
     let restarted = 0;
     await exchange?.follow.visit(policyId, async (item) => {
-      if (await isThere(item, ports)) return;
+      const isThere = (await store.info(item.policyId, item.hash)) !== undefined;
+      // An operator may have put it back with the means of the storage: the attempt counts it.
+      if (isThere && counts(item)) return;
       exchange.queue.want(item);
-      restarted++;
+      if (!isThere) restarted++;
     });
     return { restarted };
   }
@@ -113,17 +114,6 @@ export function createAccess(ports: AccessPorts): Access {
       }
     },
   };
-}
-
-/** An operator may have put back what a backup had, with the means of the storage. */
-async function isThere(item: ItemId, { store, view, found }: AccessPorts): Promise<boolean> {
-  const { policyId, hash } = item;
-  if ((await store.info(policyId, hash)) === undefined) return false;
-  const bound = boundHash(view, policyId, hash);
-  if (bound === undefined) return true;
-  await found({ ...item, sender: bound.sender });
-  // That may have shown that the data are damaged.
-  return (await store.info(policyId, hash)) !== undefined;
 }
 
 /** Turns a failure of the storage into the answer for clients. */

@@ -26,13 +26,7 @@ import { createSendData, type SendData, type SendPorts } from './sending/accept-
 import { itemsBudget } from './serving/privacy-budgets.ts';
 import { ItemServer } from './serving/serve-items.ts';
 import type { Arrivals } from './storage/arrivals.ts';
-import {
-  type Bound,
-  createSearch,
-  Quota,
-  type QuotaLimit,
-  type QuotaOptions,
-} from './storage/quota.ts';
+import { createSearch, Quota, type QuotaLimit, type QuotaOptions } from './storage/quota.ts';
 
 export interface PrivacyOptions {
   /** The most transfers served at a time. */
@@ -95,8 +89,8 @@ export function createPrivacy(options: PrivacyOptions, ports: PrivacyPorts): Pri
   const exchange =
     peers === undefined ? undefined : new Exchange(options, { ...ports, store, peers, quota });
   exchange?.listen();
-  const found = (item: Bound): Promise<void> => quota.found(item);
-  const access = createAccess({ scheme, view, store, ownerAddress, found, exchange });
+  const counts = (item: ItemId): boolean => quota.counts(item);
+  const access = createAccess({ scheme, view, store, ownerAddress, counts, exchange });
   const send = createSendData({ ...ports, store, onSent: (item) => exchange?.announce(item) });
   return {
     ...access,

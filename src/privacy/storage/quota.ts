@@ -128,6 +128,10 @@ export class Quota {
     return this.stored.stored(inAll);
   }
 
+  counts(item: ItemId): boolean {
+    return this.stored.has(item);
+  }
+
   /** The order in which items came. */
   get arrivals(): Arrivals {
     return this.stored.arrivals;
