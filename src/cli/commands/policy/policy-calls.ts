@@ -1,10 +1,11 @@
 /** The calls that `platform-node policy` makes to a running node. */
 
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { base58 } from '../../../base/base58.ts';
 import type { JsonObject } from '../../../base/json/json.ts';
+import { PRIVATE_DATA_BYTES_MAX } from '../../../base/ports/private-store.ts';
 import { privacy } from '../../../rest/routes/privacy.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';
@@ -159,8 +160,18 @@ async function settled(
 
 function read(file: string): Buffer {
   try {
-    return readFileSync(file === '-' ? 0 : file);
+    if (file !== '-') requireLength(file, statSync(file).size);
+    const data = readFileSync(file === '-' ? 0 : file);
+    requireLength(file, data.length);
+    return data;
   } catch (cause) {
+    if (cause instanceof CliError) throw cause;
     throw new CliError(`${file} cannot be read: ${(cause as Error).message}`);
   }
+}
+
+/** The node would tell the length of the whole request, and Node.js nothing but that of a text. */
+function requireLength(file: string, bytes: number): void {
+  if (bytes <= PRIVATE_DATA_BYTES_MAX) return;
+  throw new CliError(`${file} has ${bytes} bytes, an item at most ${PRIVATE_DATA_BYTES_MAX}`);
 }

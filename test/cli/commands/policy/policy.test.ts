@@ -1,5 +1,5 @@
 // Policies and confidential data from the command line, on a running node.
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startDevNode, temporaryFolder } from '../../../system/e2e/dev-node.ts';
@@ -65,4 +65,19 @@ t.test('a policy and its data', async (t) => {
   const twice = await privately('send-data', id, file, ...signed);
   t.equal(twice.code, 1);
   t.match(twice.stderr, /was added earlier/);
+});
+
+t.test('a file that is longer than an item may be', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const bytes of [20 * 1024 * 1024 + 1, 600 * 1024 * 1024]) {
+    const file = join(folder, String(bytes));
+    writeFileSync(file, '');
+    truncateSync(file, bytes);
+    const args = ['send-data', 'a policy', file, '--sender', 'somebody'];
+    const { code, stderr } = await run(['policy', ...args], {
+      env: { PLATFORM_NODE_URL: 'http://127.0.0.1:1', PLATFORM_NODE_API_KEY: 'a key' },
+    });
+    t.equal(code, 1);
+    t.equal(stderr.trim(), `${file} has ${bytes} bytes, an item at most 20971520`);
+  }
 });
