@@ -8,6 +8,7 @@
 import pino from 'pino';
 import { integer } from '../base/json/json.ts';
 import type { Log, LogFields, LogLevel } from '../base/ports/log.ts';
+import { visible } from '../base/visible.ts';
 
 const STDERR = 2;
 const HIDDEN = '***';
@@ -143,14 +144,8 @@ function prettyLine(level: LogLevel, event: string, fields: LogFields, colours: 
 }
 
 /** Plain words have no quotes; text that could be misread is quoted. */
-const prettyValue = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value)
-    ? value
-    : text(value)?.replace(/\p{C}/gu, escaped);
-
-/** What a terminal would not show but obey; JSON leaves a part of it as it is. */
-const escaped = (character: string): string =>
-  character
-    .split('')
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .join('');
+function prettyValue(value: unknown): string | undefined {
+  if (typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value)) return value;
+  const quoted = text(value);
+  return quoted === undefined ? undefined : visible(quoted);
+}

@@ -4,6 +4,7 @@
  * NO_COLOR.
  */
 import { stringify } from '../../base/json/json.ts';
+import { visibleLines } from '../../base/visible.ts';
 
 /** What the old names of the generators add to the command: print the texts that they printed. */
 export const AS_BEFORE = '--as-before';
@@ -19,7 +20,7 @@ export function askForJson(): void {
 export const isForPerson = (): boolean => process.stdout.isTTY === true && !isJsonAsked;
 
 export function printJson(value: unknown): void {
-  console.log(stringify(value, isForPerson() ? 2 : undefined));
+  console.log(isForPerson() ? visibleLines(stringify(value, 2) ?? '') : stringify(value));
 }
 
 /** A document that is no JSON, such as a script; with `--json` a JSON text. */

@@ -5,6 +5,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../../base/json/json.ts';
+import { visible } from '../../../base/visible.ts';
 import { contracts } from '../../../rest/routes/contracts.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
 import { type Client, RefusedError } from '../../../rest-framework/client.ts';
@@ -68,10 +69,12 @@ function resultOf(txId: string, executed: JsonObject): JsonObject {
 const isFinal = (record: JsonObject): boolean =>
   record['status'] === 'Error' || String(record['code']) !== RECOVERABLE;
 
+/** A contract words the message, and ends no line with it. */
 function problemOf({ status, message, sender }: JsonObject): CliError {
+  const said = `${visible(String(message))} (miner ${sender})`;
   return status === 'Error'
-    ? new CliError(`The contract refused it: ${message} (miner ${sender})`, EXIT.refusedByContract)
-    : new CliError(`It was not executed: ${message} (miner ${sender})`, EXIT.notExecuted);
+    ? new CliError(`The contract refused it: ${said}`, EXIT.refusedByContract)
+    : new CliError(`It was not executed: ${said}`, EXIT.notExecuted);
 }
 
 const executedBy = (node: Client, id: string): Promise<JsonObject | undefined> =>
