@@ -2,17 +2,18 @@
  * The files from which an engine builds the image of a contract: the project, and the runtimes that
  * its Dockerfile copies (contract-runtime.ts).
  */
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../../terminal/exit.ts';
 import { RUNTIMES, type Runtime, runtimeFiles } from './contract-runtime.ts';
+import { IGNORE_FILE, type IgnoredFiles, ignoredFiles } from './ignored-files.ts';
 import type { TarEntry } from './tar.ts';
 
 const FILES_MAX = 50_000;
 const BYTES_MAX = 1024 * 1024 * 1024;
 const DOCKERFILE = 'Dockerfile';
-/** Never part of an image. */
-const LEFT_OUT = new Set(['.git']);
+/** Never part of an image. An engine would apply the patterns again, some of them to the runtimes. */
+const LEFT_OUT = new Set(['.git', IGNORE_FILE]);
 
 /** Throws CliError where the folder holds no project or too much. */
 export async function buildContext(folder: string): Promise<TarEntry[]> {
@@ -35,13 +36,14 @@ function runtimesIn(folder: string, project: readonly TarEntry[]): Runtime[] {
       `${folder} holds no ${DOCKERFILE}; 'platform-node contract init' makes a project`,
     );
   }
-  const copied = dockerfile.split('\n').filter((line) => /^\s*COPY\s/i.test(line));
+  const instructions = dockerfile.replace(/\\\s*\n/g, ' ').split('\n');
+  const copied = instructions.filter((line) => /^\s*COPY\s/i.test(line));
   return RUNTIMES.filter((name) => {
-    const path = `runtime/${name}/`;
+    const named = new RegExp(`[\\s"/]runtime/${name}(?:["/\\s]|$)`);
     // A project may bring a runtime of its own.
     return (
-      copied.some((line) => line.includes(path)) &&
-      !project.some((one) => one.path.startsWith(path))
+      copied.some((line) => named.test(line)) &&
+      !project.some((one) => one.path.startsWith(`runtime/${name}/`))
     );
   });
 }
@@ -49,7 +51,7 @@ function runtimesIn(folder: string, project: readonly TarEntry[]): Runtime[] {
 function* projectFiles(folder: string): Generator<TarEntry> {
   let files = 0;
   let bytes = 0;
-  for (const path of pathsIn(folder, '')) {
+  for (const path of pathsIn(folder, '', ignoredIn(folder))) {
     const source = join(folder, path);
     const found = lstatSync(source);
     const { mode, size } = found;
@@ -67,13 +69,22 @@ function* projectFiles(folder: string): Generator<TarEntry> {
   }
 }
 
+/** Secrets of an author, and what makes an image large, stay out of it. */
+function ignoredIn(folder: string): IgnoredFiles {
+  const path = join(folder, IGNORE_FILE);
+  return ignoredFiles(existsSync(path) ? readFileSync(path, 'utf8') : '');
+}
+
 /** Files and links, in the order of their names; folders follow from the paths. */
-function* pathsIn(root: string, below: string): Generator<string> {
+function* pathsIn(root: string, below: string, ignored: IgnoredFiles): Generator<string> {
   const entries = readdirSync(join(root, below), { withFileTypes: true });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
     if (LEFT_OUT.has(entry.name)) continue;
-    if (entry.isDirectory()) yield* pathsIn(root, path);
-    else if (entry.isFile() || entry.isSymbolicLink()) yield path;
+    // An engine needs it in any case.
+    const isIgnored = path !== DOCKERFILE && ignored.has(path);
+    if (entry.isDirectory()) {
+      if (!isIgnored || !ignored.isFinal) yield* pathsIn(root, path, ignored);
+    } else if (!isIgnored && (entry.isFile() || entry.isSymbolicLink())) yield path;
   }
 }

@@ -32,6 +32,40 @@ t.test('and the runtimes that the Dockerfile copies', async (t) => {
   t.strictSame(await paths(folder), ['Dockerfile', 'runtime/node/bin/node']);
 });
 
+t.test('however the Dockerfile names a runtime', async (t) => {
+  for (const copy of [
+    'COPY runtime/shell /',
+    'COPY --chown=1:1 ./runtime/shell/ /',
+    'COPY ["runtime/shell", "/"]',
+    'COPY \\\n  runtime/shell \\\n  /',
+  ]) {
+    const found = await paths(t.testdir({ Dockerfile: `FROM scratch\n${copy}\n` }));
+    t.ok(found.includes('runtime/shell/etc/passwd'), copy);
+  }
+  for (const copy of [
+    'COPY runtime/shells/ /',
+    'COPY my-runtime/shell/ /',
+    'RUN runtime/shell/x',
+  ]) {
+    const found = await paths(t.testdir({ Dockerfile: `FROM scratch\n${copy}\n` }));
+    t.strictSame(found, ['Dockerfile'], copy);
+  }
+});
+
+t.test('what .dockerignore names stays out, and is not counted', async (t) => {
+  const folder = t.testdir({
+    Dockerfile: 'FROM scratch\nCOPY runtime/node/ /\nCOPY . /app/\n',
+    '.dockerignore': '*\n!src\nsrc/*.key\n',
+    '.env': 'API_KEY=secret',
+    src: { 'main.ts': '', 'a.key': '', '.dockerignore': '' },
+    node_modules: { big: { 'index.js': '' } },
+  });
+  const found = await paths(folder);
+  const own = found.filter((path) => !path.startsWith('runtime/'));
+  t.strictSame(own, ['Dockerfile', 'src/main.ts']);
+  t.ok(found.includes('runtime/node/usr/bin/node'), 'the runtimes are not of the project');
+});
+
 t.test('a machine without busybox gives its own shell', async (t) => {
   const folder = t.testdir({ Dockerfile: 'FROM scratch\ncopy runtime/shell/ /\n', bin: {} });
   for (const name of ['sh', 'sed', 'ldd', 'bash']) {
