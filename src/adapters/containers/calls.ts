@@ -26,8 +26,11 @@ export interface Calls {
 
 /** By signal 9: by the kernel for lack of memory, or with its container. */
 const KILLED = 137;
-/** A busy engine is late. The time limit of the call ends the wait before, where it is shorter. */
-const END_SEEN_MS = 2000;
+/**
+ * Until the engine has seen the end of a container that the node sees before: a busy engine is late. The time limit of
+ * a call ends the wait before, where it is shorter.
+ */
+export const END_SEEN_MS = 2000;
 
 export function createCalls(
   { executionMs, protocol, containerId }: CallOptions,

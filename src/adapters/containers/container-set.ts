@@ -28,7 +28,7 @@ import { EngineAway } from './engine-client.ts';
 import { EngineShort, Failed, ofContract, passing, whyOf } from './failures.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { PullsBusy } from './images/pull-turns.ts';
-import { hasServed, type Place, Places, postpone } from './places.ts';
+import { hasServed, isSameImage, type Place, Places, postpone } from './places.ts';
 import { Removals, type RemovalsDeps } from './removals.ts';
 
 export interface ContainerSetOptions extends ContainerOptions {
@@ -134,9 +134,9 @@ export class ContainerSet {
     }
   }
 
-  release({ image, imageHash }: ContractImage): void {
+  release(image: ContractImage): void {
     for (const place of this.#places.all()) {
-      if (place.image.image !== image || place.image.imageHash !== imageHash) continue;
+      if (!isSameImage(place.image, image)) continue;
       this.#places.remove(place);
       place.start?.abort(NOT_USED);
       if (place.running === 0) this.#discard(place);

@@ -3,6 +3,7 @@
  * when it has ended. After `remove` nothing of it is left in the engine.
  */
 
+import { timeLimit } from '../../base/deadline.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type {
   ContractExecution,
@@ -10,7 +11,7 @@ import type {
   ContractOutcome,
 } from '../../base/ports/containers.ts';
 import type { Log } from '../../base/ports/log.ts';
-import { aborted, createCalls, failureOf } from './calls.ts';
+import { aborted, createCalls, END_SEEN_MS, failureOf } from './calls.ts';
 import type { Capacity } from './capacity.ts';
 import { type ContainerLimits, containerDefinition } from './container-definition.ts';
 import type {
@@ -180,7 +181,7 @@ function running(of: Running): Container {
 async function endOf(
   id: string,
   session: ContainerSession,
-  { engine, log }: ContainerDeps,
+  { engine, log, clock }: ContainerDeps,
   ending: AbortController,
 ): Promise<ContainerEnd | undefined> {
   const exit = engine.wait(id, ending.signal).then(
@@ -188,6 +189,10 @@ async function endOf(
     () => false,
   );
   await Promise.race([exit, session.ended]);
+  // A program that ends loses its connection first. Its code, or that it had no memory left, comes later.
+  const { late, cancel } = timeLimit(clock, END_SEEN_MS);
+  await Promise.race([exit, late]);
+  cancel();
   if (ending.signal.aborted) return undefined;
   const end = await engine.end(id).catch(() => undefined);
   log.warn('container.ended', {

@@ -160,8 +160,15 @@ export class Places {
   }
 }
 
-const keyOf = ({ image, imageHash }: ContractImage, createVersion: number): string =>
-  `${createVersion} ${imageHash.toLowerCase()} ${image}`;
+const keyOf = (image: ContractImage, createVersion: number): string =>
+  `${createVersion} ${nameOf(image)}`;
+
+/** Contracts may write the digits of a hash in either case. */
+const nameOf = ({ image, imageHash }: ContractImage): string =>
+  `${imageHash.toLowerCase()} ${image}`;
+
+export const isSameImage = (one: ContractImage, other: ContractImage): boolean =>
+  nameOf(one) === nameOf(other);
 
 const oldest = (places: readonly Place[]): Place | undefined =>
   places.toSorted((a, b) => a.usedAt - b.usedAt)[0];

@@ -1,6 +1,9 @@
 /** Containers come and go: started once, shared, replaced, swept, and never left behind. */
 import t from 'tap';
-import type { ContainerInterface } from '../../../src/adapters/containers/container-interface.ts';
+import type {
+  ContainerInterface,
+  ContainerSession,
+} from '../../../src/adapters/containers/container-interface.ts';
 import type { ContractOutcome } from '../../../src/base/ports/containers.ts';
 import { containersWith, engineCall } from '../../containers/api.ts';
 import { type Engine, sharedEngine } from '../../containers/engine.ts';
@@ -57,6 +60,34 @@ t.test('a container that is killed in the middle of a call', { skip }, async (t)
   t.equal(await count(label), 1);
 });
 
+t.test('its connection ends before the engine has seen its end', { skip }, async (t) => {
+  const lost = Promise.withResolvers<void>();
+  const silent = silentInterface({ ready: async () => {}, ended: lost.promise });
+  const byVersion = { protocolByCreateVersion: new Map([[1, 'grpc' as const]]) };
+  const { containers, label, log } = await opened(t, engine, byVersion, { grpc: silent });
+  await prepared(containers, image);
+  const running = containers.run(executionOf(image, { contractId: 'abc' }));
+  lost.resolve();
+  await pause(300);
+  await kill(await idOf(label));
+  t.match(await running, {
+    message: /^Container '[0-9a-f]{12}' of contract 'abc' has ended with code 137$/,
+    recoverable: true,
+    system: false,
+  });
+  t.match(log.of('container.ended'), [{ exitCode: 137 }]);
+});
+
+t.test('a program that ends its connection alone', { skip }, async (t) => {
+  const silent = silentInterface({ ready: async () => {}, ended: Promise.resolve() });
+  const byVersion = { protocolByCreateVersion: new Map([[1, 'grpc' as const]]) };
+  const { containers, label } = await opened(t, engine, byVersion, { grpc: silent });
+  await prepared(containers, image);
+  const running = containers.run(executionOf(image, { contractId: 'abc' }));
+  t.match(await running, { message: /^Container '[0-9a-f]{12}' of contract 'abc' has ended$/ });
+  await until(async () => (await count(label)) === 0);
+});
+
 t.test('a call that is no longer wanted', { skip }, async (t) => {
   const { containers, label } = await opened(t, engine);
   await prepared(containers, image);
@@ -82,6 +113,16 @@ t.test('idle and unused containers go', { skip }, async (t) => {
   t.equal(await count(label), 1, 'one that is in use stays');
   containers.release(image);
   t.match(await running, { kind: 'success' });
+  await until(async () => (await count(label)) === 0);
+});
+
+t.test('contracts write the hash of an image in either case', { skip }, async (t) => {
+  const { containers, label } = await opened(t, engine);
+  await prepared(containers, image);
+  const upper = { ...image, imageHash: image.imageHash.toUpperCase() };
+  t.match(await called(containers, upper, { json: 'true' }), { kind: 'success' });
+  t.equal(await count(label), 1);
+  containers.release(upper);
   await until(async () => (await count(label)) === 0);
 });
 
@@ -205,7 +246,9 @@ t.test('a program that ends before it connects', { skip }, async (t) => {
   t.equal(silent.openCount, 0);
 });
 
-function silentInterface(): ContainerInterface & { openCount: number } {
+function silentInterface(
+  more: Partial<ContainerSession> = {},
+): ContainerInterface & { openCount: number } {
   const never = new Promise<never>(() => {});
   const silent = {
     openCount: 0,
@@ -223,6 +266,7 @@ function silentInterface(): ContainerInterface & { openCount: number } {
         async close() {
           silent.openCount--;
         },
+        ...more,
       };
     },
     close: async () => {},
