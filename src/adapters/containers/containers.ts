@@ -83,7 +83,7 @@ async function openWith(
   const listening = Promise.withResolvers<number>();
   const { rest } = options;
   const reads = rest && { host: rest.host, port: rest.port || listening.promise };
-  const exec = execInterface({ rest: reads }, { engine, log });
+  const exec = execInterface({ rest: reads, pidsMax: options.limits.pids }, { engine, log });
   const interfaceOf = (createVersion: number, image: ImageInfo): ChosenInterface => {
     const protocol = protocolOf(options.protocolByCreateVersion, createVersion, image);
     return { protocol, use: protocol === 'exec' ? exec : deps.grpc };

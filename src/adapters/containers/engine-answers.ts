@@ -124,6 +124,12 @@ export function numberField(answer: unknown, name: string): number {
   return value;
 }
 
+export function processesIn(answer: unknown): number | undefined {
+  const stats = isObject(answer) ? answer['pids_stats'] : undefined;
+  const current = isObject(stats) ? stats['current'] : undefined;
+  return typeof current === 'number' ? current : undefined;
+}
+
 /** Engines that do not say it run on Linux; then every architecture may be meant. */
 export function platformIn(answer: unknown): Platform {
   const field = (name: string): string => {

@@ -15,6 +15,7 @@ import {
   numberField,
   type Platform,
   platformIn,
+  processesIn,
   textField,
   versionFor,
 } from './engine-answers.ts';
@@ -205,6 +206,13 @@ export class Engine {
   async exec(id: string, { command, env }: ExecCommand, signal: AbortSignal): Promise<string> {
     const definition = { AttachStdout: true, AttachStderr: true, Cmd: command, Env: env };
     return textField(await this.#post(`/containers/${id}/exec`, definition, { signal }), 'Id');
+  }
+
+  /** How many processes run in it; undefined where the engine does not count them. */
+  async processes(id: string, signal: AbortSignal): Promise<number | undefined> {
+    const query = { stream: 'false', 'one-shot': 'true' };
+    const asked = this.#ask('GET', `/containers/${id}/stats`, { query, signal });
+    return processesIn(await unless([400, 404, 409, 500, 501], asked));
   }
 
   /** Output as frames. */

@@ -9,13 +9,15 @@ import type { Log } from '../../base/ports/log.ts';
 import type { ContainerInterface, ContainerSession } from './container-interface.ts';
 import type { Engine } from './engine.ts';
 import { EngineRefusal } from './engine-client.ts';
-import { brokenCall, execResult, wrongResult } from './exec-result.ts';
+import { BUSINESS_ERROR, brokenCall, execResult, wrongResult } from './exec-result.ts';
 import { Failed, lasting, ofContract } from './failures.ts';
 import { EndlessOutput, type Output, readOutput } from './output-frames.ts';
 
 export interface ExecOptions {
   /** Where containers find the reads of the node; undefined: they get no network. */
   readonly rest: NodeAddress | undefined;
+  /** Processes that a container may have. */
+  readonly pidsMax: number;
 }
 
 export interface NodeAddress {
@@ -35,6 +37,8 @@ const OUTPUT_BYTES_MAX = contractLimits.output.value;
 /** A script that prints more than this is ended with its container. */
 const READ_BYTES_MAX = contractLimits.outputEnd.value;
 const LOGGED_CHARS_MAX = 2000;
+/** A script that fails needs this part of the processes: one of so many. */
+const CROWDED = contractLimits.crowded.value;
 const SHELL = '/bin/sh';
 const SCRIPT = '/run.sh';
 /** Asks how the script can be run; the exit code is the answer. */
@@ -45,7 +49,7 @@ const NO_SCRIPT = 11;
 const NO_SHELL = [126, 127];
 
 export function execInterface(
-  { rest }: ExecOptions,
+  { rest, pidsMax }: ExecOptions,
   { engine, log }: ExecDeps,
 ): ContainerInterface {
   return {
@@ -54,7 +58,7 @@ export function execInterface(
       const host = rest?.host ?? network?.gateway;
       const isServed = rest !== undefined && host !== undefined;
       const env = isServed ? nodeVariables(host, await rest.port) : {};
-      return session(env, { engine, log });
+      return session(env, pidsMax, { engine, log });
     },
     close: async () => {},
   };
@@ -64,9 +68,20 @@ function nodeVariables(host: string, port: number): Record<string, string> {
   return { NODE: host, NODE_PORT: String(port), NODE_API: `http://${host}:${port}` };
 }
 
-function session(env: Record<string, string>, { engine, log }: ExecDeps): ContainerSession {
+function session(
+  env: Record<string, string>,
+  pidsMax: number,
+  { engine, log }: ExecDeps,
+): ContainerSession {
   let container = '';
   let command = [SCRIPT];
+
+  /** Scripts may leave processes. Where they are too many, the next one fails, whatever it is called for. */
+  async function isCrowded(exitCode: number, signal: AbortSignal): Promise<boolean> {
+    if (exitCode === 0 || exitCode === BUSINESS_ERROR) return false;
+    const processes = (await engine.processes(container, signal)) ?? 0;
+    return processes > pidsMax - pidsMax / CROWDED;
+  }
 
   /** Runs a command and reads what it prints. */
   async function execute(
@@ -105,6 +120,7 @@ function session(env: Record<string, string>, { engine, log }: ExecDeps): Contai
       try {
         const { exitCode, output } = await execute(command, variables, signal);
         logErrors(output, execution, log);
+        if (await isCrowded(exitCode, signal)) throw LEFT_BEHIND;
         return judged(exitCode, output);
       } catch (cause) {
         if (cause instanceof EndlessOutput) throw brokenCall('The contract prints without end');
@@ -117,6 +133,7 @@ function session(env: Record<string, string>, { engine, log }: ExecDeps): Contai
   };
 }
 
+const LEFT_BEHIND = new Failed(ofContract('Processes that calls have left fill the container'));
 const TOO_LONG = wrongResult('The transaction is too long for the environment of a process');
 
 function judged(exitCode: number, output: Output): ContractOutcome {

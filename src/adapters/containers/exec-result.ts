@@ -12,7 +12,7 @@ import type { ContractFailure, ContractOutcome, DataEntry } from '../../base/por
 import { Failed } from './failures.ts';
 
 /** The script refuses the call, and its last line is the message. */
-const BUSINESS_ERROR = 3;
+export const BUSINESS_ERROR = 3;
 /** Messages are cut to 1000 characters later; this leaves room for what is around them. */
 const SHOWN_CHARS_MAX = 900;
 const DEPTH_MAX = 2;

@@ -94,6 +94,11 @@ export const contractLimits = {
   variable: limit(131_071, 'bytes', 'a variable of a script, with its name'),
   output: limit(MIB, 'bytes', 'output of a script, both streams; more fails the call'),
   outputEnd: limit(16 * MIB, 'bytes', 'the same; more ends the container'),
+  crowded: limit(
+    4,
+    '',
+    'part of the processes of a container that a script may need: one of so many',
+  ),
 
   scratch: limit(16 * MIB, 'bytes', '`/tmp`, `/dev/shm` and each volume of an image, in memory'),
   volumes: limit(16, '', 'volumes of an image'),

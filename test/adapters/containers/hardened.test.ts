@@ -82,6 +82,35 @@ t.test('a memory bomb and a fork bomb', { skip }, async (t) => {
   await works();
 });
 
+t.test('processes that a call leaves fail no other', { skip }, async (t) => {
+  if (typeof engine === 'string') return;
+  const image = await simpleImage(engine, '#!/bin/sh\neval "$TX"\n');
+  const limits = { memoryMb: 256, memorySwapMb: 0, cpus: 1, pids: 40, cgroupParent: undefined };
+  const { containers, label } = await opened(t, engine, { limits, executionMs: 15_000 });
+  const call = (json: string) => called(containers, image, { json });
+  const leave = (count: number, code: number) =>
+    call(`for i in $(seq ${count}); do (sleep 1000 >/dev/null 2>&1 &); done; exit ${code}`);
+  const id = async () => (await containersWith(engine.socketPath, label))[0]?.Id;
+  const filled = {
+    kind: 'failure',
+    message: 'Processes that calls have left fill the container',
+    recoverable: true,
+    system: false,
+  };
+
+  t.match(await leave(5, 7), { kind: 'error', code: 7 }, "a few are in nobody's way");
+  const first = await id();
+  t.match(await leave(27, 0), { kind: 'success' });
+  t.equal(await id(), first, 'what succeeds is not asked for them');
+  t.match(await call('exit 3'), { kind: 'error', code: 3 }, 'nor what the contract refuses');
+  t.match(await call('exit 7'), filled);
+  t.match(await call('exit 7'), { kind: 'error', code: 7 }, 'another container');
+  t.not(await id(), first);
+  const bomb = 'for i in $(seq 100); do sleep 1000 >/dev/null 2>&1 & done';
+  t.match(await call(bomb), filled, 'its own ones count, too');
+  t.match(await call('true'), { kind: 'success' });
+});
+
 t.test('reads of the simple interface go to the node alone', { skip }, async (t) => {
   if (typeof engine === 'string') return;
   const asked: string[] = [];
