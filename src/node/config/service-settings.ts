@@ -24,6 +24,8 @@ import {
 
 const COUNT = int(1, 1_000_000);
 const time = duration();
+/** With less, every image is refused; zero is no way to write that there is no limit. */
+const IMAGE_BYTES = sizeFrom(1024 * 1024);
 const IGNORED = { ignored: true } as const;
 const SECRET = { secret: true } as const;
 const UNREPEATED = { unrepeated: true } as const;
@@ -271,8 +273,12 @@ const engine = {
   'contracts-parallelism': setting(COUNT, 8, 'Contract calls at once.'),
   'max-concurrent-per-container': setting(COUNT, 1, 'Calls at once inside one container.'),
   'execution-limits': {
-    'startup-timeout': setting(time, '20s', 'Limit for a container to come up.'),
-    timeout: setting(time, '5s', 'Limit for one call; must be below the round duration.'),
+    'startup-timeout': setting(durationFrom('1s'), '20s', 'Limit for a container to come up.'),
+    timeout: setting(
+      durationFrom('10ms'),
+      '5s',
+      'Limit for one call; must be below the round duration.',
+    ),
     memory: setting(int(16, 1_048_576), 512, 'Memory of a container in MB.'),
     'memory-swap': setting(int(0, 1_048_576), 0, 'Swap on top of memory, in MB.'),
     cpus: setting(int(1, 1024), 1, 'Processors of a container.'),
@@ -305,16 +311,16 @@ const engine = {
     'Registry of image names without one; docker.io where absent.',
   ),
   'image-size-max': setting(
-    size,
+    IMAGE_BYTES,
     '2GiB',
     'Largest image that is fetched, compressed and on the disk.',
   ),
   'image-quota': setting(
-    size,
+    IMAGE_BYTES,
     '20GiB',
     'Disk space for all images that this node has fetched; unused ones make room.',
   ),
-  'pull-timeout': setting(time, '3m', 'Limit for fetching an image.'),
+  'pull-timeout': setting(durationFrom('1s'), '3m', 'Limit for fetching an image.'),
   'check-registry-auth-on-startup': setting(bool, 'yes', 'Try the registry logins at start.'),
   'contract-auth-expires-in': setting(time, '1m', 'How long the token of an execution lives.'),
   'grpc-listen': setting<'unix' | 'tcp'>(

@@ -491,6 +491,11 @@ t.test('values with which a node would harm itself or its peers', async (t) => {
     ['miner.max-block-size-in-bytes = 0', /at least 1024 bytes/],
     ['utx.memory-limit = 1GiB', /at most 943718400 bytes/],
     ['utx.rebroadcast-interval = 1s', /a duration of at least 1m/],
+    ['docker-engine.execution-limits.timeout = 0', /a duration of at least 10ms/],
+    ['docker-engine.execution-limits.startup-timeout = 0', /a duration of at least 1s/],
+    ['docker-engine.pull-timeout = 0', /a duration of at least 1s/],
+    ['docker-engine.image-size-max = 0', /at least 1048576 bytes/],
+    ['docker-engine.image-quota = 0', /at least 1048576 bytes/],
     ['privacy.replier.parallelism = 1000', /an integer from 1 to 200/],
     [
       'docker-engine { enable = yes, contract-auth-expires-in = 4s }',
