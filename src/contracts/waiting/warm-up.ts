@@ -50,7 +50,15 @@ export interface WarmUpPorts {
 
 /** A contract with thousands of calls is looked at once in this time. */
 const PAUSE_MS = 2_000;
+/** Nobody may have asked for what went wrong, and what is wrong is put right: the engine is asked anew later. */
+const FAILURE_MS = 60_000;
 const KNOWN_MAX = 1_000;
+
+interface EarlyFailure {
+  readonly failure: ContractFailure;
+  /** Monotonic time. */
+  readonly until: number;
+}
 
 export function createWarmUp({
   containers,
@@ -62,11 +70,13 @@ export function createWarmUp({
   ownerOf,
 }: WarmUpPorts): WarmUp {
   const seen = new BoundedCache<string, number>(KNOWN_MAX);
-  const failures = new BoundedCache<string, ContractFailure>(KNOWN_MAX);
+  const failures = new BoundedCache<string, EarlyFailure>(KNOWN_MAX);
 
   function warm(image: ContractImage, createVersion: number, creator: string): void {
-    const readiness = containers.prepare(image, createVersion, addressOf(creator));
-    if (readiness.kind === 'failure') failures.set(imageKey(image), readiness);
+    const failure = containers.prepare(image, createVersion, addressOf(creator));
+    if (failure.kind !== 'failure') return;
+    const until = clock.monotonic() + FAILURE_MS;
+    failures.set(containerKey(image, createVersion), { failure, until });
   }
 
   function warmCalled(contract: string, creator: string): void {
@@ -105,13 +115,18 @@ export function createWarmUp({
       }
     },
     prepare(image, createVersion, creator) {
-      const key = imageKey(image);
-      const failure = failures.get(key);
+      const key = containerKey(image, createVersion);
+      const early = failures.get(key);
       failures.delete(key);
-      return failure ?? containers.prepare(image, createVersion, addressOf(creator));
+      if (early !== undefined && clock.monotonic() < early.until) return early.failure;
+      return containers.prepare(image, createVersion, addressOf(creator));
     },
   };
 }
+
+/** The version of the creation may choose the interface, and with it what can go wrong. */
+const containerKey = (image: ContractImage, createVersion: number): string =>
+  `${createVersion} ${imageKey(image)}`;
 
 const imageOf = ({ image, imageHash }: ContractImage): ContractImage => ({ image, imageHash });
 
