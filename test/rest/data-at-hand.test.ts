@@ -79,3 +79,17 @@ t.test('nobody but a recipient learns whether the node has the data', async (t) 
   t.match(recipient, { status: 400, error: 199, message: /not allowed to be broadcasted/ });
   t.match(await broadcast(whole.make(owner, guess!)), { status: 200 });
 });
+
+t.test('a copy of what waits in the pool tells nobody whether the node has the data', async (t) => {
+  const { whole, owner, policyId, asked, keep, broadcast } = await scene(t);
+  const kept = await keep(Buffer.from('of an item that this node has'));
+  const lacking = hashOf(Buffer.from('of an item that another node has'));
+  const waiting = [kept, lacking].map((dataHash) =>
+    whole.make(owner, { type: 114, policyId, dataHash }),
+  );
+  // As other nodes pass them on.
+  for (const tx of waiting) await whole.node.pool.submit(tx);
+  asked.times = 0;
+  for (const tx of waiting) t.match(await broadcast(tx), { status: 200 });
+  t.equal(asked.times, 0, 'and the storage is not read');
+});
