@@ -64,13 +64,15 @@ interface Job {
 
 /** Jobs in memory; about half a kilobyte each. */
 const JOBS_MAX = 5_000;
+/** Of these, lost ones in line: those whose sources are silent stay for hours. */
+const LOST_JOBS_MAX = JOBS_MAX / 2;
 /** Evicted at once, since to choose them costs a look at all. */
 const EVICTED_AT_ONCE = JOBS_MAX / 10;
 /** Jobs that go before the rest is read again, since that takes a write to the disk. */
 const LOADED_AT_LEAST = JOBS_MAX / 20;
 /** What is read from disk at once, and of a long policy. */
 const SAMPLE = { itemsMax: JOBS_MAX, policyMax: JOBS_MAX / 4 };
-const LOST_SAMPLE = { itemsMax: JOBS_MAX, policyMax: JOBS_MAX };
+const LOST_SAMPLE = { itemsMax: LOST_JOBS_MAX, policyMax: LOST_JOBS_MAX };
 
 export class FetchQueue {
   private readonly options: FetchQueueOptions;
@@ -164,6 +166,7 @@ export class FetchQueue {
     const key = itemKey(item);
     const known = this.jobs.get(key);
     if (known !== undefined || this.stopped) return known;
+    if (kind === 'lost' && this.lines.waiting('lost') >= LOST_JOBS_MAX) return undefined;
     if (this.jobs.size >= JOBS_MAX && kind === 'new') this.makeRoom();
     if (this.jobs.size >= JOBS_MAX) {
       this.more ||= kind !== 'lost';

@@ -30,6 +30,11 @@ export class TransferLines<Job extends { readonly kind: Kind }> {
     return this.running.new + this.running.pending + this.running.lost;
   }
 
+  /** The number of jobs of this kind in the queue. */
+  waiting(kind: Kind): number {
+    return this.lines[kind].size;
+  }
+
   add(job: Job): void {
     this.lines[job.kind].add(job);
   }

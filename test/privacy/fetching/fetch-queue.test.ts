@@ -1,4 +1,5 @@
 /** Items that nobody has hold up no others, however many they are. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { Backlog } from '../../../src/privacy/fetching/fetch-backlog.ts';
 import { FetchQueue } from '../../../src/privacy/fetching/fetch-queue.ts';
@@ -26,9 +27,11 @@ function opened(rows = createMemoryStore()) {
   const clock = testClock(0);
   const backlog = new Backlog({ store: rows, clock, log: quiet });
   const held = new Set<string>();
+  const silent = new Set<string>();
   const tried = new Set<string>();
   const lost: ItemId[] = [];
   let taking = Promise.resolve();
+  const silence = Promise.withResolvers<void>();
   let attempts = 0;
   const queue = new FetchQueue(options, {
     ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
@@ -36,7 +39,7 @@ function opened(rows = createMemoryStore()) {
       tried.add(itemKey(item));
       attempts++;
       const outcome = held.has(itemKey(item)) ? 'settled' : 'missing';
-      await taking;
+      await (silent.has(itemKey(item)) ? silence.promise : taking);
       return outcome;
     },
   });
@@ -45,6 +48,11 @@ function opened(rows = createMemoryStore()) {
     hold: (all: readonly ItemId[]) => {
       for (const item of all) held.add(itemKey(item));
     },
+    /** Whoever is asked for these says nothing until `speak`. */
+    silence: (all: readonly ItemId[]) => {
+      for (const item of all) silent.add(itemKey(item));
+    },
+    speak: () => silence.resolve(),
     /** How long an attempt takes. */
     slow: (promise: Promise<void>) => {
       taking = promise;
@@ -138,6 +146,28 @@ t.test('a lost item is tried when it is announced', async (t) => {
   at.queue.retryNow(item);
   await at.queue.idle();
   t.equal(at.backlog.stateOf(item), undefined);
+  await at.queue.stop();
+});
+
+t.test('lost items that are announced leave room for what waits on disk', async (t) => {
+  const before = opened();
+  const [dead, alive] = [items(1, DEAD), items(2, DEAD)];
+  for (const item of dead) before.backlog.set(item, 'lost');
+  for (const item of alive) before.backlog.set(item, 'pending');
+  await before.backlog.stop();
+  const at = opened(before.rows);
+  at.hold(alive);
+  at.silence(dead);
+  for (const item of dead) at.queue.retryNow(item);
+  await at.queue.start();
+  for (let i = 0; i < 1_000 && at.triedOf(alive) < DEAD; i++) {
+    await at.backlog.flush();
+    await nextTurn();
+    // Again and again, while others have their turn.
+    for (const item of dead.slice(0, 100)) at.queue.retryNow(item);
+  }
+  t.equal(at.triedOf(alive), DEAD);
+  at.speak();
   await at.queue.stop();
 });
 
