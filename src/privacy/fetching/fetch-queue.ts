@@ -123,7 +123,11 @@ export class FetchQueue {
     }
     known.wantedMeanwhile = known.running;
     if (known.failures >= this.options.attemptsMax - 1) known.failures = 0;
-    if (known.cancelWait !== undefined) this.lineUp(known);
+    if (known.running) return;
+    // Not behind items that nobody asks for, whose sources may be silent.
+    this.lines.remove(known);
+    known.kind = 'new';
+    this.lineUp(known);
   }
 
   /** Tries an item at once that waits for its next attempt, in memory or on disk. */

@@ -171,6 +171,27 @@ t.test('lost items that are announced leave room for what waits on disk', async 
   await at.queue.stop();
 });
 
+t.test('a client does not wait for lost items of which others are silent', async (t) => {
+  const at = opened();
+  await at.queue.start();
+  const dead = items(1, options.parallelism);
+  const [wanted] = items(2, 1) as [ItemId];
+  at.silence(dead);
+  at.hold([wanted]);
+  for (const item of [...dead, wanted]) {
+    at.backlog.set(item, 'lost');
+    at.queue.retryNow(item);
+  }
+  await nextTurn();
+  t.equal(at.triedOf([wanted]), 0, 'an announcement waits for its turn');
+  at.queue.want(wanted);
+  await nextTurn();
+  t.equal(at.triedOf([wanted]), 1);
+  t.equal(at.backlog.stateOf(wanted), undefined);
+  at.speak();
+  await at.queue.stop();
+});
+
 t.test('the many of one policy displace no other policy, and after a start neither', async (t) => {
   const at = opened();
   await at.queue.start();
