@@ -305,7 +305,7 @@ export class FetchQueue {
   private async rotate(): Promise<void> {
     if (!this.more) return;
     const isFull = this.jobs.size > JOBS_MAX - EVICTED_AT_ONCE;
-    if (isFull) this.evict([...this.jobs.values()].filter((job) => job.cancelWait !== undefined));
+    if (isFull) this.evict([...this.jobs.values()].filter(mayRest));
     await this.load();
   }
 
@@ -324,6 +324,13 @@ export class FetchQueue {
     for (const item of items) this.enlist(item, 'lost', 0);
   }
 }
+
+/**
+ * It waits for its time, or was tried before and waits for its turn: a member could else have all
+ * places taken by what it has tried early, again and again.
+ */
+const mayRest = ({ kind, running, cancelWait }: Job): boolean =>
+  cancelWait !== undefined || (kind === 'pending' && !running);
 
 function newJob(key: string, kind: Kind, failures: number): Job {
   return {

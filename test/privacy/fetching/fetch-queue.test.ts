@@ -24,7 +24,14 @@ function* parts(all: readonly ItemId[]): Generator<readonly ItemId[]> {
 
 /** A clock on which no delay ever ends: an item that has failed once stays behind. */
 function opened(rows = createMemoryStore()) {
-  const clock = testClock(0);
+  const rounds: (() => void)[] = [];
+  const clock = {
+    ...testClock(0),
+    after(ms: number, action: () => void) {
+      if (ms === options.lostEveryMs) rounds.push(action);
+      return () => undefined;
+    },
+  };
   const backlog = new Backlog({ store: rows, clock, log: quiet });
   const held = new Set<string>();
   const silent = new Set<string>();
@@ -53,6 +60,8 @@ function opened(rows = createMemoryStore()) {
       for (const item of all) silent.add(itemKey(item));
     },
     speak: () => silence.resolve(),
+    /** What comes every ten minutes. */
+    round: () => rounds.pop()?.(),
     /** How long an attempt takes. */
     slow: (promise: Promise<void>) => {
       taking = promise;
@@ -168,6 +177,23 @@ t.test('lost items that are announced leave room for what waits on disk', async 
   }
   t.equal(at.triedOf(alive), DEAD);
   at.speak();
+  await at.queue.stop();
+});
+
+t.test('items that a member has tried all the time leave room for those on disk', async (t) => {
+  const at = opened();
+  await at.queue.start();
+  const [dead, alive] = [items(1, DEAD), items(2, 100)];
+  await at.add(dead);
+  for (const item of alive) at.backlog.set(item, 'pending');
+  at.hold(alive);
+  at.silence(dead);
+  at.queue.retryAllNow(() => true);
+  at.round();
+  for (let i = 0; i < 10; i++) await nextTurn();
+  at.speak();
+  await at.queue.idle();
+  t.equal(at.triedOf(alive), alive.length);
   await at.queue.stop();
 });
 
