@@ -7,7 +7,7 @@
  * rejects every number that is an unsafe integer.
  */
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, Module } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Mutex } from '../concurrency/mutex.ts';
 
@@ -56,6 +56,7 @@ let read = new Set<string>();
 function parser(): Parser {
   if (loaded !== undefined) return loaded;
   const require = createRequire(import.meta.url);
+  leaveOutHttp(require);
   const found = require('@pushcorn/hocon-parser') as Parser;
   const { FileSource } = require('@pushcorn/hocon-parser/lib/sources/FileSource.js') as {
     FileSource: new () => Source;
@@ -84,6 +85,18 @@ function parser(): Parser {
   }
   loaded = found;
   return found;
+}
+
+/**
+ * The HTTP client of the HTTP source, which is refused. Its modules and those of TLS would take more
+ * time than all others of the parser.
+ */
+function leaveOutHttp(require: NodeJS.Require): void {
+  const client = createRequire(require.resolve('@pushcorn/hocon-parser')).resolve('rock-req');
+  const none = new Module(client);
+  none.exports = { extend: () => ({}) };
+  none.loaded = true;
+  require.cache[client] ??= none;
 }
 
 /** The files that a configuration includes, as absolute paths; also those that do not exist. */

@@ -1,4 +1,5 @@
 // The HOCON adapter: accepted input, and that a file cannot execute code.
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -71,4 +72,17 @@ t.test('malformed text is an error', async (t) => {
     parseHoconText('node {\n a {'),
     /^The object is not closed\. \(line \d, column \d\)$/,
   );
+});
+
+t.test('no HTTP client is loaded', async (t) => {
+  const adapter = new URL('../../src/adapters/hocon.ts', import.meta.url).href;
+  const program = `const { parseHoconText } = await import(${JSON.stringify(adapter)});
+    await parseHoconText('a = 1');
+    console.log(process.moduleLoadList.filter((one) => / (https?|tls)$/.test(one)).join());`;
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    env: {},
+    encoding: 'utf8',
+  });
+  t.equal(status, 0);
+  t.equal(stdout, '\n');
 });
