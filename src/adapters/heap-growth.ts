@@ -15,14 +15,26 @@ const GROWTH_BYTES_MAX = 48 * 1024 * 1024;
 /** A collection of a large heap takes long, so there is a least growth between two. */
 const GROWTH_PERCENT_MIN = 40;
 
-/** For all threads of the process; takes effect at the next collection. Returns the end of it. */
-export function limitHeapGrowth(): () => void {
-  setGrowth(GROWTH_PERCENT);
+/**
+ * For all threads of the process; takes effect at the next collection. Returns the end of it.
+ *
+ * It begins `afterMs` later. With another flag V8 rejects the compiled code that Node and the launcher
+ * keep, so modules and threads that begin then take twice as much processor time to load, and the next
+ * process compiles the same modules again.
+ */
+export function limitHeapGrowth(afterMs = 0): () => void {
   const observer = new PerformanceObserver((list) => {
     if (list.getEntries().some(isFull)) setGrowth(growthPercent(oldBytes()));
   });
-  observer.observe({ entryTypes: ['gc'] });
-  return () => observer.disconnect();
+  const begin = (): void => {
+    setGrowth(GROWTH_PERCENT);
+    observer.observe({ entryTypes: ['gc'] });
+  };
+  const beginning = afterMs === 0 ? void begin() : setTimeout(begin, afterMs).unref();
+  return () => {
+    clearTimeout(beginning);
+    observer.disconnect();
+  };
 }
 
 /** `used`: bytes of the old generation after a collection. */

@@ -49,6 +49,9 @@ export interface RunOptions {
   readonly stopSignals?: readonly NodeJS.Signals[];
 }
 
+/** So long after its start a node has its threads: the first block and requests have come. */
+const LOADED_MS = 10_000;
+
 /** Rejects with an error whose message is the one line for the operator; no part then runs. */
 export async function runNode(config: Config, options: RunOptions = {}): Promise<RunningNode> {
   const { audit, stopSignals = STOP_SIGNALS, given, around = (log) => log } = options;
@@ -63,7 +66,6 @@ export async function runNode(config: Config, options: RunOptions = {}): Promise
   changeLevelBySignal(log);
   const genesis = genesisOf(config, log);
   const started = new Disposal();
-  started.add('growth of the heap', limitHeapGrowth());
   const starting = start(config, genesis, { log, started, stops, audit });
   try {
     if (!stopSignals.includes('SIGHUP')) {
@@ -79,6 +81,7 @@ export async function runNode(config: Config, options: RunOptions = {}): Promise
       });
     }
     const running = await Promise.race([starting, stoppedEarly(stops)]);
+    started.add('growth of the heap', limitHeapGrowth(LOADED_MS));
     const ended = stops.requested.then((cause) => end(cause, { log, started, stops }));
     // A caller that waits for it later still gets the cause.
     ended.catch(() => undefined);

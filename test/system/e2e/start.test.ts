@@ -32,7 +32,8 @@ const database = (dir: string): string => {
 
 t.test('scenario 1: the genesis block of three members', async (t) => {
   const { config, dir } = await networkFolder(t);
-  const node = await startNode(t, config, { apiKey: API_KEY });
+  const env = { NODE_DEBUG_NATIVE: 'CODE_CACHE' };
+  const node = await startNode(t, config, { apiKey: API_KEY, env });
   const first = (await node.rest.get('/blocks/first')).body as Genesis;
   const T = first.timestamp;
   t.strictSame(
@@ -66,8 +67,12 @@ t.test('scenario 1: the genesis block of three members', async (t) => {
     libs.crypto.verifySignature(String(key), bytes.subarray(0, -64), signature),
     'an independent implementation verifies it',
   );
+  await eventually('a block', async () => ((await node.rest.height()) > 1 ? true : undefined));
   t.equal((await node.stop()).code, 0);
   t.ok(existsSync(database(dir)));
+  // Of the modules of Node, in all threads: with flags of its own a process would compile them.
+  t.match(node.log(), /Code cache of .* is accepted/);
+  t.notMatch(node.log(), /Code cache of .* is rejected/);
 });
 
 interface Genesis {
