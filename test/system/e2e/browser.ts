@@ -3,6 +3,7 @@
  * can open pages, press keys and read the result.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import t from 'tap';
 import { leftOut } from '../../left-out.ts';
 import { temporaryFolder } from './dev-node.ts';
 import { eventually, type Scope } from './process.ts';
@@ -59,7 +60,11 @@ interface Message {
   readonly sessionId?: string;
 }
 
-type Send = (method: string, params?: object) => Promise<Record<string, unknown>>;
+type Send = (
+  method: string,
+  params?: object,
+  sessionId?: string,
+) => Promise<Record<string, unknown>>;
 
 /**
  * Another page of the explorer. It is marked as busy first, since it hears of the new place a moment
@@ -73,28 +78,23 @@ export async function goTo(page: Page, hash: string): Promise<void> {
   await page.until(`document.querySelector('main[aria-busy]') === null`);
 }
 
-/** A new page in a browser of its own, which ends with the test. */
+interface Browser {
+  readonly send: Send;
+  /** Told of each message that answers no call. */
+  readonly watchers: Set<(message: Message) => void>;
+}
+
+let browser: Promise<Browser> | undefined;
+
+/** A new page, which nothing that another one has stored can reach. It ends with the test. */
 export async function openPage(
   scope: Scope,
   url: string,
   options: PageOptions = {},
 ): Promise<Page> {
-  if (chromium === undefined) throw new Error('this machine has no Chromium');
-  const child = spawn(chromium, [...FLAGS, `--user-data-dir=${temporaryFolder(scope)}`], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const socket = new WebSocket(await addressOf(child));
-  await new Promise((resolve, reject) => {
-    socket.addEventListener('open', resolve, { once: true });
-    socket.addEventListener('error', reject, { once: true });
-  });
-  scope.teardown(async () => {
-    socket.close();
-    child.kill('SIGKILL');
-    await new Promise((resolve) => child.once('close', resolve));
-  });
+  browser ??= startBrowser();
   const problems: string[] = [];
-  const send = await session(socket, problems);
+  const send = await session(scope, await browser, problems);
   await send('Emulation.setDeviceMetricsOverride', {
     width: options.width ?? 1280,
     height: 900,
@@ -111,6 +111,25 @@ export async function openPage(
   return page;
 }
 
+/** One for all pages of a test file, since a start costs more than most of them do. */
+async function startBrowser(): Promise<Browser> {
+  if (chromium === undefined) throw new Error('this machine has no Chromium');
+  const child = spawn(chromium, [...FLAGS, `--user-data-dir=${temporaryFolder(t)}`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const socket = new WebSocket(await addressOf(child));
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve, { once: true });
+    socket.addEventListener('error', reject, { once: true });
+  });
+  t.teardown(async () => {
+    socket.close();
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+  });
+  return browserOf(socket);
+}
+
 function addressOf(child: ChildProcess): Promise<string> {
   let text = '';
   return new Promise((resolve, reject) => {
@@ -124,31 +143,53 @@ function addressOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Attaches to a new page; collects what goes wrong in it. */
-async function session(socket: WebSocket, problems: string[]): Promise<Send> {
+function browserOf(socket: WebSocket): Browser {
   let last = 0;
-  let sessionId: string | undefined;
   const waiting = new Map<number, PromiseWithResolvers<Record<string, unknown>>>();
+  const watchers: Browser['watchers'] = new Set();
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data)) as Message;
-    const call = message.id === undefined ? undefined : waiting.get(message.id);
-    if (message.id !== undefined) waiting.delete(message.id);
+    if (message.id === undefined) {
+      for (const watch of watchers) watch(message);
+      return;
+    }
+    const call = waiting.get(message.id);
+    waiting.delete(message.id);
     if (message.error !== undefined) call?.reject(new Error(message.error.message));
     else call?.resolve(message.result ?? {});
-    const problem = problemIn(message);
-    if (problem !== undefined) problems.push(problem);
   });
-  const send: Send = (method, params = {}) => {
+  const send: Send = (method, params = {}, sessionId = undefined) => {
     const call = Promise.withResolvers<Record<string, unknown>>();
     waiting.set(++last, call);
     socket.send(JSON.stringify({ id: last, method, params, sessionId }));
     return call.promise;
   };
-  const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
+  return { send, watchers };
+}
+
+/** Attaches to a new page; collects what goes wrong in it. */
+async function session(
+  scope: Scope,
+  { send, watchers }: Browser,
+  problems: string[],
+): Promise<Send> {
+  // A browser context is to a page what a new profile is.
+  const { browserContextId } = await send('Target.createBrowserContext');
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank', browserContextId });
   const attached = await send('Target.attachToTarget', { targetId, flatten: true });
-  sessionId = String(attached['sessionId']);
-  for (const domain of ['Page', 'Runtime', 'Log']) await send(`${domain}.enable`);
-  return send;
+  const sessionId = String(attached['sessionId']);
+  const watch = (message: Message): void => {
+    const problem = message.sessionId === sessionId ? problemIn(message) : undefined;
+    if (problem !== undefined) problems.push(problem);
+  };
+  watchers.add(watch);
+  scope.teardown(async () => {
+    watchers.delete(watch);
+    await send('Target.disposeBrowserContext', { browserContextId });
+  });
+  const ofPage: Send = (method, params) => send(method, params, sessionId);
+  for (const domain of ['Page', 'Runtime', 'Log']) await ofPage(`${domain}.enable`);
+  return ofPage;
 }
 
 function problemIn({ method, params }: Message): string | undefined {
