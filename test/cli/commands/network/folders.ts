@@ -1,5 +1,8 @@
 /** Folders of a network that the real commands make. */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import t from 'tap';
+import { temporaryFolder } from '../../../system/e2e/dev-node.ts';
 import { jsonLines, type Run, run } from '../../run.ts';
 
 const ORGANISATIONS = ['alpha', 'beta', 'gamma', 'delta'] as const;
@@ -30,11 +33,29 @@ export async function drafted(dir: string, count = 2, more: readonly string[] = 
 export const joined = (dir: string, ...more: readonly string[]): Promise<Run> =>
   run(['network', 'join', dir, '--empty-passwords', ...more]);
 
-/** The same, and every member has made its keys. */
+/**
+ * The same, and every member has made its keys: a copy, since each key takes half a second of
+ * processor time. Networks of as many members have the same ones.
+ */
 export async function requested(dir: string, count = 2, more: readonly string[] = []) {
+  const key = [count, ...more].join(' ');
+  const first = made.get(key) ?? withKeys(join(temporaryFolder(t), 'n'), count, more);
+  made.set(key, first);
+  const { dir: place, names } = await first;
+  cpSync(place, dir, { recursive: true });
+  for (const name of names) {
+    const config = join(dir, name, 'node.conf');
+    writeFileSync(config, readFileSync(config, 'utf8').replaceAll(place, dir));
+  }
+  return { names, requests: names.map((name) => requestOf(dir, name)) };
+}
+
+const made = new Map<string, Promise<Drafted>>();
+
+async function withKeys(dir: string, count: number, more: readonly string[]): Promise<Drafted> {
   const { names } = await drafted(dir, count, more);
   for (const name of names) answerOf(await joined(join(dir, name)));
-  return { names, requests: names.map((name) => requestOf(dir, name)) };
+  return { dir, names };
 }
 
 export const merged = (dir: string, requests: readonly string[]): Promise<Run> =>
