@@ -6,10 +6,15 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { pgliteDatabase } from '../../src/adapters/database/pglite.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
+
+// V8 compiles a function of PGlite once more when it has run for a while. That took a sixth of the
+// processor time of test files, most of which end before it pays. The default is 13,000,000.
+setFlagsFromString('--wasm-tiering-budget=1000000000');
 
 const MODULES = join(import.meta.dirname, '../../node_modules');
 export const CACHE = join(MODULES, '.cache');
