@@ -7,6 +7,7 @@
  */
 import { existsSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
+import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type libsodium from 'sodium-native';
 
@@ -15,8 +16,8 @@ const load = createRequire(import.meta.url);
 function loadSodium(): typeof libsodium {
   // The module of the package whose exports are the addon.
   const binding = load.resolve('sodium-native/binding.js');
-  const platform = `${process.platform}-${process.arch}`;
-  const addon = join(dirname(binding), 'prebuilds', platform, 'sodium-native.node');
+  const machine = `${platform()}-${arch()}`;
+  const addon = join(dirname(binding), 'prebuilds', machine, 'sodium-native.node');
   // Alpine has another one, since its libc is musl.
   if (existsSync(addon) && !existsSync('/etc/alpine-release')) {
     const found = new Module(binding);
