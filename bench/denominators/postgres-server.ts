@@ -165,7 +165,8 @@ async function unprivilegedUser(): Promise<{ uid: number; gid: number } | undefi
 async function connected(folder: string): Promise<void> {
   for (let waited = 0; waited < WAIT_MS_MAX; waited += WAIT_MS) {
     try {
-      await run('pg_isready', ['-h', folder]);
+      // Not the one in the path: that may be a script which looks for this one.
+      await run(join(findPrograms(), 'pg_isready'), ['-h', folder]);
       return;
     } catch {
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS));

@@ -20,18 +20,28 @@ const MODULES = join(import.meta.dirname, '../../node_modules');
 export const CACHE = join(MODULES, '.cache');
 const PACKAGE = readFileSync(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8');
 const { version } = JSON.parse(PACKAGE) as { version: string };
-const EMPTY = join(CACHE, `pglite-${version}-empty.tar`);
+const BUFFERS = '32MB';
+const EMPTY = join(CACHE, `pglite-${version}-${BUFFERS}-empty.tar`);
 
 const SCHEMA = join(import.meta.dirname, '../../src/data-service/schema');
 const ofSchema = createHash('sha256');
 for (const name of readdirSync(SCHEMA).sort()) ofSchema.update(readFileSync(join(SCHEMA, name)));
-const MIGRATED = join(CACHE, `pglite-${version}-${ofSchema.digest('hex').slice(0, 12)}.tar`);
+const MIGRATED = join(
+  CACHE,
+  `pglite-${version}-${BUFFERS}-${ofSchema.digest('hex').slice(0, 12)}.tar`,
+);
+
+// Most statements of a test run a few times, so optimising the code of PGlite for them takes longer
+// than it saves: code has to run fifteen times as much first as by default.
+setFlagsFromString('--wasm-tiering-budget=200000000');
 
 const extensions = { pg_trgm };
 const run = promisify(execFile);
 
 const empty = once(EMPTY, async () => {
   const db = await PGlite.create({ extensions });
+  // Every start fills its buffers with zeros, and the store of a test is small.
+  await db.exec(`ALTER SYSTEM SET shared_buffers = '${BUFFERS}'`);
   // Two thirds of the files belong to databases that nobody opens.
   await db.exec('UPDATE pg_database SET datistemplate = false');
   for (const name of ['template0', 'template1']) await db.exec(`DROP DATABASE ${name}`);
