@@ -132,7 +132,10 @@ function range(grow: Grow, takes: (value: unknown) => boolean) {
     step *= 2;
   }
   if (high + step > SIZE_MAX) return undefined;
-  for (; step >= 1; step = Math.floor(step / 2)) if (fits(high + step)) high += step;
+  while (step > 1) {
+    step /= 2;
+    if (fits(high + step)) high += step;
+  }
   let low = some;
   while (low > 0 && fits(low - 1)) low--;
   const end = (size: number): End => ({
