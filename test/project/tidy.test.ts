@@ -6,6 +6,7 @@ import ts from 'typescript';
 import { files, parse, parseText, read } from './sources.ts';
 
 const maxLines = 400;
+const MAX_FUNCTION_LINES = 70;
 const longFiles = ['src/ledger/tables.ts']; // one list of everything that is stored
 
 /** Reached through ports (src/base/ports), so that a simulation can replace them. */
@@ -45,6 +46,31 @@ t.test('files are short', async (t) => {
     [],
     `at most ${maxLines} lines; split by concept`,
   );
+});
+
+t.test(`functions have at most ${MAX_FUNCTION_LINES} lines`, async (t) => {
+  const long = ['src', 'bin'].flatMap(files).flatMap((file) => longFunctions(parse(file)));
+  t.strictSame(
+    long.map(([place, count]) => `${place}: ${count}`),
+    [],
+    'cut it: a service is a class with short methods',
+  );
+});
+
+t.test('the count finds each kind of function, and counts from its name to its end', async (t) => {
+  const body = `{${'\n'.repeat(MAX_FUNCTION_LINES)}}`;
+  const found = (text: string) => longFunctions(parseText('a.ts', text)).map(([place]) => place);
+  t.strictSame(longFunctions(parseText('a.ts', `/** Why. */ function f() ${body}`)), [
+    ['a.ts f', 71],
+  ]);
+  t.strictSame(found(`const f = () => ${body};`), ['a.ts f']);
+  t.strictSame(found(`class A { constructor() ${body} }`), ['a.ts A.constructor']);
+  t.strictSame(found(`class A { get b() ${body} }`), ['a.ts A.b']);
+  t.strictSame(found(`const a = { b: () => ${body}, c() ${body} };`), ['a.ts b', 'a.ts c']);
+  t.strictSame(found(`function f() { return { g() ${body} } }`), ['a.ts f', 'a.ts f.g']);
+  t.strictSame(found(`each(() => ${body});`), ['a.ts a function']);
+  t.strictSame(found(`class A { b = 1; ${'\n'.repeat(MAX_FUNCTION_LINES)} }`), []);
+  t.strictSame(found(`function f() {${'\n'.repeat(MAX_FUNCTION_LINES - 1)}}`), []);
 });
 
 t.test('files are named after what they hold', async (t) => {
@@ -136,6 +162,35 @@ t.test('the search for globals finds uses and nothing else', async (t) => {
   t.strictSame(found('queue.process(); const a = { process: 1 }; class B { fetch() {} }'), []);
   t.strictSame(found('export const run = (fetch: Fetch) => fetch(1);'), []);
 });
+
+/** Each function of more than the lines allowed: its place and its count of lines. */
+function longFunctions(source: ts.SourceFile): [place: string, lines: number][] {
+  const found: [place: string, lines: number][] = [];
+  visit(source, []);
+  return found;
+
+  function visit(node: ts.Node, outer: readonly string[]): void {
+    const isFunction = ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
+    const path = isFunction || ts.isClassLike(node) ? [...outer, nameOf(node)] : outer;
+    const count = lineOf(node.getEnd()) - lineOf(node.getStart()) + 1;
+    if (isFunction && count > MAX_FUNCTION_LINES) {
+      found.push([`${source.fileName} ${path.join('.')}`, count]);
+    }
+    ts.forEachChild(node, (child) => visit(child, path));
+  }
+
+  function lineOf(position: number): number {
+    return source.getLineAndCharacterOfPosition(position).line;
+  }
+}
+
+function nameOf(node: ts.Node): string {
+  if (ts.isConstructorDeclaration(node)) return 'constructor';
+  const named = [node, node.parent].find((node) => 'name' in node && node.name !== undefined) as
+    | ts.NamedDeclaration
+    | undefined;
+  return named?.name?.getText() ?? 'a function';
+}
 
 function placeOf(node: ts.Node, source: ts.SourceFile): string {
   const { line } = source.getLineAndCharacterOfPosition(node.getStart());
