@@ -5,7 +5,12 @@ import { rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findPrograms, startPostgresServer } from '../../bench/denominators/postgres-server.ts';
+import pg from 'pg';
+import {
+  findPrograms,
+  SUPERUSER,
+  startPostgresServer,
+} from '../../bench/denominators/postgres-server.ts';
 import { CACHE } from './initial-cluster.ts';
 
 const run = promisify(execFile);
@@ -14,7 +19,10 @@ const run = promisify(execFile);
 export async function initialServer(): Promise<string> {
   const version = basename(dirname(findPrograms()));
   const { LC_ALL = '', LANG = '' } = process.env;
-  const kept = join(CACHE, `postgres-${[version, LC_ALL, LANG].join('-').replaceAll('/', '_')}`);
+  const kept = join(
+    CACHE,
+    `postgres-small-${[version, LC_ALL, LANG].join('-').replaceAll('/', '_')}`,
+  );
   if (!existsSync(kept)) await make(kept);
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
   await copied(join(kept, 'data'), folder);
@@ -25,6 +33,12 @@ export async function initialServer(): Promise<string> {
 async function make(kept: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
   const server = await startPostgresServer(undefined, [], folder);
+  const client = new pg.Client({ host: folder, user: SUPERUSER, database: 'postgres' });
+  await client.connect();
+  // A third of the files, which each test file copies; template0 is the same.
+  await client.query(`UPDATE pg_database SET datistemplate = false WHERE datname = 'template1'`);
+  await client.query('DROP DATABASE template1');
+  await client.end();
   await server.stop();
   const made = `${kept}.${process.pid}`;
   mkdirSync(made, { recursive: true });

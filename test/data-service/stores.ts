@@ -55,8 +55,8 @@ export async function postgresCluster(scope: Scope, kept?: string): Promise<Post
       const name = `data${made++}`;
       const client = new pg.Client({ host: server.folder, user: SUPERUSER, database: 'postgres' });
       await client.connect();
-      const own = locale === undefined ? '' : `TEMPLATE template0 LOCALE '${locale}'`;
-      await client.query(`CREATE DATABASE ${name} ${own}`);
+      const own = locale === undefined ? '' : `LOCALE '${locale}'`;
+      await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ${own}`);
       await client.end();
       return `postgres://${SUPERUSER}@/${name}?host=${server.folder}`;
     },
