@@ -12,10 +12,6 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { pgliteDatabase } from '../../src/adapters/database/pglite.ts';
 import { migrate } from '../../src/data-service/schema/migrate.ts';
 
-// V8 compiles a function of PGlite once more when it has run for a while. That took a sixth of the
-// processor time of test files, most of which end before it pays. The default is 13,000,000.
-setFlagsFromString('--wasm-tiering-budget=1000000000');
-
 const MODULES = join(import.meta.dirname, '../../node_modules');
 export const CACHE = join(MODULES, '.cache');
 const PACKAGE = readFileSync(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8');
