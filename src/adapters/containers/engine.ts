@@ -1,6 +1,6 @@
 /** The calls of the Docker Engine API that the node makes, each with its limit of time. */
 
-import { pause } from '../../base/deadline.ts';
+import { pause, timeLimit } from '../../base/deadline.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ContainerNetwork } from './container-interface.ts';
@@ -63,6 +63,8 @@ const BUILD_MS = 600_000;
 /** A container is waited for as long as it runs. */
 const FOREVER_MS = 2 ** 31 - 1;
 const EXIT_WAIT_MS = 10;
+/** Of the time of a call, which has ended otherwise. */
+const COUNT_MS = 1000;
 const LOG_LINES = '50';
 
 export class Engine {
@@ -208,11 +210,25 @@ export class Engine {
     return textField(await this.#post(`/containers/${id}/exec`, definition, { signal }), 'Id');
   }
 
-  /** How many processes run in it; undefined where the engine does not count them. */
+  /**
+   * How many processes run in it; undefined where the engine does not count them, at least not soon, or a proxy before
+   * it lets nobody ask.
+   */
   async processes(id: string, signal: AbortSignal): Promise<number | undefined> {
+    const end = new AbortController();
+    const { late, cancel } = timeLimit(this.#clock, COUNT_MS);
     const query = { stream: 'false', 'one-shot': 'true' };
-    const asked = this.#ask('GET', `/containers/${id}/stats`, { query, signal });
-    return processesIn(await unless([400, 404, 409, 500, 501], asked));
+    const limits = { query, signal: AbortSignal.any([signal, end.signal]) };
+    const asked = this.#ask('GET', `/containers/${id}/stats`, limits).catch((cause: unknown) => {
+      if (cause instanceof EngineRefusal || end.signal.aborted) return undefined;
+      throw cause;
+    });
+    try {
+      return processesIn(await Promise.race([asked, late]));
+    } finally {
+      cancel();
+      end.abort();
+    }
   }
 
   /** Output as frames. */

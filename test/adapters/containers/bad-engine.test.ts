@@ -125,6 +125,27 @@ t.test('an engine that never answers a call', async (t) => {
   });
 });
 
+t.test('an engine that does not count the processes of a container', async (t) => {
+  const answers: readonly (readonly [name: string, answer: FakeAnswer])[] = [
+    ['none', silence],
+    ['a proxy lets nobody ask', saysText('Forbidden', 403)],
+    ['a proxy knows no such method', says({ message: 'method not allowed' }, 405)],
+    ['the engine cannot', says({ message: 'cgroups v1 without root' }, 500)],
+    ['a proxy waits in vain', saysText('<html>504</html>', 504)],
+    ['no number', says({ pids_stats: {} })],
+  ];
+  for (const [name, answer] of answers) {
+    const engine = await fakeEngine(t);
+    const { containers } = await opened(t, engine);
+    await prepared(containers, image);
+    engine.answer(/^GET \/exec/, says({ Running: false, ExitCode: 7 }));
+    engine.answer(/^GET \/containers\/\w+\/stats/, answer);
+    t.match(await containers.run(executionOf(image)), { kind: 'error', code: 7 }, name);
+    t.equal(containers.prepare(image, 1, CREATOR).kind, 'ready', 'the container stays');
+    t.equal(containers.problem(), undefined);
+  }
+});
+
 t.test('frames of output that lie', async (t) => {
   const run = async (bytes: Uint8Array) => {
     const engine = await fakeEngine(t);
