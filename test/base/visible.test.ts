@@ -9,6 +9,24 @@ t.test('text stays as it is', async (t) => {
   }
 });
 
+t.test('what joins characters stays between those that it joins', async (t) => {
+  // A family, a rainbow flag, a Persian verb, and Hindi with a letter that is not joined.
+  const joined = [
+    '👨\u200d👩\u200d👧',
+    '🏳\ufe0f\u200d🌈',
+    '👩🏽\u200d💻',
+    'می\u200cخواهم',
+    'क्\u200cष',
+  ];
+  for (const text of joined) {
+    t.equal(visible(text), text);
+    t.equal(visibleLines(text), text);
+  }
+  t.equal(visible('ad\u200cmin'), 'ad\\u200cmin');
+  t.equal(visible('1\u200d2 \u200d'), '1\\u200d2 \\u200d');
+  t.equal(visible('می\u200c\u200cخ'), 'می\\u200c\\u200cخ', 'one alone joins');
+});
+
 t.test('what commands a terminal, or hides text in it, is escaped', async (t) => {
   t.equal(
     visible('\x1b[2J\x07\x7f\u009b8m\u202e\ud800'),
