@@ -36,7 +36,12 @@ function runtimesIn(folder: string, project: readonly TarEntry[]): Runtime[] {
       `${folder} holds no ${DOCKERFILE}; 'platform-node contract init' makes a project`,
     );
   }
-  const instructions = dockerfile.replace(/\\\s*\n/g, ' ').split('\n');
+  // Comments and empty lines may stand within an instruction of several lines.
+  const lines = dockerfile.split('\n').filter((line) => !/^\s*(?:#|$)/.test(line));
+  const instructions = lines
+    .join('\n')
+    .replace(/\\\s*\n/g, ' ')
+    .split('\n');
   const copied = instructions.filter((line) => /^\s*COPY\s/i.test(line));
   return RUNTIMES.filter((name) => {
     const named = new RegExp(`[\\s"/]runtime/${name}(?:["/\\s]|$)`);

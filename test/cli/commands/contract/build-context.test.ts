@@ -38,6 +38,7 @@ t.test('however the Dockerfile names a runtime', async (t) => {
     'COPY --chown=1:1 ./runtime/shell/ /',
     'COPY ["runtime/shell", "/"]',
     'COPY \\\n  runtime/shell \\\n  /',
+    'COPY \\\n  # the shell\n\n  runtime/shell \\\n  /',
   ]) {
     const found = await paths(t.testdir({ Dockerfile: `FROM scratch\n${copy}\n` }));
     t.ok(found.includes('runtime/shell/etc/passwd'), copy);
