@@ -42,8 +42,8 @@ function ruleOf(line: string): Rule | undefined {
   const named = takesIn ? line.slice(1).trim() : line;
   if (named === '') throw new CliError(`${IGNORE_FILE}: '${line}' is no pattern`);
   // As a path below the folder, without parts that mean nothing.
-  const glob = posix.normalize(`/${named}`).replace(/^\/|\/$/g, '');
-  if (glob === '') return undefined;
+  const glob = posix.normalize(named).replace(/^\/|\/$/g, '');
+  if (glob === '' || glob === '.') return undefined;
   try {
     return { takesIn, pattern: new RegExp(`^${sourceOf(glob)}(?:/.*)?$`, 'su') };
   } catch {
@@ -64,8 +64,9 @@ const SOURCES: Readonly<Record<string, string>> = {
   '?': '[^/]',
 };
 
-/** A class stays as it is, but for what only this language gives a meaning. */
+/** A class stays as it is, but for what only this language gives a meaning. Throws for a part without its end. */
 function literal(part: string): string {
+  if (part === '[' || part === '\\') throw new SyntaxError(part);
   if (part.length > 1 && part.startsWith('[')) return part.replace(/(?<!^)\[/g, '\\[');
   const character = part.startsWith('\\') && part.length > 1 ? part.slice(1) : part;
   return character.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');

@@ -11,6 +11,8 @@ t.test('what a pattern matches, with all below it', async (t) => {
     ['.env', ['.env', '.env/a'], ['a/.env', '.env2', 'xenv']],
     ['/.env', ['.env'], ['a/.env']],
     ['./a/../b/', ['b', 'b/c'], ['a', 'a/b']],
+    ['../b', [], ['b', 'a/b']],
+    ['a]', ['a]'], ['a']],
     ['*.key', ['a.key', '.key'], ['a/b.key', 'akey']],
     ['*/*.key', ['a/b.key'], ['b.key', 'a/b/c.key']],
     ['**/*.key', ['a.key', 'a/b/c.key'], ['a/key']],
@@ -45,7 +47,7 @@ t.test('the last one that matches decides', async (t) => {
 });
 
 t.test('what is no pattern', async (t) => {
-  for (const text of ['!', '! ', '[b-a]']) {
+  for (const text of ['!', '! ', '[b-a]', '*.[key', '[]a]', 'a\\']) {
     t.throws(
       () => ignoredFiles(`a\n${text}\n`),
       { message: /^\.dockerignore: '.+' is no pattern$/ },
