@@ -75,6 +75,7 @@ function session(
 ): ContainerSession {
   let container = '';
   let command = [SCRIPT];
+  let running = 0;
 
   /** Scripts may leave processes. Where they are too many, the next one fails, whatever it is called for. */
   async function isCrowded(exitCode: number, signal: AbortSignal): Promise<boolean> {
@@ -117,14 +118,19 @@ function session(
     async run(execution, signal) {
       const variables = callVariables(execution);
       if (variables === undefined) return TOO_LONG;
+      running += 1;
       try {
         const { exitCode, output } = await execute(command, variables, signal);
         logErrors(output, execution, log);
-        if (await isCrowded(exitCode, signal)) throw LEFT_BEHIND;
-        return judged(exitCode, output);
+        if (!(await isCrowded(exitCode, signal))) return judged(exitCode, output);
+        // Only alone it shows whether calls have left them, and the container is then of no use.
+        if (running > 1) return OF_OTHERS;
+        throw LEFT_BEHIND;
       } catch (cause) {
         if (cause instanceof EndlessOutput) throw brokenCall('The contract prints without end');
         throw cause;
+      } finally {
+        running -= 1;
       }
     },
     // The owner waits for the end of the container itself.
@@ -134,6 +140,7 @@ function session(
 }
 
 const LEFT_BEHIND = new Failed(ofContract('Processes that calls have left fill the container'));
+const OF_OTHERS = ofContract('Processes of other calls fill the container');
 const TOO_LONG = wrongResult('The transaction is too long for the environment of a process');
 
 function judged(exitCode: number, output: Output): ContractOutcome {

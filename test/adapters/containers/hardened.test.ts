@@ -111,6 +111,28 @@ t.test('processes that a call leaves fail no other', { skip }, async (t) => {
   t.match(await call('true'), { kind: 'success' });
 });
 
+t.test('a call that fails beside others ends none of them', { skip }, async (t) => {
+  if (typeof engine === 'string') return;
+  const image = await simpleImage(engine, '#!/bin/sh\neval "$TX"\n');
+  const limits = { memoryMb: 256, memorySwapMb: 0, cpus: 1, pids: 40, cgroupParent: undefined };
+  const changes = { limits, perContainerMax: 10, executionMs: 15_000 };
+  const { containers, label } = await opened(t, engine, changes);
+  const call = (json: string) => called(containers, image, { json });
+  t.match(await call('true'), { kind: 'success' });
+  const id = async () => (await containersWith(engine.socketPath, label))[0]?.Id;
+  const first = await id();
+  const others = Array.from({ length: 9 }, () => call('sleep 3 & sleep 3 & sleep 3; true'));
+  t.match(await call('sleep 1; exit 7'), {
+    kind: 'failure',
+    message: 'Processes of other calls fill the container',
+    recoverable: true,
+    system: false,
+  });
+  for (const other of await Promise.all(others)) t.match(other, { kind: 'success' });
+  t.match(await call('exit 7'), { kind: 'error', code: 7 }, 'alone it says what it means');
+  t.equal(await id(), first);
+});
+
 t.test('reads of the simple interface go to the node alone', { skip }, async (t) => {
   if (typeof engine === 'string') return;
   const asked: string[] = [];
