@@ -20,10 +20,14 @@ function loadSodium(): typeof libsodium {
   const addon = join(dirname(binding), 'prebuilds', machine, 'sodium-native.node');
   // Alpine has another one, since its libc is musl.
   if (existsSync(addon) && !existsSync('/etc/alpine-release')) {
-    const found = new Module(binding);
-    found.exports = load(addon);
-    found.loaded = true;
-    load.cache[binding] ??= found;
+    try {
+      const found = new Module(binding);
+      found.exports = load(addon);
+      found.loaded = true;
+      load.cache[binding] ??= found;
+    } catch {
+      // For another libc. The search may find a better one, or else tells what is wrong.
+    }
   }
   return load('sodium-native');
 }
