@@ -6,14 +6,14 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from '
 import { join } from 'node:path';
 import { CliError } from '../../terminal/exit.ts';
 import { RUNTIMES, type Runtime, runtimeFiles } from './contract-runtime.ts';
-import { IGNORE_FILE, type IgnoredFiles, ignoredFiles } from './ignored-files.ts';
+import { IGNORE_FILES, type IgnoredFiles, ignoredFiles } from './ignored-files.ts';
 import type { TarEntry } from './tar.ts';
 
 const FILES_MAX = 50_000;
 const BYTES_MAX = 1024 * 1024 * 1024;
 const DOCKERFILE = 'Dockerfile';
 /** Never part of an image. An engine would apply the patterns again, some of them to the runtimes. */
-const LEFT_OUT = new Set(['.git', IGNORE_FILE]);
+const LEFT_OUT = new Set<string>(['.git', ...IGNORE_FILES]);
 
 /** Throws CliError where the folder holds no project or too much. */
 export async function buildContext(folder: string): Promise<TarEntry[]> {
@@ -76,8 +76,8 @@ function* projectFiles(folder: string): Generator<TarEntry> {
 
 /** Secrets of an author, and what makes an image large, stay out of it. */
 function ignoredIn(folder: string): IgnoredFiles {
-  const path = join(folder, IGNORE_FILE);
-  return ignoredFiles(existsSync(path) ? readFileSync(path, 'utf8') : '');
+  const file = IGNORE_FILES.find((name) => existsSync(join(folder, name)));
+  return ignoredFiles(file === undefined ? '' : readFileSync(join(folder, file), 'utf8'), file);
 }
 
 /** Files and links, in the order of their names; folders follow from the paths. */

@@ -1,12 +1,13 @@
 /**
- * The paths that `.dockerignore` keeps out of an image, by the rules of the engine's own tools: a
+ * The paths that an ignore file keeps out of an image, by the rules of the engine's own tools: a
  * pattern a line, of which the last one that matches decides; `!` takes a path in again; `#` begins a
  * comment. A pattern also holds for all that is below what it matches.
  */
 import { posix } from 'node:path';
 import { CliError } from '../../terminal/exit.ts';
 
-export const IGNORE_FILE = '.dockerignore';
+/** The first one that a folder has counts; the first is of its Dockerfile alone. */
+export const IGNORE_FILES = ['Dockerfile.dockerignore', '.dockerignore'] as const;
 
 export interface IgnoredFiles {
   has(path: string): boolean;
@@ -19,13 +20,13 @@ interface Rule {
   readonly pattern: RegExp;
 }
 
-/** Throws CliError for a malformed pattern. */
-export function ignoredFiles(text: string): IgnoredFiles {
+/** `file`: where the text comes from. Throws CliError for a malformed pattern. */
+export function ignoredFiles(text: string, file = '.dockerignore'): IgnoredFiles {
   const rules = text
     .replace(/^\uFEFF/, '')
     .split('\n')
     .filter((line) => !line.startsWith('#') && line.trim() !== '')
-    .map((line) => ruleOf(line.trim()))
+    .map((line) => ruleOf(line.trim(), file))
     .filter((rule) => rule !== undefined);
   return {
     isFinal: !rules.some(({ takesIn }) => takesIn),
@@ -37,17 +38,17 @@ export function ignoredFiles(text: string): IgnoredFiles {
 }
 
 /** Undefined for the folder itself, which is always there. */
-function ruleOf(line: string): Rule | undefined {
+function ruleOf(line: string, file: string): Rule | undefined {
   const takesIn = line.startsWith('!');
   const named = takesIn ? line.slice(1).trim() : line;
-  if (named === '') throw new CliError(`${IGNORE_FILE}: '${line}' is no pattern`);
+  if (named === '') throw new CliError(`${file}: '${line}' is no pattern`);
   // As a path below the folder, without parts that mean nothing.
   const glob = posix.normalize(named).replace(/^\/|\/$/g, '');
   if (glob === '' || glob === '.') return undefined;
   try {
     return { takesIn, pattern: new RegExp(`^${sourceOf(glob)}(?:/.*)?$`, 'su') };
   } catch {
-    throw new CliError(`${IGNORE_FILE}: '${line}' is no pattern`);
+    throw new CliError(`${file}: '${line}' is no pattern`);
   }
 }
 

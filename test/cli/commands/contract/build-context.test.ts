@@ -67,6 +67,19 @@ t.test('what .dockerignore names stays out, and is not counted', async (t) => {
   t.ok(found.includes('runtime/node/usr/bin/node'), 'the runtimes are not of the project');
 });
 
+t.test('the ignore file of a Dockerfile counts alone', async (t) => {
+  const folder = t.testdir({
+    Dockerfile: 'FROM scratch\nCOPY . /app/\n',
+    'Dockerfile.dockerignore': '.env\n',
+    '.dockerignore': 'main.ts\n',
+    '.env': 'API_KEY=secret',
+    'main.ts': '',
+  });
+  t.strictSame(await paths(folder), ['Dockerfile', 'main.ts']);
+  writeFileSync(join(folder, 'Dockerfile.dockerignore'), '[');
+  await t.rejects(paths(folder), { message: "Dockerfile.dockerignore: '[' is no pattern" });
+});
+
 t.test('a machine without busybox gives its own shell', async (t) => {
   const folder = t.testdir({ Dockerfile: 'FROM scratch\ncopy runtime/shell/ /\n', bin: {} });
   for (const name of ['sh', 'sed', 'ldd', 'bash']) {
