@@ -125,7 +125,8 @@ class Exchange {
     const { log, quota } = deps;
     const { announcementMs, fetchParallelism: parallelism } = options;
     const backlog = new Backlog({ ...deps, store: deps.rows });
-    const sources = createSources(options, deps);
+    const onDelivering = (from: Uint8Array): void => this.retryFrom(from);
+    const sources = createSources(options, { ...deps, onDelivering });
     const fetch = createFetch(options.transferMs, {
       ...deps,
       sources,
@@ -172,7 +173,7 @@ class Exchange {
     });
     deps.peers.onOpen(({ owner: back }) => {
       sources.clearFailure(back);
-      queue.retryAllNow((item) => this.isRecipient(item, back));
+      this.retryFrom(back);
     });
   }
 
@@ -192,6 +193,10 @@ class Exchange {
     for (const peer of this.deps.peers.all()) {
       if (this.isRecipient(item, peer.owner)) peer.notify(ITEMS, message);
     }
+  }
+
+  private retryFrom(member: Uint8Array): void {
+    this.queue.retryAllNow((item) => this.isRecipient(item, member));
   }
 
   private isRecipient({ policyId }: ItemId, address: Uint8Array): boolean {

@@ -158,3 +158,33 @@ t.test('a node that serves more at a time asks for no more than others serve', a
   t.ok(seconds < 300, `after ${seconds} s`);
   t.strictSame([...a.log.of('peer.offence'), ...b.log.of('peer.offence')], []);
 });
+
+t.test('a member that never answers keeps nobody waiting for long', async (t) => {
+  const set = [
+    'privacy.synchronizer.crawling-parallelism=4',
+    'privacy.synchronizer.request-timeout=1m',
+    'privacy.synchronizer.inventory-request-delay=1s',
+  ];
+  const network = await members(t, { miners: ['a'], others: ['b', 'c'], set });
+  const [a, b, c] = [await network.keep('a'), await network.keep('b'), await network.keep('c')];
+  const ofSilent = await network.policy([b, c], [b, c]);
+  const ofOther = await network.policy([a, b], [a, b]);
+  let isSilent = true;
+  network.faults = ({ protocol, from }) => ({
+    lost: isSilent && protocol.endsWith(DATA) && from === c.host,
+  });
+  const items = Array.from({ length: 40 }, () => randomBytes(100));
+  for (const bytes of items) await c.node.services.privacy!.send(dataOf(c, ofSilent, bytes), true);
+  await network.rounds(3);
+  const bytes = randomBytes(100);
+  await a.node.services.privacy!.send(dataOf(a, ofOther, bytes), true);
+  const start = network.clock.now();
+  await network.until('the data', async () => (await held(b, ofOther, bytes)) !== undefined);
+  const waited = (network.clock.now() - start) / 1000;
+  t.ok(waited < 120, `after ${waited} s, not after the 40 others`);
+  isSilent = false;
+  await network.until('all', () => b.log.of('privacy.fetched').length === items.length + 1);
+  t.strictSame(b.log.of('peer.offence'), []);
+  const took = (network.clock.now() - start) / 1000 - waited;
+  t.ok(took < 400, `the rest ${took} s after it speaks again`);
+});

@@ -56,17 +56,16 @@ export function createFetch(
     if (refusal !== undefined) return 'no-room';
     for (const peer of sources.of(item)) {
       if (wanted(item) === undefined) return 'settled';
+      const end = sources.ask(item, peer.owner);
+      if (end === undefined) continue;
       const received = await receiveItem(peer, item, timeoutMs, ports);
+      end(received);
       if (received === 'stored') {
         log.info('privacy.fetched', { ...namesOf(item), from: scheme.addressToText(peer.owner) });
         ports.onStored(item);
         return 'settled';
       }
       if (received === 'unstored') return 'missing';
-      if (received === 'failed') sources.failed(peer.owner);
-      if (received === 'slow') sources.slow(peer.owner);
-      if (received === 'busy') sources.busy(peer.owner);
-      if (received === 'nothing') sources.withdrawn(item, peer.owner);
     }
     return 'missing';
   };

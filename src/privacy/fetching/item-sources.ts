@@ -2,15 +2,20 @@
  * The peers to ask for an item (privacy.md#exchange-between-nodes): connected members of its
  * policy, first those that have announced it. Peers that failed recently are left out, and those
  * that were busy come last.
+ *
+ * Invariant: a peer that has let this node wait, and delivered nothing since, is asked for few items at
+ * a time: each request takes a place until its time-out, and items of other peers need places, too.
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Random } from '../../base/ports/random.ts';
 import { BoundedCache, ExpiringSet } from '../../concurrency/bounded-cache.ts';
+import { Counts } from '../../concurrency/counts.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
 import { isMember, RECIPIENT } from '../../ledger/policies.ts';
 import { type ItemId, itemKey } from '../protocol/item-id.ts';
 import type { Peer, Peers } from '../protocol/peer-ports.ts';
+import type { Received } from './receive-item.ts';
 
 export interface SourcesOptions {
   readonly failedMax: number;
@@ -23,16 +28,16 @@ export interface Sources {
   /** True if a peer has announced it. */
   isAnnounced(item: ItemId): boolean;
   announced(item: ItemId, owner: Uint8Array): void;
-  /** Asked for it, the peer had nothing. */
-  withdrawn(item: ItemId, owner: Uint8Array): void;
-  failed(owner: Uint8Array): void;
-  /** A new connection does not make it faster. */
-  slow(owner: Uint8Array): void;
-  busy(owner: Uint8Array): void;
+  /** Call before the peer is asked; call the result with what came. Undefined where it is asked enough. */
+  ask(item: ItemId, owner: Uint8Array): ((received: Received) => void) | undefined;
   /** A peer that has reconnected is asked again, unless it was slow. */
   clearFailure(owner: Uint8Array): void;
 }
 
+/** Requests to a peer that has let this node wait. */
+const HELD_BACK_MAX = 2;
+/** A peer with others to answer says much sooner that it has nothing (serve-items.ts). */
+const LATE_MS = 30_000;
 /** Items whose holders are remembered, at least, and holders of one item. */
 const ITEMS_MAX = 5_000;
 const HOLDERS_MAX = 16;
@@ -44,13 +49,35 @@ export function createSources(
     readonly view: LedgerView;
     readonly clock: Clock;
     readonly random: Random;
+    /** Called when a peer delivers that was held back. */
+    readonly onDelivering: (owner: Uint8Array) => void;
   },
 ): Sources {
-  const { peers, view, clock, random } = ports;
+  const { peers, view, clock, random, onDelivering } = ports;
   const holders = new BoundedCache<string, Set<string>>(ITEMS_MAX);
   const failures = new ExpiringSet(options.failedMax, options.failedMs, clock);
   const slow = new ExpiringSet(options.failedMax, options.failedMs, clock);
   const busy = new ExpiringSet(options.failedMax, options.failedMs, clock);
+  /** Those that have let this node wait, also in sessions before. */
+  const heldBack = new ExpiringSet(options.failedMax, options.failedMs, clock);
+  /** Requests to each peer. */
+  const asked = new Counts<string>();
+
+  function note(item: ItemId, owner: Uint8Array, received: Received, tookMs: number): void {
+    const key = latin1(owner);
+    if (received === 'nothing') holders.get(itemKey(item))?.delete(key);
+    const outcome = received === 'nothing' && tookMs > LATE_MS ? 'busy' : received;
+    if (outcome === 'failed') failures.add(key);
+    // A new connection does not make it faster.
+    if (outcome === 'slow') slow.add(key);
+    if (outcome === 'busy') busy.add(key);
+    if (outcome === 'failed' || outcome === 'slow' || outcome === 'busy') heldBack.add(key);
+    if (received !== 'stored') return;
+    busy.delete(key);
+    if (!heldBack.has(key)) return;
+    heldBack.delete(key);
+    onDelivering(owner);
+  }
 
   return {
     of(item) {
@@ -72,10 +99,16 @@ export function createSources(
       holders.set(key, having);
       if (having.size < HOLDERS_MAX) having.add(latin1(owner));
     },
-    withdrawn: (item, owner) => void holders.get(itemKey(item))?.delete(latin1(owner)),
-    failed: (owner) => failures.add(latin1(owner)),
-    slow: (owner) => slow.add(latin1(owner)),
-    busy: (owner) => busy.add(latin1(owner)),
+    ask(item, owner) {
+      const key = latin1(owner);
+      if (heldBack.has(key) && asked.of(key) >= HELD_BACK_MAX) return undefined;
+      asked.add(key, 1);
+      const since = clock.monotonic();
+      return (received) => {
+        asked.add(key, -1);
+        note(item, owner, received, clock.monotonic() - since);
+      };
+    },
     clearFailure(owner) {
       failures.delete(latin1(owner));
       busy.delete(latin1(owner));

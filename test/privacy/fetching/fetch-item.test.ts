@@ -27,6 +27,7 @@ import {
 import { policyHashes } from '../../../src/ledger/tables.ts';
 import { createFetch, type FetchPorts } from '../../../src/privacy/fetching/fetch-item.ts';
 import { createSources } from '../../../src/privacy/fetching/item-sources.ts';
+import type { Received } from '../../../src/privacy/fetching/receive-item.ts';
 import { itemBytes } from '../../../src/privacy/protocol/item-id.ts';
 import type { Peer } from '../../../src/privacy/protocol/peer-ports.ts';
 import {
@@ -96,6 +97,8 @@ async function opened(
   const busy: Uint8Array[] = [];
   const slow: Uint8Array[] = [];
   const withdrawn: Uint8Array[] = [];
+  const of: Partial<Record<Received, Uint8Array[]>> = { failed, busy, slow, nothing: withdrawn };
+  const ask = { isEnough: false };
   let asked = 0;
   let rooms = 0;
   let found = 0;
@@ -131,10 +134,8 @@ async function opened(
       of: () => answers.map(peer),
       isAnnounced: () => false,
       announced: () => {},
-      withdrawn: (_item, owner) => void withdrawn.push(owner),
-      failed: (owner) => void failed.push(owner),
-      slow: (owner) => void slow.push(owner),
-      busy: (owner) => void busy.push(owner),
+      ask: (_item, owner) =>
+        ask.isEnough ? undefined : (received) => void of[received]?.push(owner),
       clearFailure: () => {},
     },
     async refusal() {
@@ -147,7 +148,7 @@ async function opened(
   return {
     view,
     offences,
-    ...{ failed, slow, busy, withdrawn },
+    ...{ ask, failed, slow, busy, withdrawn },
     asked: () => asked,
     /** How often room was looked for. */
     rooms: () => rooms,
@@ -247,42 +248,91 @@ t.test('a holder that is busy has done nothing wrong', async (t) => {
   t.strictSame([without.withdrawn, without.failed], [[other.address], []]);
 });
 
-t.test('busy peers are asked after the others', async (t) => {
+async function sourcesOf(members: number) {
   const { blockchain } = await newChain();
   const view = createOverlay(blockchain.view);
-  const accounts = Array.from({ length: 6 }, (_, i) => account(`member ${i}`));
+  const accounts = Array.from({ length: members }, (_, i) => account(`member ${i}`));
   createPolicy(view, item.policyId, { name: 'papers', description: '' });
-  addMembers(
-    view,
-    item.policyId,
-    RECIPIENT,
-    accounts.map(({ address }) => address),
-  );
-  const peers = accounts.map(({ address }) => ({ owner: address, mode: 'default' }) as Peer);
+  const addresses = accounts.map(({ address }) => address);
+  addMembers(view, item.policyId, RECIPIENT, addresses);
+  const peers = addresses.map((owner) => ({ owner, mode: 'default' }) as Peer);
   const clock = testClock(0);
+  const delivering: Uint8Array[] = [];
   const sources = createSources(
-    { failedMax: 10, failedMs: 1000 },
-    { peers: { all: () => peers }, view, clock, random },
+    { failedMax: 10, failedMs: 100_000 },
+    {
+      ...{ peers: { all: () => peers }, view, clock, random },
+      onDelivering: (owner) => void delivering.push(owner),
+    },
   );
+  const answers = (peer: Peer, received: Received): void =>
+    sources.ask(item, peer.owner)?.(received);
+  return { sources, peers, clock, delivering, answers };
+}
+
+t.test('busy peers are asked after the others', async (t) => {
+  const { sources, peers, clock, answers } = await sourcesOf(6);
   const [a, b, c] = peers as [Peer, Peer, Peer];
   const order = (): number[] => sources.of(item).map((one) => peers.indexOf(one));
   for (const { owner } of [a, b, c]) sources.announced(item, owner);
-  sources.busy(a.owner);
-  sources.withdrawn(item, b.owner);
+  answers(a, 'busy');
+  answers(b, 'nothing');
   t.strictSame([order()[0], order().at(-1), order().length], [2, 0, 6]);
-  sources.busy(c.owner);
+  answers(c, 'busy');
   t.strictSame(order().slice(-2).sort(), [0, 2]);
   sources.clearFailure(c.owner);
   t.equal(order()[0], 2);
-  clock.time += 1001;
+  clock.time += 100_001;
   t.strictSame(order().slice(0, 2).sort(), [0, 2], 'for a while');
-  for (const { owner } of [a, b]) sources.failed(owner);
-  sources.slow(c.owner);
+  for (const peer of [a, b]) answers(peer, 'failed');
+  answers(c, 'slow');
   t.equal(order().length, 3);
   for (const { owner } of [a, b, c]) sources.clearFailure(owner);
   t.strictSame([order().length, order().includes(2)], [5, false], 'it stays slow');
-  clock.time += 1001;
+  clock.time += 100_001;
   t.equal(order().length, 6);
+});
+
+t.test('who lets this node wait is asked for two items at a time, until it delivers', async (t) => {
+  for (const outcome of ['busy', 'failed', 'slow', 'nothing'] as const) {
+    const { sources, peers, clock, delivering } = await sourcesOf(2);
+    const [{ owner }, other] = peers as [Peer, Peer];
+    const ends = Array.from({ length: 4 }, () => sources.ask(item, owner)!);
+    clock.time += 30_001;
+    ends[0]!(outcome);
+    t.equal(sources.ask(item, owner), undefined, `${outcome}: three are left`);
+    sources.clearFailure(owner);
+    t.equal(sources.ask(item, owner), undefined, 'also in a new session');
+    t.ok(sources.ask(item, other.owner), 'others are asked');
+    ends[1]!('nothing');
+    ends[2]!('nothing');
+    const second = sources.ask(item, owner);
+    t.ok(second);
+    t.equal(sources.ask(item, owner), undefined);
+    t.strictSame(delivering, []);
+    second!('stored');
+    t.strictSame(delivering, [owner]);
+    for (let i = 0; i < 4; i++) t.ok(sources.ask(item, owner));
+  }
+});
+
+t.test('a soon answer holds nobody back, and a delivery is news once', async (t) => {
+  const { sources, peers, clock, delivering } = await sourcesOf(1);
+  const [{ owner }] = peers as [Peer];
+  const ends = Array.from({ length: 4 }, () => sources.ask(item, owner)!);
+  clock.time += 30_000;
+  ends[0]!('nothing');
+  ends[1]!('stored');
+  ends[2]!('unstored');
+  for (let i = 0; i < 4; i++) t.ok(sources.ask(item, owner));
+  t.strictSame(delivering, []);
+});
+
+t.test('an item whose only source is asked enough is missing at once', async (t) => {
+  const at = await opened(t);
+  at.ask.isEnough = true;
+  t.equal(await at.attempt(honest), 'missing');
+  t.equal(at.asked(), 0);
 });
 
 t.test(
