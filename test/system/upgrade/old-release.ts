@@ -44,6 +44,9 @@ interface Locked {
   readonly optional?: boolean;
 }
 
+/** The release checked its types with it, and no source loads it. */
+const TYPE_CHECKER = 'node_modules/@typescript/native-preview';
+
 /**
  * True when the checkout has each package of the release in its version, also those for development:
  * the sources load most of them.
@@ -52,7 +55,7 @@ function isInstalled(folder: string): boolean {
   const text = readFileSync(join(folder, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> };
   return Object.entries(packages).every(([path, { version, link, optional }]) => {
-    if (path === '' || link === true) return true;
+    if (path === '' || path === TYPE_CHECKER || link === true) return true;
     const manifest = join(ROOT, path, 'package.json');
     // Optional packages of other platforms are nowhere.
     if (!existsSync(manifest)) return optional === true;
