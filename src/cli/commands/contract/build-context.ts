@@ -61,7 +61,7 @@ function* projectFiles(folder: string): Generator<TarEntry> {
     const found = lstatSync(source);
     const { mode, size } = found;
     files += 1;
-    bytes += size;
+    bytes += found.isDirectory() ? 0 : size;
     if (files > FILES_MAX || bytes > BYTES_MAX) {
       throw new CliError(
         `${folder} has more than ${FILES_MAX} files or ${BYTES_MAX / 2 ** 20} MiB; ` +
@@ -70,6 +70,7 @@ function* projectFiles(folder: string): Generator<TarEntry> {
     }
     if (found.isSymbolicLink())
       yield { kind: 'link', path, mode: 0o777, target: readlinkSync(source) };
+    else if (found.isDirectory()) yield { kind: 'folder', path, mode: mode & 0o777 };
     else yield { kind: 'file', path, source, size, mode: mode & 0o777 };
   }
 }
@@ -80,7 +81,7 @@ function ignoredIn(folder: string): IgnoredFiles {
   return ignoredFiles(file === undefined ? '' : readFileSync(join(folder, file), 'utf8'), file);
 }
 
-/** Files and links, in the order of their names; folders follow from the paths. */
+/** Files, links and folders without any, in the order of their names; other folders follow from the paths. */
 function* pathsIn(root: string, below: string, ignored: IgnoredFiles): Generator<string> {
   const entries = readdirSync(join(root, below), { withFileTypes: true });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -89,7 +90,14 @@ function* pathsIn(root: string, below: string, ignored: IgnoredFiles): Generator
     // An engine needs it in any case.
     const isIgnored = path !== DOCKERFILE && ignored.has(path);
     if (entry.isDirectory()) {
-      if (!isIgnored || !ignored.isFinal) yield* pathsIn(root, path, ignored);
+      let isEmpty = true;
+      if (isIgnored && ignored.isFinal) continue;
+      for (const inner of pathsIn(root, path, ignored)) {
+        isEmpty = false;
+        yield inner;
+      }
+      // A Dockerfile may copy it.
+      if (isEmpty && !isIgnored) yield path;
     } else if (!isIgnored && (entry.isFile() || entry.isSymbolicLink())) yield path;
   }
 }

@@ -12,6 +12,7 @@ export type TarEntry = { readonly path: string; readonly mode: number } & (
   | { readonly kind: 'file'; readonly source: string; readonly size: number }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'folder' }
 );
 
 const BLOCK = 512;
@@ -22,7 +23,7 @@ const END = Buffer.alloc(2 * BLOCK);
 export async function* tar(entries: Iterable<TarEntry>): AsyncGenerator<Uint8Array> {
   for (const entry of entries) {
     yield* headerOf(entry);
-    if (entry.kind === 'link') continue;
+    if (entry.kind === 'link' || entry.kind === 'folder') continue;
     if (entry.kind === 'text') yield Buffer.from(entry.text);
     else yield* contentOf(entry);
     const size = sizeOf(entry);
@@ -45,6 +46,13 @@ async function* contentOf({ source, size }: { source: string; size: number }) {
 const sizeOf = (entry: TarEntry): number =>
   entry.kind === 'file' ? entry.size : entry.kind === 'text' ? Buffer.byteLength(entry.text) : 0;
 
+const TYPES: Readonly<Record<TarEntry['kind'], string>> = {
+  file: '0',
+  text: '0',
+  link: '2',
+  folder: '5',
+};
+
 function* headerOf(entry: TarEntry): Generator<Buffer> {
   const { path, mode } = entry;
   const link = entry.kind === 'link' ? entry.target : '';
@@ -58,8 +66,7 @@ function* headerOf(entry: TarEntry): Generator<Buffer> {
     yield Buffer.from(records);
     if (size % BLOCK !== 0) yield Buffer.alloc(BLOCK - (size % BLOCK));
   }
-  const type = entry.kind === 'link' ? '2' : '0';
-  yield block({ path, mode, size: sizeOf(entry), type, link });
+  yield block({ path, mode, size: sizeOf(entry), type: TYPES[entry.kind], link });
 }
 
 /** `<length> <name>=<value>\n`, where the length counts its own digits. */

@@ -15,7 +15,7 @@ t.test('the files of the project, without what git keeps', async (t) => {
     empty: {},
   });
   symlinkSync('lib/a.ts', join(folder, 'link'));
-  t.strictSame(await paths(folder), ['Dockerfile', 'lib/a.ts', 'lib/b.ts', 'link']);
+  t.strictSame(await paths(folder), ['Dockerfile', 'empty', 'lib/a.ts', 'lib/b.ts', 'link']);
 });
 
 t.test('and the runtimes that the Dockerfile copies', async (t) => {

@@ -1,6 +1,6 @@
 // Archives, as the tar program reads them.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
@@ -17,6 +17,7 @@ t.test('files, links and long names come out as they went in', async (t) => {
     { kind: 'text', path: long, text: 'deep', mode: 0o644 },
     { kind: 'link', path: 'link', target: 'text', mode: 0o777 },
     { kind: 'link', path: 'far', target: long, mode: 0o777 },
+    { kind: 'folder', path: 'none/inside', mode: 0o700 },
   ];
   const archive = await buffer(tar(entries));
   t.equal(archive.length % 512, 0);
@@ -28,6 +29,8 @@ t.test('files, links and long names come out as they went in', async (t) => {
   t.equal(readFileSync(join(out, long), 'utf8'), 'deep');
   t.equal(readlinkSync(join(out, 'link')), 'text');
   t.equal(readlinkSync(join(out, 'far')), long);
+  t.strictSame(readdirSync(join(out, 'none/inside')), []);
+  t.equal(statSync(join(out, 'none/inside')).mode & 0o777, 0o700);
   t.strictSame(await buffer(tar(entries)), archive, 'the same files make the same archive');
 });
 
