@@ -17,7 +17,7 @@ import { Backlog } from './fetching/fetch-backlog.ts';
 import { createFetch } from './fetching/fetch-item.ts';
 import { FetchQueue, type QueueSizes } from './fetching/fetch-queue.ts';
 import { ChainFollower } from './fetching/follow-chain.ts';
-import { createSources, type Sources } from './fetching/item-sources.ts';
+import { Sources } from './fetching/item-sources.ts';
 import { type ItemId, namesOf } from './protocol/item-id.ts';
 import type { Peers } from './protocol/peer-ports.ts';
 import { decodeItems, encodeItems, ITEMS } from './protocol/privacy-messages.ts';
@@ -126,7 +126,7 @@ class Exchange {
     const { announcementMs, fetchParallelism: parallelism } = options;
     const backlog = new Backlog({ ...deps, store: deps.rows });
     const onDelivering = (from: Uint8Array): void => this.retryFrom(from);
-    const sources = createSources(options, { ...deps, onDelivering });
+    const sources = new Sources(options, { ...deps, onDelivering });
     const fetch = createFetch(options.transferMs, {
       ...deps,
       sources,

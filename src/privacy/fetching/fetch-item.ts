@@ -11,7 +11,7 @@ import type { Sources } from './item-sources.ts';
 import { receiveItem } from './receive-item.ts';
 
 export interface FetchPorts extends TransferPorts {
-  readonly sources: Sources;
+  readonly sources: Pick<Sources, 'of' | 'ask'>;
   readonly log: Log;
   /** Why this item may not be stored now. Never rejects. */
   readonly refusal: (item: Bound) => Promise<QuotaLimit | 'unknown' | undefined>;

@@ -22,16 +22,13 @@ export interface SourcesOptions {
   readonly failedMs: number;
 }
 
-export interface Sources {
-  /** The best source first. */
-  of(item: ItemId): readonly Peer[];
-  /** True if a peer has announced it. */
-  isAnnounced(item: ItemId): boolean;
-  announced(item: ItemId, owner: Uint8Array): void;
-  /** Call before the peer is asked; call the result with what came. Undefined where it is asked enough. */
-  ask(item: ItemId, owner: Uint8Array): ((received: Received) => void) | undefined;
-  /** A peer that has reconnected is asked again, unless it was slow. */
-  clearFailure(owner: Uint8Array): void;
+export interface SourcesDeps {
+  readonly peers: Pick<Peers, 'all'>;
+  readonly view: LedgerView;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called when a peer delivers that was held back. */
+  readonly onDelivering: (owner: Uint8Array) => void;
 }
 
 /** Requests to a peer that has let this node wait. */
@@ -42,78 +39,87 @@ const LATE_MS = 30_000;
 const ITEMS_MAX = 5_000;
 const HOLDERS_MAX = 16;
 
-export function createSources(
-  options: SourcesOptions,
-  ports: {
-    readonly peers: Pick<Peers, 'all'>;
-    readonly view: LedgerView;
-    readonly clock: Clock;
-    readonly random: Random;
-    /** Called when a peer delivers that was held back. */
-    readonly onDelivering: (owner: Uint8Array) => void;
-  },
-): Sources {
-  const { peers, view, clock, random, onDelivering } = ports;
-  const holders = new BoundedCache<string, Set<string>>(ITEMS_MAX);
-  const failures = new ExpiringSet(options.failedMax, options.failedMs, clock);
-  const slow = new ExpiringSet(options.failedMax, options.failedMs, clock);
-  const busy = new ExpiringSet(options.failedMax, options.failedMs, clock);
+export class Sources {
+  private readonly deps: SourcesDeps;
+  private readonly holders = new BoundedCache<string, Set<string>>(ITEMS_MAX);
+  private readonly failures: ExpiringSet;
+  private readonly slow: ExpiringSet;
+  private readonly busy: ExpiringSet;
   /** Those that have let this node wait, also in sessions before. */
-  const heldBack = new ExpiringSet(options.failedMax, options.failedMs, clock);
+  private readonly heldBack: ExpiringSet;
   /** Requests to each peer. */
-  const asked = new Counts<string>();
+  private readonly asked = new Counts<string>();
 
-  function note(item: ItemId, owner: Uint8Array, received: Received, tookMs: number): void {
-    const key = latin1(owner);
-    if (received === 'nothing') holders.get(itemKey(item))?.delete(key);
-    const outcome = received === 'nothing' && tookMs > LATE_MS ? 'busy' : received;
-    if (outcome === 'failed') failures.add(key);
-    // A new connection does not make it faster.
-    if (outcome === 'slow') slow.add(key);
-    if (outcome === 'busy') busy.add(key);
-    if (outcome === 'failed' || outcome === 'slow' || outcome === 'busy') heldBack.add(key);
-    if (received !== 'stored') return;
-    busy.delete(key);
-    if (!heldBack.has(key)) return;
-    heldBack.delete(key);
-    onDelivering(owner);
+  constructor({ failedMax, failedMs }: SourcesOptions, deps: SourcesDeps) {
+    const forAWhile = (): ExpiringSet => new ExpiringSet(failedMax, failedMs, deps.clock);
+    this.deps = deps;
+    this.failures = forAWhile();
+    this.slow = forAWhile();
+    this.busy = forAWhile();
+    this.heldBack = forAWhile();
   }
 
-  return {
-    of(item) {
-      const having = holders.get(itemKey(item));
-      const fit = peers
-        .all()
-        .filter(({ mode }) => mode !== 'watcher')
-        .filter(({ owner }) => isMember(view, item.policyId, RECIPIENT, owner))
-        .filter(({ owner }) => !failures.has(latin1(owner)) && !slow.has(latin1(owner)));
-      const isHolder = ({ owner }: Peer): boolean => having?.has(latin1(owner)) === true;
-      const rank = (peer: Peer): number =>
-        busy.has(latin1(peer.owner)) ? 2 : Number(!isHolder(peer));
-      return shuffled(fit, random).sort((a, b) => rank(a) - rank(b));
-    },
-    isAnnounced: (item) => holders.has(itemKey(item)),
-    announced(item, owner) {
-      const key = itemKey(item);
-      const having = holders.get(key) ?? new Set();
-      holders.set(key, having);
-      if (having.size < HOLDERS_MAX) having.add(latin1(owner));
-    },
-    ask(item, owner) {
-      const key = latin1(owner);
-      if (heldBack.has(key) && asked.of(key) >= HELD_BACK_MAX) return undefined;
-      asked.add(key, 1);
-      const since = clock.monotonic();
-      return (received) => {
-        asked.add(key, -1);
-        note(item, owner, received, clock.monotonic() - since);
-      };
-    },
-    clearFailure(owner) {
-      failures.delete(latin1(owner));
-      busy.delete(latin1(owner));
-    },
-  };
+  /** The best source first. */
+  of(item: ItemId): readonly Peer[] {
+    const { peers, view, random } = this.deps;
+    const having = this.holders.get(itemKey(item));
+    const fit = peers
+      .all()
+      .filter(({ mode }) => mode !== 'watcher')
+      .filter(({ owner }) => isMember(view, item.policyId, RECIPIENT, owner))
+      .filter(({ owner }) => !this.failures.has(latin1(owner)) && !this.slow.has(latin1(owner)));
+    const isHolder = ({ owner }: Peer): boolean => having?.has(latin1(owner)) === true;
+    const rank = (peer: Peer): number =>
+      this.busy.has(latin1(peer.owner)) ? 2 : Number(!isHolder(peer));
+    return shuffled(fit, random).sort((a, b) => rank(a) - rank(b));
+  }
+
+  /** True if a peer has announced it. */
+  isAnnounced(item: ItemId): boolean {
+    return this.holders.has(itemKey(item));
+  }
+
+  announced(item: ItemId, owner: Uint8Array): void {
+    const key = itemKey(item);
+    const having = this.holders.get(key) ?? new Set();
+    this.holders.set(key, having);
+    if (having.size < HOLDERS_MAX) having.add(latin1(owner));
+  }
+
+  /** Call before the peer is asked; call the result with what came. Undefined where it is asked enough. */
+  ask(item: ItemId, owner: Uint8Array): ((received: Received) => void) | undefined {
+    const { clock } = this.deps;
+    const key = latin1(owner);
+    if (this.heldBack.has(key) && this.asked.of(key) >= HELD_BACK_MAX) return undefined;
+    this.asked.add(key, 1);
+    const since = clock.monotonic();
+    return (received) => {
+      this.asked.add(key, -1);
+      this.note(item, owner, received, clock.monotonic() - since);
+    };
+  }
+
+  /** A peer that has reconnected is asked again, unless it was slow. */
+  clearFailure(owner: Uint8Array): void {
+    this.failures.delete(latin1(owner));
+    this.busy.delete(latin1(owner));
+  }
+
+  private note(item: ItemId, owner: Uint8Array, received: Received, tookMs: number): void {
+    const key = latin1(owner);
+    if (received === 'nothing') this.holders.get(itemKey(item))?.delete(key);
+    const outcome = received === 'nothing' && tookMs > LATE_MS ? 'busy' : received;
+    if (outcome === 'failed') this.failures.add(key);
+    // A new connection does not make it faster.
+    if (outcome === 'slow') this.slow.add(key);
+    if (outcome === 'busy') this.busy.add(key);
+    if (outcome === 'failed' || outcome === 'slow' || outcome === 'busy') this.heldBack.add(key);
+    if (received !== 'stored') return;
+    this.busy.delete(key);
+    if (!this.heldBack.has(key)) return;
+    this.heldBack.delete(key);
+    this.deps.onDelivering(owner);
+  }
 }
 
 /** In any order, so that the members share the load. */

@@ -26,7 +26,7 @@ import {
 } from '../../../src/ledger/policies.ts';
 import { policyHashes } from '../../../src/ledger/tables.ts';
 import { createFetch, type FetchPorts } from '../../../src/privacy/fetching/fetch-item.ts';
-import { createSources } from '../../../src/privacy/fetching/item-sources.ts';
+import { Sources } from '../../../src/privacy/fetching/item-sources.ts';
 import type { Received } from '../../../src/privacy/fetching/receive-item.ts';
 import { itemBytes } from '../../../src/privacy/protocol/item-id.ts';
 import type { Peer } from '../../../src/privacy/protocol/peer-ports.ts';
@@ -132,11 +132,8 @@ async function opened(
     ...{ view, store, scheme, family, verifier, random, log, owner: self, clock: testClock(0) },
     sources: {
       of: () => answers.map(peer),
-      isAnnounced: () => false,
-      announced: () => {},
       ask: (_item, owner) =>
         ask.isEnough ? undefined : (received) => void of[received]?.push(owner),
-      clearFailure: () => {},
     },
     async refusal() {
       rooms++;
@@ -258,7 +255,7 @@ async function sourcesOf(members: number) {
   const peers = addresses.map((owner) => ({ owner, mode: 'default' }) as Peer);
   const clock = testClock(0);
   const delivering: Uint8Array[] = [];
-  const sources = createSources(
+  const sources = new Sources(
     { failedMax: 10, failedMs: 100_000 },
     {
       ...{ peers: { all: () => peers }, view, clock, random },
