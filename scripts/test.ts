@@ -2,8 +2,8 @@
  * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs the named test files, or
  * all of them and some once more as another kind of node (repeated-runs.ts), and reports at the end
  * how many assertions passed and which tests failed. Many files wait most of their time for rounds,
- * engines or other processes, so one or two more run where the processors are idle, unless `--jobs`
- * says how many run at a time. Files that compute begin from one end of the list, and files that wait from
+ * engines or other processes, so one more runs where the processors are idle, unless `--jobs` says
+ * how many run at a time. Files that compute begin from one end of the list, and files that wait from
  * the other, so that both kinds run side by side.
  *
  * It does so whatever happens in a test file. When one file exceeds its time, tap's own runner
@@ -24,9 +24,9 @@ const { values, positionals } = parseArgs({
   },
 });
 const jobs = Number(values.jobs ?? packageJson.tap.jobs);
-/** One more file begins after so long with this part of the processors idle, and a second one with that. */
+/** One more file begins after so long with this part of the processors idle. */
 const IDLE_MS = 2000;
-const IDLE_MIN = [0.4, 0.5];
+const IDLE_MIN = 0.4;
 const timeoutMs = Number(values.timeout) * 1000;
 const once = (file: string): TestRun => ({ file });
 const files = globSync(packageJson.tap.include).sort();
@@ -65,18 +65,13 @@ async function work(next: () => TestRun | undefined): Promise<void> {
   for (let one = next(); one !== undefined; one = next()) await run(one);
 }
 
-/** Few files at a time, each where the processors were idle just before. */
+/** One file at a time, each where the processors were idle just before. */
 async function workWhileIdle(): Promise<void> {
-  const more = new Set<Promise<void>>();
   while (waiting.length > 0) {
-    const idleMin = IDLE_MIN[more.size];
-    if ((await idleShare(IDLE_MS)) < (idleMin ?? Number.POSITIVE_INFINITY)) continue;
+    if ((await idleShare(IDLE_MS)) < IDLE_MIN) continue;
     const one = last();
-    if (one === undefined) break;
-    const done: Promise<void> = run(one).finally(() => more.delete(done));
-    more.add(done);
+    if (one !== undefined) await run(one);
   }
-  await Promise.all(more);
 }
 
 /** One line, which .ci/run also reads, and what is to be known about each failure. */
