@@ -125,8 +125,9 @@ class Exchange {
     const { log, quota } = deps;
     const { announcementMs, fetchParallelism: parallelism } = options;
     const backlog = new Backlog({ ...deps, store: deps.rows });
-    const onDelivering = (from: Uint8Array): void => this.retryFrom(from);
-    const sources = new Sources(options, { ...deps, onDelivering });
+    const onFree = (owner: Uint8Array, count: number): void =>
+      this.queue.retryHeld(count, (item) => this.isRecipient(item, owner));
+    const sources = new Sources(options, { ...deps, onFree });
     const fetch = createFetch(options.transferMs, {
       ...deps,
       sources,
@@ -173,7 +174,7 @@ class Exchange {
     });
     deps.peers.onOpen(({ owner: back }) => {
       sources.clearFailure(back);
-      this.retryFrom(back);
+      queue.retryAllNow((item) => this.isRecipient(item, back));
     });
   }
 
@@ -193,10 +194,6 @@ class Exchange {
     for (const peer of this.deps.peers.all()) {
       if (this.isRecipient(item, peer.owner)) peer.notify(ITEMS, message);
     }
-  }
-
-  private retryFrom(member: Uint8Array): void {
-    this.queue.retryAllNow((item) => this.isRecipient(item, member));
   }
 
   private isRecipient({ policyId }: ItemId, address: Uint8Array): boolean {

@@ -54,10 +54,14 @@ export function createFetch(
     // Nothing but another configuration changes that, so it takes no place among the lost items.
     if (refusal === 'not-accepted') return 'settled';
     if (refusal !== undefined) return 'no-room';
+    let isHeld = false;
     for (const peer of sources.of(item)) {
       if (wanted(item) === undefined) return 'settled';
       const end = sources.ask(item, peer.owner);
-      if (end === undefined) continue;
+      if (end === undefined) {
+        isHeld = true;
+        continue;
+      }
       const received = await receiveItem(peer, item, timeoutMs, ports);
       end(received);
       if (received === 'stored') {
@@ -67,6 +71,6 @@ export function createFetch(
       }
       if (received === 'unstored') return 'missing';
     }
-    return 'missing';
+    return isHeld ? 'held' : 'missing';
   };
 }

@@ -14,6 +14,7 @@ import { isOurs } from '../../base/assert.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Random } from '../../base/ports/random.ts';
+import { ID_BYTES } from '../../base/sizes.ts';
 import { type ItemId, itemKey, itemOfKey } from '../protocol/item-id.ts';
 import { afterAttempt, type Outcome, type RetryOptions } from './after-attempt.ts';
 import { sampleOf } from './backlog-sample.ts';
@@ -66,6 +67,8 @@ interface Job {
 const JOBS_MAX = 5_000;
 /** Of these, lost ones in line: those whose sources are silent stay for hours. */
 const LOST_JOBS_MAX = JOBS_MAX / 2;
+/** A held job is tried again after so long at the latest: what it waits for may have gone. */
+const HELD_MS = 60_000;
 /** Evicted at once, since to choose them costs a look at all. */
 const EVICTED_AT_ONCE = JOBS_MAX / 10;
 /** Jobs that go before the rest is read again, since that takes a write to the disk. */
@@ -80,6 +83,10 @@ export class FetchQueue {
   private readonly jobs = new Map<string, Job>();
   private readonly lines: TransferLines<Job>;
   private readonly fetching = new Set<Promise<void>>();
+  /** Those that wait for a peer with others to answer, in the order in which they came. */
+  private readonly held = new Set<Job>();
+  /** How many of them are lost ones. */
+  private heldLost = 0;
   /** There are rows on disk without a job. */
   private more = false;
   /** They are read once there are no more jobs than this. */
@@ -126,6 +133,7 @@ export class FetchQueue {
     if (known.running) return;
     // Not behind items that nobody asks for, whose sources may be silent.
     this.lines.remove(known);
+    this.unhold(known);
     known.kind = 'new';
     this.lineUp(known);
   }
@@ -143,6 +151,21 @@ export class FetchQueue {
 
   retryAllNow(isNearer: (item: ItemId) => boolean): void {
     for (const job of this.jobs.values()) if (isNearer(job.item)) this.tryEarly(job);
+  }
+
+  /** Tries so many of the held items; `isOf` answers for the whole policy of an item. */
+  retryHeld(count: number, isOf: (item: ItemId) => boolean): void {
+    const verdicts = new Map<string, boolean>();
+    let left = count;
+    for (const job of this.held) {
+      if (left === 0) return;
+      const policy = job.key.slice(0, ID_BYTES);
+      const verdict = verdicts.get(policy) ?? isOf(job.item);
+      verdicts.set(policy, verdict);
+      if (!verdict) continue;
+      left--;
+      this.lineUp(job);
+    }
   }
 
   drop(item: ItemId): void {
@@ -170,7 +193,8 @@ export class FetchQueue {
     const key = itemKey(item);
     const known = this.jobs.get(key);
     if (known !== undefined || this.stopped) return known;
-    if (kind === 'lost' && this.lines.waiting('lost') >= LOST_JOBS_MAX) return undefined;
+    if (kind === 'lost' && this.lines.waiting('lost') + this.heldLost >= LOST_JOBS_MAX)
+      return undefined;
     if (this.jobs.size >= JOBS_MAX && kind === 'new') this.makeRoom();
     if (this.jobs.size >= JOBS_MAX) {
       this.more ||= kind !== 'lost';
@@ -197,6 +221,7 @@ export class FetchQueue {
   private discard(job: Job): void {
     job.dropped = true;
     job.cancelWait?.();
+    this.unhold(job);
     this.lines.remove(job);
     this.jobs.delete(job.key);
   }
@@ -217,6 +242,7 @@ export class FetchQueue {
     if (job.running || job.dropped || this.stopped) return;
     job.cancelWait?.();
     job.cancelWait = undefined;
+    this.unhold(job);
     this.lines.add(job);
     this.pump();
   }
@@ -240,9 +266,23 @@ export class FetchQueue {
     this.lines.finish(kind);
     job.running = false;
     if (job.dropped || this.stopped) return this.pump();
-    if (outcome === 'missing' && isEarly) this.waitOn(job);
+    if (outcome === 'held') this.hold(job, isEarly);
+    else if (outcome === 'missing' && isEarly) this.waitOn(job);
     else this.settle(job, outcome, kind);
     this.pump();
+  }
+
+  /** No attempt: it goes on when a peer has less to answer. */
+  private hold(job: Job, isEarly: boolean): void {
+    if (job.wantedMeanwhile) job.kind = 'new';
+    job.isEarly = isEarly;
+    this.held.add(job);
+    if (job.kind === 'lost') this.heldLost++;
+    job.cancelWait = this.deps.clock.after(HELD_MS, () => this.lineUp(job));
+  }
+
+  private unhold(job: Job): void {
+    if (this.held.delete(job) && job.kind === 'lost') this.heldLost--;
   }
 
   /** For the next attempt, whose time has not changed. */
@@ -257,7 +297,7 @@ export class FetchQueue {
     return 'missing';
   }
 
-  private settle(job: Job, outcome: Outcome, kind: Kind): void {
+  private settle(job: Job, outcome: Exclude<Outcome, 'held'>, kind: Kind): void {
     const step = afterAttempt(outcome, { kind, failures: job.failures }, this.options);
     if (step.kind === 'settled' && job.wantedMeanwhile) {
       this.lineUp(job);

@@ -3,8 +3,8 @@
  * policy, first those that have announced it. Peers that failed recently are left out, and those
  * that were busy come last.
  *
- * Invariant: a peer that has let this node wait, and delivered nothing since, is asked for few items at
- * a time: each request takes a place until its time-out, and items of other peers need places, too.
+ * Invariant: a peer is asked for no more items at a time than it answers, so that whoever is silent
+ * takes few places from the items of others.
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
@@ -27,14 +27,12 @@ export interface SourcesDeps {
   readonly view: LedgerView;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when a peer delivers that was held back. */
-  readonly onDelivering: (owner: Uint8Array) => void;
+  /** Called when a peer may be asked for so many items more. */
+  readonly onFree: (owner: Uint8Array, count: number) => void;
 }
 
-/** Requests to a peer that has let this node wait. */
-const HELD_BACK_MAX = 2;
-/** A peer with others to answer says much sooner that it has nothing (serve-items.ts). */
-const LATE_MS = 30_000;
+/** A session opens no more streams of a protocol at a time (network/sessions/protocols.ts). */
+export const ASKED_AT_ONCE = 5;
 /** Items whose holders are remembered, at least, and holders of one item. */
 const ITEMS_MAX = 5_000;
 const HOLDERS_MAX = 16;
@@ -45,8 +43,6 @@ export class Sources {
   private readonly failures: ExpiringSet;
   private readonly slow: ExpiringSet;
   private readonly busy: ExpiringSet;
-  /** Those that have let this node wait, also in sessions before. */
-  private readonly heldBack: ExpiringSet;
   /** Requests to each peer. */
   private readonly asked = new Counts<string>();
 
@@ -56,7 +52,6 @@ export class Sources {
     this.failures = forAWhile();
     this.slow = forAWhile();
     this.busy = forAWhile();
-    this.heldBack = forAWhile();
   }
 
   /** The best source first. */
@@ -88,14 +83,13 @@ export class Sources {
 
   /** Call before the peer is asked; call the result with what came. Undefined where it is asked enough. */
   ask(item: ItemId, owner: Uint8Array): ((received: Received) => void) | undefined {
-    const { clock } = this.deps;
     const key = latin1(owner);
-    if (this.heldBack.has(key) && this.asked.of(key) >= HELD_BACK_MAX) return undefined;
+    if (this.asked.of(key) >= ASKED_AT_ONCE) return undefined;
     this.asked.add(key, 1);
-    const since = clock.monotonic();
     return (received) => {
       this.asked.add(key, -1);
-      this.note(item, owner, received, clock.monotonic() - since);
+      this.note(item, key, received);
+      this.deps.onFree(owner, ASKED_AT_ONCE - this.asked.of(key));
     };
   }
 
@@ -105,20 +99,12 @@ export class Sources {
     this.busy.delete(latin1(owner));
   }
 
-  private note(item: ItemId, owner: Uint8Array, received: Received, tookMs: number): void {
-    const key = latin1(owner);
-    if (received === 'nothing') this.holders.get(itemKey(item))?.delete(key);
-    const outcome = received === 'nothing' && tookMs > LATE_MS ? 'busy' : received;
-    if (outcome === 'failed') this.failures.add(key);
+  private note(item: ItemId, owner: string, received: Received): void {
+    if (received === 'nothing') this.holders.get(itemKey(item))?.delete(owner);
+    if (received === 'failed') this.failures.add(owner);
     // A new connection does not make it faster.
-    if (outcome === 'slow') this.slow.add(key);
-    if (outcome === 'busy') this.busy.add(key);
-    if (outcome === 'failed' || outcome === 'slow' || outcome === 'busy') this.heldBack.add(key);
-    if (received !== 'stored') return;
-    this.busy.delete(key);
-    if (!this.heldBack.has(key)) return;
-    this.heldBack.delete(key);
-    this.deps.onDelivering(owner);
+    if (received === 'slow') this.slow.add(owner);
+    if (received === 'busy') this.busy.add(owner);
   }
 }
 

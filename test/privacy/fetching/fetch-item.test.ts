@@ -25,8 +25,9 @@ import {
   removeMembers,
 } from '../../../src/ledger/policies.ts';
 import { policyHashes } from '../../../src/ledger/tables.ts';
+import { STREAMS_MIN } from '../../../src/network/sessions/protocols.ts';
 import { createFetch, type FetchPorts } from '../../../src/privacy/fetching/fetch-item.ts';
-import { Sources } from '../../../src/privacy/fetching/item-sources.ts';
+import { ASKED_AT_ONCE, Sources } from '../../../src/privacy/fetching/item-sources.ts';
 import type { Received } from '../../../src/privacy/fetching/receive-item.ts';
 import { itemBytes } from '../../../src/privacy/protocol/item-id.ts';
 import type { Peer } from '../../../src/privacy/protocol/peer-ports.ts';
@@ -254,17 +255,17 @@ async function sourcesOf(members: number) {
   addMembers(view, item.policyId, RECIPIENT, addresses);
   const peers = addresses.map((owner) => ({ owner, mode: 'default' }) as Peer);
   const clock = testClock(0);
-  const delivering: Uint8Array[] = [];
+  const free: number[] = [];
   const sources = new Sources(
-    { failedMax: 10, failedMs: 100_000 },
+    { failedMax: 10, failedMs: 1000 },
     {
       ...{ peers: { all: () => peers }, view, clock, random },
-      onDelivering: (owner) => void delivering.push(owner),
+      onFree: (_owner, count) => void free.push(count),
     },
   );
   const answers = (peer: Peer, received: Received): void =>
     sources.ask(item, peer.owner)?.(received);
-  return { sources, peers, clock, delivering, answers };
+  return { sources, peers, clock, free, answers };
 }
 
 t.test('busy peers are asked after the others', async (t) => {
@@ -279,56 +280,34 @@ t.test('busy peers are asked after the others', async (t) => {
   t.strictSame(order().slice(-2).sort(), [0, 2]);
   sources.clearFailure(c.owner);
   t.equal(order()[0], 2);
-  clock.time += 100_001;
+  clock.time += 1001;
   t.strictSame(order().slice(0, 2).sort(), [0, 2], 'for a while');
   for (const peer of [a, b]) answers(peer, 'failed');
   answers(c, 'slow');
   t.equal(order().length, 3);
   for (const { owner } of [a, b, c]) sources.clearFailure(owner);
   t.strictSame([order().length, order().includes(2)], [5, false], 'it stays slow');
-  clock.time += 100_001;
+  clock.time += 1001;
   t.equal(order().length, 6);
 });
 
-t.test('who lets this node wait is asked for two items at a time, until it delivers', async (t) => {
-  for (const outcome of ['busy', 'failed', 'slow', 'nothing'] as const) {
-    const { sources, peers, clock, delivering } = await sourcesOf(2);
-    const [{ owner }, other] = peers as [Peer, Peer];
-    const ends = Array.from({ length: 4 }, () => sources.ask(item, owner)!);
-    clock.time += 30_001;
-    ends[0]!(outcome);
-    t.equal(sources.ask(item, owner), undefined, `${outcome}: three are left`);
-    sources.clearFailure(owner);
-    t.equal(sources.ask(item, owner), undefined, 'also in a new session');
-    t.ok(sources.ask(item, other.owner), 'others are asked');
-    ends[1]!('nothing');
-    ends[2]!('nothing');
-    const second = sources.ask(item, owner);
-    t.ok(second);
-    t.equal(sources.ask(item, owner), undefined);
-    t.strictSame(delivering, []);
-    second!('stored');
-    t.strictSame(delivering, [owner]);
-    for (let i = 0; i < 4; i++) t.ok(sources.ask(item, owner));
-  }
+t.test('a peer is asked for no more items than a session has streams', async (t) => {
+  t.equal(ASKED_AT_ONCE, STREAMS_MIN);
+  const { sources, peers, free } = await sourcesOf(2);
+  const [{ owner }, other] = peers as [Peer, Peer];
+  const ends = Array.from({ length: ASKED_AT_ONCE }, () => sources.ask(item, owner)!);
+  t.equal(sources.ask(item, owner), undefined);
+  t.ok(sources.ask(item, other.owner), 'others are asked');
+  for (const outcome of ['busy', 'stored'] as const) ends.pop()!(outcome);
+  t.strictSame(free, [1, 2]);
+  for (const _ of free) t.ok(sources.ask(item, owner));
+  t.equal(sources.ask(item, owner), undefined);
 });
 
-t.test('a soon answer holds nobody back, and a delivery is news once', async (t) => {
-  const { sources, peers, clock, delivering } = await sourcesOf(1);
-  const [{ owner }] = peers as [Peer];
-  const ends = Array.from({ length: 4 }, () => sources.ask(item, owner)!);
-  clock.time += 30_000;
-  ends[0]!('nothing');
-  ends[1]!('stored');
-  ends[2]!('unstored');
-  for (let i = 0; i < 4; i++) t.ok(sources.ask(item, owner));
-  t.strictSame(delivering, []);
-});
-
-t.test('an item whose only source is asked enough is missing at once', async (t) => {
+t.test('an item whose only source is asked enough is held', async (t) => {
   const at = await opened(t);
   at.ask.isEnough = true;
-  t.equal(await at.attempt(honest), 'missing');
+  t.equal(await at.attempt(honest), 'held');
   t.equal(at.asked(), 0);
 });
 

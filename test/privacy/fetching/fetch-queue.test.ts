@@ -281,3 +281,50 @@ t.test('an item that is asked for during an attempt', async (t) => {
     await at.queue.stop();
   }
 });
+
+t.test('a held item goes on when its peer has less to answer', async (t) => {
+  const timers: { ms: number; action: () => void }[] = [];
+  const clock = {
+    ...testClock(0),
+    after(ms: number, action: () => void) {
+      const timer = { ms, action };
+      timers.push(timer);
+      return () => void timers.splice(timers.indexOf(timer), 1);
+    },
+  };
+  const backlog = new Backlog({ store: createMemoryStore(), clock, log: quiet });
+  const tried: ItemId[] = [];
+  const lost: ItemId[] = [];
+  const queue = new FetchQueue(options, {
+    ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
+    async fetch(item) {
+      tried.push(item);
+      return 'held';
+    },
+  });
+  const [a, b] = items(1, 2) as [ItemId, ItemId];
+  const [c] = items(2, 1) as [ItemId];
+  const since = async (act: () => void): Promise<string[]> => {
+    tried.length = 0;
+    act();
+    await queue.idle();
+    return tried.map(itemKey);
+  };
+  const isOf = (policy: number) => (item: ItemId) => item.policyId[0] === policy;
+  const [keyA, keyB, keyC] = [a, b, c].map(itemKey);
+  const all = (): void => [a, b, c].forEach((item) => void queue.add(item, 0));
+  t.strictSame(await since(all), [keyA, keyB, keyC]);
+  t.strictSame(await since(() => queue.retryHeld(1, isOf(1))), [keyA]);
+  t.strictSame(await since(() => queue.retryHeld(2, isOf(1))), [keyB, keyA], 'in turn');
+  t.strictSame(await since(() => queue.retryHeld(5, isOf(2))), [keyC], 'each once');
+  t.strictSame(await since(() => queue.want(b)), [keyB], 'asked for');
+  for (let i = 0; i < options.attemptsMax; i++) await since(() => queue.retryHeld(3, () => true));
+  t.strictSame([lost, queue.sizes().transfers], [[], 0], 'none of these is an attempt');
+  queue.drop(a);
+  t.strictSame(await since(() => queue.retryHeld(3, isOf(1))), [keyB]);
+  const due = timers.filter(({ ms }) => ms === 60_000);
+  t.equal(due.length, 2, 'one timer for each');
+  const late = await since(() => due.forEach(({ action }) => void action()));
+  t.strictSame(late.sort(), [keyB, keyC].sort(), 'after a minute in any case');
+  await queue.stop();
+});

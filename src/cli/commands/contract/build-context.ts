@@ -48,7 +48,7 @@ function runtimesIn(folder: string, project: readonly TarEntry[]): Runtime[] {
     // A project may bring a runtime of its own.
     return (
       copied.some((line) => named.test(line)) &&
-      !project.some((one) => one.path.startsWith(`runtime/${name}/`))
+      !project.some((one) => one.kind !== 'folder' && one.path.startsWith(`runtime/${name}/`))
     );
   });
 }

@@ -28,6 +28,7 @@ t.test('and the runtimes that the Dockerfile copies', async (t) => {
   );
   t.notOk(found.some((path) => path.startsWith('runtime/shell')));
   mkdirSync(join(folder, 'runtime/node/bin'), { recursive: true });
+  t.ok((await paths(folder)).includes('runtime/node/usr/bin/node'), 'an empty folder is none');
   writeFileSync(join(folder, 'runtime/node/bin/node'), 'my own');
   t.strictSame(await paths(folder), ['Dockerfile', 'runtime/node/bin/node']);
 });
