@@ -125,8 +125,7 @@ class Exchange {
     const { log, quota } = deps;
     const { announcementMs, fetchParallelism: parallelism } = options;
     const backlog = new Backlog({ ...deps, store: deps.rows });
-    const onFree = (owner: Uint8Array, count: number): void =>
-      this.queue.retryHeld(count, (item) => this.isRecipient(item, owner));
+    const onFree = (owner: Uint8Array, count: number): void => this.queue.retryHeld(owner, count);
     const sources = new Sources(options, { ...deps, onFree });
     const fetch = createFetch(options.transferMs, {
       ...deps,
@@ -168,13 +167,13 @@ class Exchange {
         );
         for (const item of announced) {
           sources.announced(item, holder);
-          queue.retryNow(item);
+          queue.retryNow(item, holder);
         }
       },
     });
     deps.peers.onOpen(({ owner: back }) => {
       sources.clearFailure(back);
-      queue.retryAllNow((item) => this.isRecipient(item, back));
+      queue.retryAllNow(back, (item) => this.isRecipient(item, back));
     });
   }
 

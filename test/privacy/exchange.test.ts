@@ -189,3 +189,23 @@ t.test('a member that never answers keeps nobody waiting for long', async (t) =>
   const took = (network.clock.now() - start) / 1000 - waited;
   t.ok(took < 400, `the rest ${took} s after it speaks again`);
 });
+
+t.test('members without an item are not asked again and again for it', async (t) => {
+  const set = ['privacy.synchronizer.request-timeout=1m'];
+  const network = await members(t, { miners: ['a'], others: ['b', 'c'], set });
+  const [a, b, c] = [await network.keep('a'), await network.keep('b'), await network.keep('c')];
+  const policyId = await network.policy([a, b, c], [a, b, c]);
+  let asked = 0;
+  network.faults = ({ protocol, from, message }) => {
+    const isOfData = protocol.endsWith(DATA);
+    if (isOfData && from === b.host && message.length > 0) asked++;
+    return { lost: isOfData && from === c.host };
+  };
+  for (let i = 0; i < SILENT_ITEMS; i++) {
+    await c.node.services.privacy!.send(dataOf(c, policyId, randomBytes(100)), true);
+  }
+  await network.rounds(3);
+  asked = 0;
+  await network.seconds(60);
+  t.ok(asked < 5 * SILENT_ITEMS, `${asked} requests in a minute`);
+});

@@ -1,11 +1,14 @@
 /** What becomes of an item after an attempt to fetch it (privacy.md#fetching). */
 import type { Kind } from './transfer-lines.ts';
 
-/**
- * `missing`: no peer delivered it; `held`: nor did those that were not asked, since they have others to
- * answer; `no-room`: this node cannot keep it now.
- */
-export type Outcome = 'settled' | 'missing' | 'held' | 'no-room';
+/** `missing`: no peer delivered it; `no-room`: this node cannot keep it now. */
+export type Outcome = 'settled' | 'missing' | 'no-room';
+
+/** No peer delivered it, and some were not asked, since they have enough to answer. */
+export interface Held {
+  /** The addresses of their owners, as `latin1`. */
+  readonly heldBy: ReadonlySet<string>;
+}
 
 export interface RetryOptions {
   readonly attemptsMax: number;
@@ -27,11 +30,7 @@ export type Step =
 /** Each delay is a third longer than the one before. */
 const GROWTH = 4 / 3;
 
-export function afterAttempt(
-  outcome: Exclude<Outcome, 'held'>,
-  item: Attempted,
-  options: RetryOptions,
-): Step {
+export function afterAttempt(outcome: Outcome, item: Attempted, options: RetryOptions): Step {
   if (outcome === 'settled') return { kind: 'settled' };
   // It waits among the lost items, where it does not delay other items.
   if (outcome === 'no-room') return { kind: 'lost', isFirst: false };

@@ -1,12 +1,13 @@
 /**
  * One attempt to fetch an item: asks its possible sources one after the other, until one delivers.
  */
+import { latin1 } from '../../base/bytes.ts';
 import type { Log } from '../../base/ports/log.ts';
 import { type BoundHash, boundHash, isMember, RECIPIENT } from '../../ledger/policies.ts';
 import { type ItemId, namesOf } from '../protocol/item-id.ts';
 import type { TransferPorts } from '../protocol/session-key.ts';
 import type { Bound, QuotaLimit } from '../storage/quota.ts';
-import type { Outcome } from './after-attempt.ts';
+import type { Held, Outcome } from './after-attempt.ts';
 import type { Sources } from './item-sources.ts';
 import { receiveItem } from './receive-item.ts';
 
@@ -24,7 +25,7 @@ export interface FetchPorts extends TransferPorts {
 export function createFetch(
   timeoutMs: number,
   ports: FetchPorts,
-): (item: ItemId) => Promise<Outcome> {
+): (item: ItemId) => Promise<Outcome | Held> {
   const { view, store, sources, log, scheme, owner } = ports;
 
   /** What the chain says of an item for this node. */
@@ -54,12 +55,12 @@ export function createFetch(
     // Nothing but another configuration changes that, so it takes no place among the lost items.
     if (refusal === 'not-accepted') return 'settled';
     if (refusal !== undefined) return 'no-room';
-    let isHeld = false;
+    const heldBy = new Set<string>();
     for (const peer of sources.of(item)) {
       if (wanted(item) === undefined) return 'settled';
       const end = sources.ask(item, peer.owner);
       if (end === undefined) {
-        isHeld = true;
+        heldBy.add(latin1(peer.owner));
         continue;
       }
       const received = await receiveItem(peer, item, timeoutMs, ports);
@@ -71,6 +72,6 @@ export function createFetch(
       }
       if (received === 'unstored') return 'missing';
     }
-    return isHeld ? 'held' : 'missing';
+    return heldBy.size > 0 ? { heldBy } : 'missing';
   };
 }

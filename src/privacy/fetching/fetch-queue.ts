@@ -11,12 +11,12 @@
  * them; a dropped item or a stopped queue leaves no timer.
  */
 import { isOurs } from '../../base/assert.ts';
+import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Random } from '../../base/ports/random.ts';
-import { ID_BYTES } from '../../base/sizes.ts';
 import { type ItemId, itemKey, itemOfKey } from '../protocol/item-id.ts';
-import { afterAttempt, type Outcome, type RetryOptions } from './after-attempt.ts';
+import { afterAttempt, type Held, type Outcome, type RetryOptions } from './after-attempt.ts';
 import { sampleOf } from './backlog-sample.ts';
 import { leastUrgent } from './eviction.ts';
 import type { Backlog } from './fetch-backlog.ts';
@@ -36,7 +36,7 @@ export interface FetchQueueDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly fetch: (item: ItemId) => Promise<Outcome>;
+  readonly fetch: (item: ItemId) => Promise<Outcome | Held>;
   /** Called when an item has been tried so often that it counts as lost. */
   readonly onLost: (item: ItemId) => void;
 }
@@ -55,6 +55,8 @@ interface Job {
   due: number;
   /** Undefined while the item is being fetched or queued. */
   cancelWait: (() => void) | undefined;
+  /** Those that were not asked in the last attempt, while it waits for them. */
+  heldBy: Held['heldBy'] | undefined;
   running: boolean;
   /** Lined up before its time by what another node says or does, so the attempt does not count. */
   isEarly: boolean;
@@ -138,31 +140,30 @@ export class FetchQueue {
     this.lineUp(known);
   }
 
-  /** Tries an item at once that waits for its next attempt, in memory or on disk. */
-  retryNow(item: ItemId): void {
+  /** Tries an item at once that waits for its next attempt, in memory or on disk; `from` announces it. */
+  retryNow(item: ItemId, from: Uint8Array): void {
     const job = this.jobs.get(itemKey(item));
     if (job !== undefined) {
-      this.tryEarly(job);
+      this.tryEarly(job, latin1(from));
       return;
     }
     const state = this.deps.backlog.stateOf(item);
     if (state !== undefined) this.enlist(item, state === 'lost' ? 'lost' : 'new', 0);
   }
 
-  retryAllNow(isNearer: (item: ItemId) => boolean): void {
-    for (const job of this.jobs.values()) if (isNearer(job.item)) this.tryEarly(job);
+  /** The same for all in memory that this member may have, who has connected. */
+  retryAllNow(member: Uint8Array, isNearer: (item: ItemId) => boolean): void {
+    const from = latin1(member);
+    for (const job of this.jobs.values()) if (isNearer(job.item)) this.tryEarly(job, from);
   }
 
-  /** Tries so many of the held items; `isOf` answers for the whole policy of an item. */
-  retryHeld(count: number, isOf: (item: ItemId) => boolean): void {
-    const verdicts = new Map<string, boolean>();
+  /** Tries so many of the items that wait for this member. Whoever lacks them is not asked for them meanwhile. */
+  retryHeld(member: Uint8Array, count: number): void {
+    const owner = latin1(member);
     let left = count;
     for (const job of this.held) {
       if (left === 0) return;
-      const policy = job.key.slice(0, ID_BYTES);
-      const verdict = verdicts.get(policy) ?? isOf(job.item);
-      verdicts.set(policy, verdict);
-      if (!verdict) continue;
+      if (job.heldBy?.has(owner) !== true) continue;
       left--;
       this.lineUp(job);
     }
@@ -226,8 +227,9 @@ export class FetchQueue {
     this.jobs.delete(job.key);
   }
 
-  private tryEarly(job: Job): void {
-    if (job.cancelWait === undefined) return;
+  private tryEarly(job: Job, from: string): void {
+    // Who has enough to answer has not become nearer by what it says.
+    if (job.cancelWait === undefined || job.heldBy?.has(from) === true) return;
     job.isEarly = true;
     this.lineUp(job);
   }
@@ -266,22 +268,24 @@ export class FetchQueue {
     this.lines.finish(kind);
     job.running = false;
     if (job.dropped || this.stopped) return this.pump();
-    if (outcome === 'held') this.hold(job, isEarly);
+    if (typeof outcome === 'object') this.hold(job, outcome, isEarly);
     else if (outcome === 'missing' && isEarly) this.waitOn(job);
     else this.settle(job, outcome, kind);
     this.pump();
   }
 
   /** No attempt: it goes on when a peer has less to answer. */
-  private hold(job: Job, isEarly: boolean): void {
+  private hold(job: Job, { heldBy }: Held, isEarly: boolean): void {
     if (job.wantedMeanwhile) job.kind = 'new';
     job.isEarly = isEarly;
+    job.heldBy = heldBy;
     this.held.add(job);
     if (job.kind === 'lost') this.heldLost++;
     job.cancelWait = this.deps.clock.after(HELD_MS, () => this.lineUp(job));
   }
 
   private unhold(job: Job): void {
+    job.heldBy = undefined;
     if (this.held.delete(job) && job.kind === 'lost') this.heldLost--;
   }
 
@@ -297,7 +301,7 @@ export class FetchQueue {
     return 'missing';
   }
 
-  private settle(job: Job, outcome: Exclude<Outcome, 'held'>, kind: Kind): void {
+  private settle(job: Job, outcome: Outcome, kind: Kind): void {
     const step = afterAttempt(outcome, { kind, failures: job.failures }, this.options);
     if (step.kind === 'settled' && job.wantedMeanwhile) {
       this.lineUp(job);
@@ -381,6 +385,7 @@ function newJob(key: string, kind: Kind, failures: number): Job {
     failures,
     due: 0,
     cancelWait: undefined,
+    heldBy: undefined,
     running: false,
     isEarly: false,
     wantedMeanwhile: false,

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { filesShelf } from '../../../src/adapters/private-store/files-shelf.ts';
 import { verifiedStore } from '../../../src/adapters/private-store/verified.ts';
 import { AssertionError } from '../../../src/base/assert.ts';
+import { latin1 } from '../../../src/base/bytes.ts';
 import { NeverBegun, TooLate } from '../../../src/base/deadline.ts';
 import type { PeerStream } from '../../../src/base/ports/network.ts';
 import {
@@ -307,7 +308,7 @@ t.test('a peer is asked for no more items than a session has streams', async (t)
 t.test('an item whose only source is asked enough is held', async (t) => {
   const at = await opened(t);
   at.ask.isEnough = true;
-  t.equal(await at.attempt(honest), 'held');
+  t.strictSame(await at.attempt(honest), { heldBy: new Set([latin1(other.address)]) });
   t.equal(at.asked(), 0);
 });
 

@@ -1,6 +1,7 @@
 /** Items that nobody has hold up no others, however many they are. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
+import { latin1 } from '../../../src/base/bytes.ts';
 import { Backlog } from '../../../src/privacy/fetching/fetch-backlog.ts';
 import { FetchQueue } from '../../../src/privacy/fetching/fetch-queue.ts';
 import { type ItemId, itemKey } from '../../../src/privacy/protocol/item-id.ts';
@@ -12,6 +13,7 @@ import { createMemoryStore } from '../../simulated/memory-store.ts';
 const DEAD = 6_000;
 const options = { parallelism: 100, lostEveryMs: 600_000, attemptsMax: 24, firstDelayMs: 5_000 };
 const random = seededRandom('a queue');
+const member = new Uint8Array(26).fill(7);
 
 const items = (policy: number, count: number): ItemId[] => {
   const policyId = new Uint8Array(32).fill(policy);
@@ -107,14 +109,14 @@ t.test('an item on disk is tried when it is announced, or asked for', async (t) 
   for (const kind of ['retryNow', 'want'] as const) {
     at.forgetTries();
     for (const part of parts(dead)) {
-      for (const item of part) at.queue[kind](item);
+      for (const item of part) at.queue[kind](item, member);
       await at.queue.idle();
     }
     t.equal(at.triedOf(dead), DEAD, kind);
   }
   at.forgetTries();
   const [unknown] = items(9, 1) as [ItemId];
-  at.queue.retryNow(unknown);
+  at.queue.retryNow(unknown, member);
   await at.queue.idle();
   t.equal(at.triedOf([unknown]), 0, 'what is not wanted is not');
   await at.queue.stop();
@@ -126,16 +128,16 @@ t.test('no announcements and connections make an item lost', async (t) => {
   const [item] = items(1, 1) as [ItemId];
   await at.add([item]);
   for (let i = 0; i < options.attemptsMax; i++) {
-    at.queue.retryNow(item);
+    at.queue.retryNow(item, member);
     await at.queue.idle();
-    at.queue.retryAllNow(() => true);
+    at.queue.retryAllNow(member, () => true);
     await at.queue.idle();
   }
   t.equal(at.attempts(), 1 + 2 * options.attemptsMax, 'each is an attempt');
   t.strictSame(at.lost, [], 'that does not count');
   t.equal(at.backlog.stateOf(item), 'pending');
   at.hold([item]);
-  at.queue.retryNow(item);
+  at.queue.retryNow(item, member);
   await at.queue.idle();
   t.equal(at.backlog.stateOf(item), undefined);
   await at.queue.stop();
@@ -146,13 +148,13 @@ t.test('a lost item is tried when it is announced', async (t) => {
   await at.queue.start();
   const [item] = items(1, 1) as [ItemId];
   at.backlog.set(item, 'lost');
-  at.queue.retryNow(item);
+  at.queue.retryNow(item, member);
   await at.queue.idle();
   t.equal(at.attempts(), 1);
   t.equal(at.backlog.stateOf(item), 'lost', 'and stays lost where nobody has it');
   await at.backlog.flush();
   at.hold([item]);
-  at.queue.retryNow(item);
+  at.queue.retryNow(item, member);
   await at.queue.idle();
   t.equal(at.backlog.stateOf(item), undefined);
   await at.queue.stop();
@@ -167,13 +169,13 @@ t.test('lost items that are announced leave room for what waits on disk', async 
   const at = opened(before.rows);
   at.hold(alive);
   at.silence(dead);
-  for (const item of dead) at.queue.retryNow(item);
+  for (const item of dead) at.queue.retryNow(item, member);
   await at.queue.start();
   for (let i = 0; i < 1_000 && at.triedOf(alive) < DEAD; i++) {
     await at.backlog.flush();
     await nextTurn();
     // Again and again, while others have their turn.
-    for (const item of dead.slice(0, 100)) at.queue.retryNow(item);
+    for (const item of dead.slice(0, 100)) at.queue.retryNow(item, member);
   }
   t.equal(at.triedOf(alive), DEAD);
   at.speak();
@@ -188,7 +190,7 @@ t.test('items that a member has tried all the time leave room for those on disk'
   for (const item of alive) at.backlog.set(item, 'pending');
   at.hold(alive);
   at.silence(dead);
-  at.queue.retryAllNow(() => true);
+  at.queue.retryAllNow(member, () => true);
   at.round();
   for (let i = 0; i < 10; i++) await nextTurn();
   at.speak();
@@ -206,7 +208,7 @@ t.test('a client does not wait for lost items of which others are silent', async
   at.hold([wanted]);
   for (const item of [...dead, wanted]) {
     at.backlog.set(item, 'lost');
-    at.queue.retryNow(item);
+    at.queue.retryNow(item, member);
   }
   await nextTurn();
   t.equal(at.triedOf([wanted]), 0, 'an announcement waits for its turn');
@@ -225,7 +227,7 @@ t.test('the many of one policy displace no other policy, and after a start neith
   for (const item of [...few, ...items(1, 2 * DEAD)]) at.queue.add(item, 0);
   await at.queue.idle();
   at.forgetTries();
-  at.queue.retryAllNow(({ policyId }) => policyId[0] === 9);
+  at.queue.retryAllNow(member, ({ policyId }) => policyId[0] === 9);
   await at.queue.idle();
   t.equal(at.triedOf(few), few.length, 'they are in memory');
   await at.queue.stop();
@@ -273,7 +275,7 @@ t.test('an item that is asked for during an attempt', async (t) => {
     at.slow(taking);
     at.queue.want(item);
     t.equal(at.attempts(), 1, 'one attempt, which has looked already');
-    at.queue[kind](item);
+    at.queue[kind](item, member);
     t.equal(at.attempts(), 1, 'no two at a time');
     end();
     await at.queue.idle();
@@ -295,11 +297,12 @@ t.test('a held item goes on when its peer has less to answer', async (t) => {
   const backlog = new Backlog({ store: createMemoryStore(), clock, log: quiet });
   const tried: ItemId[] = [];
   const lost: ItemId[] = [];
+  const other = new Uint8Array(26).fill(8);
   const queue = new FetchQueue(options, {
     ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
     async fetch(item) {
       tried.push(item);
-      return 'held';
+      return { heldBy: new Set([latin1(item.policyId[0] === 1 ? member : other)]) };
     },
   });
   const [a, b] = items(1, 2) as [ItemId, ItemId];
@@ -310,18 +313,21 @@ t.test('a held item goes on when its peer has less to answer', async (t) => {
     await queue.idle();
     return tried.map(itemKey);
   };
-  const isOf = (policy: number) => (item: ItemId) => item.policyId[0] === policy;
   const [keyA, keyB, keyC] = [a, b, c].map(itemKey);
   const all = (): void => [a, b, c].forEach((item) => void queue.add(item, 0));
   t.strictSame(await since(all), [keyA, keyB, keyC]);
-  t.strictSame(await since(() => queue.retryHeld(1, isOf(1))), [keyA]);
-  t.strictSame(await since(() => queue.retryHeld(2, isOf(1))), [keyB, keyA], 'in turn');
-  t.strictSame(await since(() => queue.retryHeld(5, isOf(2))), [keyC], 'each once');
+  t.strictSame(await since(() => queue.retryHeld(member, 1)), [keyA]);
+  t.strictSame(await since(() => queue.retryHeld(member, 2)), [keyB, keyA], 'in turn');
+  t.strictSame(await since(() => queue.retryHeld(other, 5)), [keyC], 'each once');
   t.strictSame(await since(() => queue.want(b)), [keyB], 'asked for');
-  for (let i = 0; i < options.attemptsMax; i++) await since(() => queue.retryHeld(3, () => true));
+  const isAny = () => true;
+  t.strictSame(await since(() => queue.retryAllNow(member, isAny)), [keyC], 'not for who is busy');
+  t.strictSame(await since(() => queue.retryNow(a, member)), []);
+  t.strictSame(await since(() => queue.retryNow(a, other)), [keyA], 'another one may have it');
+  for (let i = 0; i < options.attemptsMax; i++) await since(() => queue.retryHeld(member, 3));
   t.strictSame([lost, queue.sizes().transfers], [[], 0], 'none of these is an attempt');
   queue.drop(a);
-  t.strictSame(await since(() => queue.retryHeld(3, isOf(1))), [keyB]);
+  t.strictSame(await since(() => queue.retryHeld(member, 3)), [keyB]);
   const due = timers.filter(({ ms }) => ms === 60_000);
   t.equal(due.length, 2, 'one timer for each');
   const late = await since(() => due.forEach(({ action }) => void action()));
