@@ -1,7 +1,7 @@
 // Usage and exit codes of the command line, and the modules that commands load.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -142,46 +142,6 @@ t.test('tools by their earlier names', async (t) => {
   const signer = await run(['generator', 'GenesisBlockGenerator']);
   t.match(signer.stderr, /^Specify path to .* configuration file/);
   t.equal(signer.code, 1);
-});
-
-t.test('completion scripts offer every command', async (t) => {
-  const program = await buildProgram(undefined);
-  const file = join(t.testdir({}), 'completion.bash');
-  writeFileSync(file, (await run(['completion', 'bash'])).stdout);
-  // What Readline does: it looks up the function that `complete` registered and calls it.
-  const complete = async (...words: string[]): Promise<string[]> => {
-    const body = `source "$0"; function=$(complete -p platform-node | sed 's/.*-F \\([^ ]*\\).*/\\1/')
-      COMP_WORDS=(platform-node "$@"); COMP_CWORD=$#
-      "$function" platform-node "\${!#}"; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout } = await promisify(execFile)('bash', ['-c', body, file, ...words]);
-    return stdout.split('\n').filter((word) => word !== '');
-  };
-  for (const verb of program.commands) {
-    t.ok((await complete('')).includes(verb.name()), verb.name());
-  }
-  t.same(await complete('tx', 'ver'), ['verify']);
-  t.same(await complete('tx', 'verify', '--chain'), ['--chain-id']);
-  t.same(await complete('tx', 'send', 'mass'), ['mass-transfer']);
-  t.same(await complete('tx', 'send', 'transfer', '--am'), ['--amount']);
-  t.same(await complete('tx', 'send', 'transfer', '--amount', '5', '--rec'), ['--recipient']);
-  t.same(await complete('start', '--set', file.slice(0, -4)), [file], 'a value may be a file');
-  t.same(await complete('start', file.slice(0, -4)), [file]);
-  t.same(await complete('completion', ''), ['bash', 'zsh', 'fish', '--json', '--help']);
-  t.same(await complete('contract', 'init', '--template', ''), ['shell', 'typescript']);
-  t.same(await complete('contract', 'init', '--template', file.slice(0, -4)), [], 'no file');
-  t.ok((await complete('tx', 'send', 'permit', '--role', '')).includes('miner'));
-  t.same(await complete('dev', '--consensus', 'po'), ['poa', 'pos']);
-
-  const { stdout: fish } = await run(['completion', 'fish']);
-  t.match(fish, /__fish_seen_subcommand_from tx; and not .*' -f -a verify -d /);
-  t.match(fish, /from tx; and __fish_seen_subcommand_from send; .* -f -a transfer -d /);
-  t.match(fish, /__fish_seen_subcommand_from transfer' -l amount -r -d /);
-  t.match(
-    fish,
-    / from init.* -l template -x -a 'shell typescript' -d |init' -l template -x -a 'shell typescript'/,
-  );
-  const { stdout: zsh } = await run(['completion', 'zsh']);
-  t.match(zsh, /bashcompinit[\s\S]*complete -F _platform_node platform-node/);
 });
 
 t.test('example, manual pages and references are up to date', async (t) => {

@@ -16,20 +16,33 @@ export function register(command: Command, whole: () => Promise<Command>): void 
     });
 }
 
-/** Words typed so far → the words that may follow. */
-type Choices = ReadonlyMap<string, readonly Choice[]>;
+/** What may follow the commands typed so far. */
+interface Choices {
+  /** Those commands with spaces between them, by name and by alias. */
+  readonly paths: readonly string[];
+  /**
+   * Subcommands, or the known values of an argument; the options of a command that takes neither.
+   * None where a file is typed.
+   */
+  readonly words: readonly Choice[];
+  readonly options: readonly Option[];
+}
 
 interface Choice {
   readonly word: string;
   readonly doc: string;
+}
+
+interface Option extends Choice {
   /** True for an option that takes a value. */
   readonly takesValue?: boolean;
   /** The values that the option takes, where they are known. */
   readonly values?: readonly string[];
 }
 
-function choicesOf(command: Command, path = '', found = new Map<string, Choice[]>()): Choices {
-  const words = command.commands.map((sub) => ({
+/** The choices of a command and of all below it. */
+function choicesOf(command: Command, paths: readonly string[] = ['']): readonly Choices[] {
+  const subcommands = command.commands.map((sub) => ({
     word: sub.name(),
     doc: sub.summary() || sub.description(),
   }));
@@ -44,52 +57,75 @@ function choicesOf(command: Command, path = '', found = new Map<string, Choice[]
       takesValue: option.required,
       values: option.argChoices ?? [],
     }));
-  found.set(path, [...words, ...values, ...options, { word: '--help', doc: 'show help' }]);
-  for (const sub of command.commands) {
-    choicesOf(sub, path === '' ? sub.name() : `${path} ${sub.name()}`, found);
-  }
-  return found;
+  const all = [...options, { word: '--help', doc: 'show help' }];
+  const words = [...subcommands, ...values];
+  const takesFile = command.registeredArguments.some((one) => one.required || !one.variadic);
+  const own = { paths, words: words.length > 0 || takesFile ? words : all, options: all };
+  const below = command.commands.flatMap((sub) => {
+    const names = [sub.name(), ...sub.aliases()];
+    const further = paths.flatMap((path) => names.map((name) => `${path} ${name}`.trim()));
+    return choicesOf(sub, further);
+  });
+  return [own, ...below];
 }
 
-const wordsOf = (choices: readonly Choice[]): string => choices.map(({ word }) => word).join(' ');
 const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const fishQuoted = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
+const wordOf = ({ word }: Choice): string => word;
 
 /** Options after which a file or a value is typed, which no list can tell. */
-const valued = (choices: Choices): string[] => [
-  ...new Set(
-    [...choices.values()].flat().flatMap((choice) => (choice.takesValue ? [choice.word] : [])),
-  ),
-];
+function valued(all: readonly Choices[]): string {
+  const options = all.flatMap((choices) => choices.options);
+  return [...new Set(options.filter(({ takesValue }) => takesValue).map(wordOf))].join(' ');
+}
 
-/** The values of one command's option by its path and name, as cases of bash. */
-const valueCases = (choices: Choices): string[] =>
-  [...choices].flatMap(([path, list]) =>
-    list
+/** An option whose values are known, with the commands before it. */
+interface KnownValues {
+  readonly paths: readonly string[];
+  readonly values: readonly string[];
+}
+
+const knownValues = (all: readonly Choices[]): readonly KnownValues[] =>
+  all.flatMap(({ paths, options }) =>
+    options
       .filter(({ values = [] }) => values.length > 0)
-      .map(({ word, values = [] }) => {
-        const where = singleQuoted(`${path} ${word}`.trim());
-        return `    ${where}) words=${singleQuoted(values.join(' '))} ;;`;
-      }),
+      .map(({ word, values = [] }) => ({
+        paths: paths.map((path) => `${path} ${word}`.trim()),
+        values,
+      })),
   );
 
-/** The longest known path among the words before the cursor decides. */
-function bash(choices: Choices): string {
-  const cases = [...choices].map(
-    ([path, list]) => `    ${singleQuoted(path)}) words=${singleQuoted(wordsOf(list))} ;;`,
+/** The longest known path among the words before the cursor decides, in each shell. */
+function bash(all: readonly Choices[]): string {
+  const listed = (choices: readonly Choice[]) => singleQuoted(choices.map(wordOf).join(' '));
+  const cases = all.map(
+    ({ paths, words, options }) =>
+      `    ${paths.map(singleQuoted).join('|')}) words=${listed(words)} options=${listed(options)} ;;`,
+  );
+  const known = knownValues(all).map(
+    ({ paths, values }) =>
+      `    ${paths.map(singleQuoted).join('|')}) words=${singleQuoted(values.join(' '))} ;;`,
   );
   return `_platform_node() {
   COMPREPLY=()
-  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} path= word words=
+  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
+  local at= word words= options=
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    _platform_node_words "\${path:+$path }$word" && path="\${path:+$path }$word"
+    _platform_node_choices "\${at:+$at }$word" && at="\${at:+$at }$word"
   done
-  case " ${valued(choices).join(' ')} " in
-    *" $before "*) _platform_node_values "$path $before" && { COMPREPLY=($(compgen -W "$words" -- "$current")); return; } ;;
-    *) _platform_node_words "$path"; COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
+  _platform_node_choices "$at"
+  case " ${valued(all)} " in
+    *" $before "*) words=; _platform_node_values "$at $before" ;;
+    *) case $current in -*) words=$options ;; esac ;;
   esac
-  [ "\${#COMPREPLY[@]}" -eq 0 ] && COMPREPLY=($(compgen -f -- "$current"))
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [ "\${#COMPREPLY[@]}" -eq 0 ]; then
+    local IFS=$'\\n'
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
 }
-_platform_node_words() {
+_platform_node_choices() {
   case $1 in
 ${cases.join('\n')}
     *) return 1 ;;
@@ -97,7 +133,7 @@ ${cases.join('\n')}
 }
 _platform_node_values() {
   case $1 in
-${valueCases(choices).join('\n')}
+${known.join('\n')}
     *) return 1 ;;
   esac
 }
@@ -105,24 +141,108 @@ complete -F _platform_node platform-node
 `;
 }
 
-const zsh = (choices: Choices): string =>
-  `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bash(choices)}`;
-
-function fish(choices: Choices): string {
-  const lines = [...choices].flatMap(([path, list]) => {
-    const inside = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
-    const further = list.filter(({ word }) => !word.startsWith('-')).map(({ word }) => word);
-    const ended =
-      further.length === 0 ? [] : [`not __fish_seen_subcommand_from ${further.join(' ')}`];
-    const where = path === '' ? '__fish_use_subcommand' : [...inside, ...ended].join('; and ');
-    return list.map(({ word, doc, takesValue, values = [] }) => {
-      const taken = values.length === 0 ? ' -r' : ` -x -a ${singleQuoted(values.join(' '))}`;
-      const option = `-l ${word.slice(2)}${takesValue === true ? taken : ''}`;
-      const what = word.startsWith('--') ? option : `-f -a ${word}`;
-      return `complete -c platform-node -n ${singleQuoted(where)} ${what} -d ${singleQuoted(doc)}`;
-    });
-  });
-  return `${lines.join('\n')}\n`;
+/** Works as a file of `fpath` too, by its first line and its last call. */
+function zsh(all: readonly Choices[]): string {
+  const listed = (choices: readonly Choice[]) =>
+    choices.map(({ word, doc }) => singleQuoted(`${word}:${doc}`)).join(' ');
+  const cases = all.map(
+    ({ paths, words, options }) =>
+      `    ${paths.map(singleQuoted).join('|')}) offered=(${listed(words)}) flags=(${listed(options)}) ;;`,
+  );
+  const known = knownValues(all).map(
+    ({ paths, values }) =>
+      `    ${paths.map(singleQuoted).join('|')}) offered=(${values.map(singleQuoted).join(' ')}) ;;`,
+  );
+  return `#compdef platform-node
+_platform_node() {
+  local at word before=$words[CURRENT-1]
+  local -a offered flags
+  for word in \${words[2,CURRENT-1]}; do
+    _platform_node_choices "\${at:+$at }$word" && at="\${at:+$at }$word"
+  done
+  _platform_node_choices "$at"
+  if [[ " ${valued(all)} " == *" $before "* ]]; then
+    offered=()
+    _platform_node_values "$at $before"
+  elif [[ $words[CURRENT] == -* ]]; then
+    offered=($flags)
+  fi
+  _describe platform-node offered || _files
+}
+_platform_node_choices() {
+  case $1 in
+${cases.join('\n')}
+    *) return 1 ;;
+  esac
+}
+_platform_node_values() {
+  case $1 in
+${known.join('\n')}
+    *) return 1 ;;
+  esac
+}
+if [ "$funcstack[1]" = _platform-node ]; then
+  _platform_node "$@"
+else
+  (( $+functions[compdef] )) || { autoload -U compinit && compinit; }
+  compdef _platform_node platform-node
+fi
+`;
 }
 
-const SHELLS: Readonly<Record<string, (choices: Choices) => string>> = { bash, zsh, fish };
+function fish(all: readonly Choices[]): string {
+  const listed = (choices: readonly Choice[]) =>
+    choices.map(({ word, doc }) => fishQuoted(`${word}\t${doc}`)).join(' ');
+  const cases = all.map(
+    ({ paths, words, options }) =>
+      `    case ${paths.map(fishQuoted).join(' ')}\n      set words ${listed(words)}\n      set options ${listed(options)}`,
+  );
+  const known = knownValues(all).map(
+    ({ paths, values }) =>
+      `    case ${paths.map(fishQuoted).join(' ')}\n      set words ${values.map(fishQuoted).join(' ')}`,
+  );
+  return `function __platform_node_offered
+  set -l typed (commandline -opc)
+  set -l current (commandline -ct)
+  set -l at
+  set -l words
+  set -l options
+  for word in $typed[2..]
+    __platform_node_choices (string join ' ' -- $at $word) && set -a at $word
+  end
+  __platform_node_choices (string join ' ' -- $at)
+  if contains -- "$typed[-1]" ${valued(all)}
+    set words
+    __platform_node_values (string join ' ' -- $at $typed[-1])
+  else if string match -q -- '-*' "$current"
+    set words $options
+  end
+  printf '%s\\n' $words
+end
+function __platform_node_takes_no_file
+  set -l offered (string match -- (commandline -ct)'*' (__platform_node_offered))
+  test (count $offered) -gt 0
+end
+function __platform_node_choices --no-scope-shadowing
+  switch "$argv[1]"
+${cases.join('\n')}
+    case '*'
+      return 1
+  end
+  return 0
+end
+function __platform_node_values --no-scope-shadowing
+  switch "$argv[1]"
+${known.join('\n')}
+    case '*'
+      return 1
+  end
+  return 0
+end
+complete -c platform-node -e
+complete -c platform-node -a '(__platform_node_offered)'
+complete -c platform-node -n __platform_node_takes_no_file -f
+`;
+}
+
+const SHELLS: Readonly<Record<string, (all: readonly Choices[]) => string>> = { bash, zsh, fish };
