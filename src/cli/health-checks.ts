@@ -1,6 +1,6 @@
 /** The checks of `platform-node doctor`, from cheap to slow. Each reports its findings. */
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { listenerText, nativeProblem } from '../adapters/http/listener.ts';
 import { systemClock } from '../adapters/system.ts';
@@ -12,6 +12,7 @@ import { openWallet } from './commands/keystore/open-wallet.ts';
 import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
 import { genesisBlock, genesisFindings } from './genesis-block.ts';
+import { askEngine } from './opening/open-containers.ts';
 import { requireOwnFileSystem } from './opening/require-own-file-system.ts';
 import { openKeyHolder } from './signer/open-key-holder.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
@@ -29,7 +30,7 @@ export interface Finding {
 const DISK_BYTES_MIN = 2 * 2 ** 30;
 const OPEN_FILES_MIN = 4096;
 const CLOCK_OFFSET_MS_MAX = 100;
-const CONNECT_MS = 2000;
+const ANSWER_MS = 2000;
 
 const finding = (check: string, status: CheckLevel, detail: string): Finding => ({
   check,
@@ -240,20 +241,12 @@ function listenProblem(host: string, port: number): Promise<string | undefined> 
 async function* containers(config: Config): AsyncGenerator<Finding> {
   if (!config.dockerEngine.enable) return;
   const host = config.dockerEngine.dockerHost;
-  const target = host.startsWith('unix://')
-    ? { path: host.slice('unix://'.length) }
-    : { host: new URL(host).hostname, port: Number(new URL(host).port || 2375) };
-  const problem = await new Promise<string | undefined>((resolve) => {
-    const socket = connect(target, () => {
-      socket.destroy();
-      resolve(undefined);
-    });
-    socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error('no answer')));
-    socket.once('error', (error) => resolve(error.message));
-  });
-  yield problem === undefined
-    ? finding('container engine', 'ok', host)
-    : finding('container engine', 'error', `${host}: ${problem}`);
+  try {
+    await askEngine(config, systemClock(undefined));
+    yield finding('container engine', 'ok', host);
+  } catch (cause) {
+    yield finding('container engine', 'error', (cause as Error).message);
+  }
 }
 
 async function* clock(config: Config): AsyncGenerator<Finding> {
@@ -264,7 +257,7 @@ async function* clock(config: Config): AsyncGenerator<Finding> {
   }
   // A step that a node would refuse is a finding, too.
   const limits = { maxStepMs: Number.POSITIVE_INFINITY, maxDeviationMs: Number.POSITIVE_INFINITY };
-  const { offsetMs, trouble } = await askOnce(servers, CONNECT_MS, limits);
+  const { offsetMs, trouble } = await askOnce(servers, ANSWER_MS, limits);
   if (trouble !== undefined) {
     const { fatalTimeout } = config.ntp;
     const until =

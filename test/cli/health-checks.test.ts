@@ -3,6 +3,8 @@ import { renameSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { sharedEngine } from '../containers/engine.ts';
+import { leftOut } from '../left-out.ts';
 import { networkFolder } from '../system/e2e/network-folder.ts';
 import { startCommand } from '../system/e2e/process.ts';
 import { jsonLines, run } from './run.ts';
@@ -51,4 +53,40 @@ t.test('the signer is asked, and no keystore is looked for', async (t) => {
   const silent = await examined('signer.timeout=200ms');
   t.equal(silent.code, 1);
   t.match(silent.signer, [{ status: 'error', detail: /the signer does not answer/ }]);
+});
+
+t.test('an engine that the start would not find is said in the same words', async (t) => {
+  const { config, dir } = await networkFolder(t);
+  const engine = async (host: string): Promise<unknown> => {
+    const set = [
+      'ntp.servers=[]',
+      'docker-engine.enable=yes',
+      'docker-engine.execution-limits.timeout=100ms',
+      `docker-engine.docker-host=${host}`,
+    ];
+    const { stdout } = await run(['doctor', config, ...set.flatMap((one) => ['--set', one])], {
+      env: EMPTY,
+    });
+    return jsonLines(stdout).filter(({ check }) => check === 'container engine');
+  };
+  const none = `unix://${dir}/none.sock`;
+  t.strictSame(await engine(none), [
+    {
+      check: 'container engine',
+      status: 'error',
+      detail:
+        `container engine at ${none} (docker-engine.docker-host): it does not exist; ` +
+        'start it and let this user reach it, or set docker-engine.enable = no',
+    },
+  ]);
+  t.match(await engine('elsewhere'), [{ status: 'error', detail: /neither unix:/ }]);
+
+  const other = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-other\r\n'));
+  other.listen(join(dir, 'other.sock'));
+  t.teardown(() => other.close());
+  t.match(await engine(`unix://${dir}/other.sock`), [{ status: 'error', detail: /other.sock/ }]);
+
+  const real = await sharedEngine();
+  if (typeof real === 'string') t.skip(leftOut(real));
+  else t.match(await engine(real.host), [{ status: 'ok', detail: real.host }]);
 });

@@ -1,7 +1,9 @@
 /** Opens the container engine that a configuration names (contracts.md#the-engine). */
 import { resolve } from 'node:path';
 import type { ContainersDeps } from '../../adapters/containers/containers.ts';
+import type { Engine } from '../../adapters/containers/engine.ts';
 import { StartError } from '../../base/faults/start-error.ts';
+import type { Clock } from '../../base/ports/clock.ts';
 import type { Containers } from '../../base/ports/containers.ts';
 import type { Config } from '../../node/config/settings.ts';
 
@@ -25,14 +27,36 @@ export async function openContainers(
     return await adapter.openContainers(optionsOf(config), { ...ports, grpc });
   } catch (cause) {
     await grpc.close();
-    throw new StartError(
-      `container engine at ${dockerEngine.dockerHost}`,
-      'docker-engine.docker-host',
-      // Where the connection failed, the system says why.
-      (cause as Error).cause ?? cause,
-      'start it and let this user reach it, or set docker-engine.enable = no',
-    );
+    throw notReached(dockerEngine, cause);
   }
+}
+
+/** Opens nothing. Throws StartError where `openContainers` would find no engine. */
+export async function askEngine(config: Config, clock: Pick<Clock, 'after'>): Promise<void> {
+  const { Engine } = await import('../../adapters/containers/engine.ts');
+  let engine: Engine | undefined;
+  try {
+    engine = new Engine(addressOf(config.dockerEngine), clock);
+    await engine.negotiate();
+  } catch (cause) {
+    throw notReached(config.dockerEngine, cause);
+  } finally {
+    await engine?.close();
+  }
+}
+
+const notReached = ({ dockerHost }: EngineSettings, cause: unknown): StartError =>
+  new StartError(
+    `container engine at ${dockerHost}`,
+    'docker-engine.docker-host',
+    // Where the connection failed, the system says why.
+    (cause as Error).cause ?? cause,
+    'start it and let this user reach it, or set docker-engine.enable = no',
+  );
+
+function addressOf({ dockerHost, tls: { ca, cert, key } }: EngineSettings) {
+  const isComplete = cert !== undefined && key !== undefined;
+  return { host: dockerHost, tls: isComplete ? { ca, cert, key } : undefined };
 }
 
 async function openGrpc({ api, dockerEngine, dataDirectory }: Config, ports: ContainersPorts) {
@@ -56,13 +80,9 @@ async function openGrpc({ api, dockerEngine, dataDirectory }: Config, ports: Con
 }
 
 function optionsOf({ dockerEngine, dataDirectory, ownerAddress }: Config) {
-  const { executionLimits, tls } = dockerEngine;
-  const { ca, cert, key } = tls;
+  const { executionLimits } = dockerEngine;
   return {
-    engine: {
-      host: dockerEngine.dockerHost,
-      tls: cert === undefined || key === undefined ? undefined : { ca, cert, key },
-    },
+    engine: addressOf(dockerEngine),
     nodeName: `${ownerAddress} ${resolve(dataDirectory)}`,
     limits: {
       memoryMb: executionLimits.memory,
