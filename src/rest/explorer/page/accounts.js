@@ -1,6 +1,6 @@
 /** Pages of accounts and assets, and of the participants of the network. */
 
-import { intervalOf } from './chain.js';
+import { consensusOf, intervalOf } from './chain.js';
 import {
   addressLink,
   ago,
@@ -237,7 +237,7 @@ export async function networkPage({ signal }) {
       heading('Network'),
       facts([
         ['Chain', settings.chainId],
-        ['Consensus', settings.consensus],
+        ['Consensus', consensusOf(settings)],
         ['Time between blocks', `${intervalOf(settings) / 1000} s`],
         ['This node', addressLink(owner.address, true)],
         ['Version', settings.version],

@@ -72,6 +72,8 @@ const finalTile = ({ finalHeight, waits }, tip) =>
 export const intervalOf = ({ blockTiming: timing }) =>
   timing.averageBlockDelay ?? timing.roundDuration + timing.syncDuration;
 
+export const consensusOf = ({ consensus }) => (consensus === 'POA' ? 'PoA' : 'PoS');
+
 export async function overview({ signal, onBlock }) {
   const [settings, last] = await Promise.all([config(), get('blocks/headers/last', signal)]);
   const blocks = await headers(last.height - NEWEST + 1, last.height, signal);
@@ -87,15 +89,19 @@ export async function overview({ signal, onBlock }) {
       finality(signal),
     ]);
     showVoters(final);
-    const waiting = link('#/pool', plural(pool.size, 'transaction'));
+    const inBytes = bytes(Number(pool.sizeInBytes));
     const shown = [
       tile('Height', blockLink(tip.height)),
       tile('Last block', ago(tip.timestamp)),
       final && finalTile(final, tip),
-      tile('In the pool', waiting, h('small', {}, bytes(Number(pool.sizeInBytes)))),
+      tile(
+        'In the pool',
+        link('#/pool', count(pool.size)),
+        h('small', {}, `transactions, ${inBytes}`),
+      ),
       tile(
         'Consensus',
-        settings.consensus === 'POA' ? 'PoA' : 'PoS',
+        consensusOf(settings),
         h('small', {}, `a block every ${intervalOf(settings) / 1000} s`),
       ),
       tile('Network', settings.chainId, h('small', {}, `version ${settings.version}`)),
@@ -235,7 +241,13 @@ export async function txPage({ signal, argument, onBlock, reload }) {
   const [{ height }, final] = await Promise.all([get('blocks/height', signal), finality(signal)]);
   const confirmations = h('small', {}, plural(height - tx.height, 'confirmation'));
   const where = found
-    ? ['Block ', blockLink(tx.height), confirmations, isFinal(final, tx.height) && finalBadge()]
+    ? [
+        'Block ',
+        blockLink(tx.height),
+        confirmations,
+        ' ',
+        isFinal(final, tx.height) && finalBadge(),
+      ]
     : [h('span', { className: 'badge' }, 'in the pool'), ' waits for a block'];
   return {
     title: `${typeName(tx.type)} ${short(tx.id)}`,

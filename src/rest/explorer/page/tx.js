@@ -153,6 +153,7 @@ const ELSEWHERE = new Set([
   'type',
   'version',
   'height',
+  'final',
   'timestamp',
   'transfers',
   'data',
