@@ -6,7 +6,7 @@
 import { contractLimits } from '../../base/limits/contract-limits.ts';
 import type { Capacity } from './capacity.ts';
 import type { ContainerSetup } from './container-interface.ts';
-import type { ImageInfo } from './engine-answers.ts';
+import type { EngineKind, ImageInfo } from './engine-answers.ts';
 import { Failed, lasting } from './failures.ts';
 
 export interface ContainerLimits {
@@ -27,8 +27,7 @@ export interface ContainerDefinition {
   readonly setup: ContainerSetup;
   /** Name of its network; undefined: none. */
   readonly network: string | undefined;
-  /** True where the engine has a first process that collects ended ones. */
-  readonly hasInit: boolean;
+  readonly engine: EngineKind;
 }
 
 const MB = 1024 * 1024;
@@ -45,11 +44,17 @@ const ENDED_FIRST = 500;
 
 /** The body of the call that creates a container. Throws Failed where the image asks for too much. */
 export function containerDefinition(of: ContainerDefinition): Readonly<Record<string, unknown>> {
-  const { image, limits, capacity, labels, setup, network, hasInit } = of;
+  const { image, limits, capacity, labels, setup, network, engine } = of;
   if (image.volumes.length > VOLUMES_MAX) {
     throw new Failed(lasting(`The image declares more than ${VOLUMES_MAX} volumes`));
   }
   const [uid, gid] = userOf(image.user);
+  const scratch = `rw,noexec,nosuid,size=${SCRATCH_BYTES},${
+    engine.isPodman ? 'mode=1777,notmpcopyup' : `uid=${uid},gid=${gid}`
+  }`;
+  // Podman lets files of a mount run, whatever is asked for; Docker makes a volume beside the other kind.
+  const volumes = engine.isPodman ? image.volumes : [];
+  const mounts = engine.isPodman ? [] : image.volumes.map(scratchMount);
   return {
     // Never a name: it may mean another image by now.
     Image: `sha256:${image.id}`,
@@ -70,15 +75,15 @@ export function containerDefinition(of: ContainerDefinition): Readonly<Record<st
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       NetworkMode: network ?? 'none',
-      Tmpfs: { '/tmp': `rw,noexec,nosuid,size=${SCRATCH_BYTES},uid=${uid},gid=${gid}` },
+      Tmpfs: Object.fromEntries(['/tmp', ...volumes].map((path) => [path, scratch])),
       ShmSize: SCRATCH_BYTES,
       Ulimits: [{ Name: 'nofile', Soft: OPEN_FILES_MAX, Hard: OPEN_FILES_MAX }],
       LogConfig: {
         Type: 'json-file',
         Config: { 'max-size': String(LOG_BYTES_MAX), 'max-file': '1' },
       },
-      Mounts: [...setup.mounts.map(bind), ...image.volumes.map(scratch)],
-      ...(hasInit ? { Init: true } : {}),
+      Mounts: [...setup.mounts.map(bind), ...mounts],
+      ...(engine.hasInit ? { Init: true } : {}),
     },
   };
 }
@@ -93,7 +98,7 @@ const bind = ({ source, target }: ContainerSetup['mounts'][number]) => ({
 /**
  * A name means whatever number the image says, root included, and a user without a group gets that of
  * root. So both are positive numbers, or those of nobody. `/tmp` gets the mode that it has in the
- * image, so it must belong to the user to be of use.
+ * image, so it must belong to the user to be of use; Podman lets it belong to nobody but root.
  */
 function userOf(user: string): readonly [uid: string, gid: string] {
   const [uid = '', gid = ''] = user.split(':', 2);
@@ -105,7 +110,7 @@ function userOf(user: string): readonly [uid: string, gid: string] {
 const isPositive = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= ID_MAX;
 
 /** A volume of the image would be a folder on the disk of the machine, without a limit. */
-const scratch = (target: string) => ({
+const scratchMount = (target: string) => ({
   Type: 'tmpfs',
   Target: target,
   TmpfsOptions: { SizeBytes: SCRATCH_BYTES, Mode: 0o1777 },

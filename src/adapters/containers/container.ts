@@ -110,7 +110,7 @@ export async function startContainer(
       limits: options.limits,
       setup: session.setup,
       network: isConnected ? plan.name : undefined,
-      hasInit: engine.hasInit,
+      engine: engine.kind,
     };
     const id = await engine.create(plan.name, containerDefinition(definition), both);
     await engine.start(id, both);

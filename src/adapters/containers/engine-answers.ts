@@ -1,5 +1,6 @@
 /** What the answers of the Docker Engine API say. Each throws EngineAway where a field is missing. */
 
+import { isIP } from 'node:net';
 import { type IpRange, ipRange, isInRanges } from '../../base/ip-range.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { ContainerNetwork } from './container-interface.ts';
@@ -61,13 +62,21 @@ function isNewer(left: string, right: string): boolean {
   return major === majorRight ? minor > minorRight : major > majorRight;
 }
 
-/** An engine lists the program among its components where it has found it. */
-export function namesInit(answer: unknown): boolean {
+/** In what the engine differs from others, where that matters to the definition of a container. */
+export interface EngineKind {
+  /** It has a first process that collects ended ones. */
+  readonly hasInit: boolean;
+  readonly isPodman: boolean;
+}
+
+/** An engine lists the program of the first process among its components where it has found it. */
+export function kindOf(answer: unknown): EngineKind {
   const components = isObject(answer) ? answer['Components'] : undefined;
-  if (!Array.isArray(components)) return false;
-  return components.some(
-    (one) => isObject(one) && one['Name'] === 'docker-init' && one['Version'] !== 'N/A',
-  );
+  const list = Array.isArray(components) ? components.filter(isObject) : [];
+  return {
+    hasInit: list.some(({ Name, Version }) => Name === 'docker-init' && Version !== 'N/A'),
+    isPodman: list.some(({ Name }) => Name === 'Podman Engine'),
+  };
 }
 
 export function imageInfo(answer: unknown): ImageInfo {
@@ -106,8 +115,12 @@ export function networkIn(answer: unknown): ContainerNetwork {
     const range = typeof subnet === 'string' ? ipRange(subnet) : undefined;
     return range === undefined ? [] : [range];
   });
+  const gateway = textField(configs[0], 'Gateway');
+  if (isIP(gateway) === 0) {
+    throw new EngineAway('a network on which the machine has no address');
+  }
   return {
-    gateway: textField(configs[0], 'Gateway'),
+    gateway,
     includes: (address) => isInRanges(address, ranges),
   };
 }

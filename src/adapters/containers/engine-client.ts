@@ -38,6 +38,10 @@ export const networkRefusal = (cause: unknown): unknown =>
 /** The error of the system ends the text, behind the paths, which an author may have chosen. */
 const NO_SPACE = /: no space left on device(: unknown)?$/;
 
+/** Podman refuses a main command that the image lacks as its own fault; these are its last words then. */
+const NO_COMMAND = /: OCI runtime attempted to invoke a command that was not found$/;
+const FAULT_OF_IMAGE = 400;
+
 export interface EngineAddress {
   /** unix://PATH, tcp://HOST:PORT, http://HOST:PORT or https://HOST:PORT. */
   readonly host: string;
@@ -161,7 +165,8 @@ async function refusal({ statusCode, body }: Answer): Promise<EngineRefusal> {
     // The status says enough.
   }
   const isShortage = statusCode >= 500 && NO_SPACE.test(reason);
-  return new EngineRefusal(statusCode, reason.slice(0, REFUSAL_CHARS_MAX), isShortage);
+  const status = NO_COMMAND.test(reason) ? FAULT_OF_IMAGE : statusCode;
+  return new EngineRefusal(status, reason.slice(0, REFUSAL_CHARS_MAX), isShortage);
 }
 
 async function bytesOf(body: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array> {
@@ -176,9 +181,11 @@ async function bytesOf(body: AsyncIterable<Uint8Array>, max: number): Promise<Ui
 }
 
 function jsonOf(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) return undefined;
+  const text = Buffer.from(bytes).toString();
+  // Podman ends an empty answer with a line feed.
+  if (text.trim() === '') return undefined;
   try {
-    return JSON.parse(Buffer.from(bytes).toString());
+    return JSON.parse(text);
   } catch (cause) {
     throw new EngineAway('an answer that is not JSON', { cause });
   }

@@ -5,12 +5,13 @@ import { isObject } from '../../base/json/json.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ContainerNetwork } from './container-interface.ts';
 import {
+  type EngineKind,
   type EngineMachine,
   type ImageInfo,
   imageInfo,
+  kindOf,
   machineIn,
   nameIn,
-  namesInit,
   networkIn,
   numberField,
   type Platform,
@@ -71,7 +72,7 @@ export class Engine {
   readonly #client: EngineClient;
   readonly #clock: Pick<Clock, 'after'>;
   readonly #networks = new Map<string, ContainerNetwork>();
-  #hasInit = false;
+  #kind = kindOf(undefined);
   #platform = platformIn(undefined);
 
   constructor(address: EngineAddress, clock: Pick<Clock, 'after'>) {
@@ -80,8 +81,8 @@ export class Engine {
   }
 
   /** True where the engine can put its own first process into a container. */
-  get hasInit(): boolean {
-    return this.#hasInit;
+  get kind(): EngineKind {
+    return this.#kind;
   }
 
   get platform(): Platform {
@@ -97,7 +98,7 @@ export class Engine {
       unversioned: true,
     });
     this.#client.useVersion(versionFor(answer));
-    this.#hasInit = namesInit(answer);
+    this.#kind = kindOf(answer);
     this.#platform = platformIn(answer);
   }
 

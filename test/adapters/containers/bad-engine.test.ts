@@ -23,6 +23,7 @@ const OK = { kind: 'success', results: [] };
 const GARBAGE: readonly (readonly [name: string, answer: FakeAnswer])[] = [
   ['no JSON', saysText('<html>It works!</html>')],
   ['nothing', saysText('')],
+  ['a blank line', saysText('\n')],
   ['null', says(null)],
   ['a list', says([1, 2, 3])],
   ['wrong types', says({ Id: 7, ExitCode: '0', ApiVersion: {}, State: [], Config: 'x' })],
@@ -37,6 +38,21 @@ t.test('the good engine that the others differ from', async (t) => {
   const { containers } = await opened(t, engine);
   t.strictSame(await called(containers, image), OK);
   t.equal(await containers.checkImage(image, CREATOR), undefined);
+});
+
+t.test('Podman says in other words that an image has no such command', async (t) => {
+  const engine = await fakeEngine(t);
+  const { containers } = await opened(t, engine);
+  const START = /^POST \/containers\/\w+\/start/;
+  const refused = async (message: string) => {
+    engine.answer(START, says({ message }, 500));
+    return called(containers, image);
+  };
+  const notFound = 'OCI runtime attempted to invoke a command that was not found';
+  t.match(await refused(`exec: "/no/such": no such file or directory: ${notFound}`), {
+    system: false,
+  });
+  t.match(await refused(`${notFound}: the runtime is not installed`), AWAY);
 });
 
 const PRINTS = /^POST \/exec\/\w+\/start/;

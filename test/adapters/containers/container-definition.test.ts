@@ -1,9 +1,9 @@
-/** The user of a container, whatever its image says. */
+/** What a container gets, whatever its image says. */
 import t from 'tap';
 import { containerDefinition } from '../../../src/adapters/containers/container-definition.ts';
 
-function userFor(user: string): unknown {
-  const image = { id: 'a', names: [], user, labels: {}, volumes: [], bytes: 1 };
+function definitionOf(user: string, isPodman: boolean): Readonly<Record<string, unknown>> {
+  const image = { id: 'a', names: [], user, labels: {}, volumes: ['/data'], bytes: 1 };
   return containerDefinition({
     image,
     limits: { memoryMb: 64, memorySwapMb: 0, cpus: 1, pids: 32, cgroupParent: undefined },
@@ -11,9 +11,11 @@ function userFor(user: string): unknown {
     labels: {},
     setup: { env: {}, mounts: [] },
     network: undefined,
-    hasInit: true,
-  })['User'];
+    engine: { hasInit: true, isPodman },
+  });
 }
+
+const userFor = (user: string): unknown => definitionOf(user, false)['User'];
 
 t.test('users', async (t) => {
   t.equal(userFor('1234:99'), '1234:99');
@@ -37,4 +39,19 @@ t.test('users', async (t) => {
   for (const user of [...names, ...numbers, '2147483648', '01', '18446744073709551616:1']) {
     t.equal(userFor(user), '10001:10001', JSON.stringify(user));
   }
+});
+
+t.test('folders in memory: no file of them runs', async (t) => {
+  const common = 'rw,noexec,nosuid,size=16777216';
+  t.match(definitionOf('5:6', false), {
+    HostConfig: {
+      Tmpfs: { '/tmp': `${common},uid=5,gid=6` },
+      Mounts: [{ Type: 'tmpfs', Target: '/data', TmpfsOptions: { SizeBytes: 16777216 } }],
+    },
+  });
+  // Podman 4 refuses uid and gid, and makes mounts without noexec.
+  const scratch = `${common},mode=1777,notmpcopyup`;
+  t.match(definitionOf('5:6', true), {
+    HostConfig: { Tmpfs: { '/tmp': scratch, '/data': scratch }, Mounts: [] },
+  });
 });
