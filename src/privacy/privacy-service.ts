@@ -15,9 +15,10 @@ import { boundHash, isMember, RECIPIENT } from '../ledger/policies.ts';
 import { type Access, answering, createAccess } from './client-access.ts';
 import { Backlog } from './fetching/fetch-backlog.ts';
 import { createFetch } from './fetching/fetch-item.ts';
-import { FetchQueue, type QueueSizes } from './fetching/fetch-queue.ts';
+import { FetchQueue } from './fetching/fetch-queue.ts';
+import type { QueueSizes } from './fetching/fetch-queue-ports.ts';
 import { ChainFollower } from './fetching/follow-chain.ts';
-import { Sources } from './fetching/item-sources.ts';
+import { Sources, STREAMS } from './fetching/item-sources.ts';
 import { type ItemId, namesOf } from './protocol/item-id.ts';
 import type { Peers } from './protocol/peer-ports.ts';
 import { decodeItems, encodeItems, ITEMS } from './protocol/privacy-messages.ts';
@@ -126,7 +127,8 @@ class Exchange {
     const { announcementMs, fetchParallelism: parallelism } = options;
     const backlog = new Backlog({ ...deps, store: deps.rows });
     const onFree = (owner: Uint8Array, count: number): void => this.queue.retryHeld(owner, count);
-    const sources = new Sources(options, { ...deps, onFree });
+    const limits = { ...options, askedAtOnce: STREAMS };
+    const sources = new Sources(limits, { ...deps, onFree });
     const fetch = createFetch(options.transferMs, {
       ...deps,
       sources,
@@ -136,7 +138,11 @@ class Exchange {
       refusal: (item) => quota.refusal(item).catch(() => 'unknown' as const),
     });
     const onLost = (item: ItemId): void => log.warn('privacy.lost', namesOf(item));
-    const queue = new FetchQueue({ ...options, parallelism }, { ...deps, backlog, fetch, onLost });
+    const free = () => sources.free();
+    const queue = new FetchQueue(
+      { ...options, parallelism },
+      { ...deps, backlog, fetch, onLost, free },
+    );
     this.backlog = backlog;
     this.sources = sources;
     this.queue = queue;

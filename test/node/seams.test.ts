@@ -217,6 +217,7 @@ const seams: Readonly<Record<string, Seam>> = {
     const queue = new FetchQueue(
       { parallelism: 1, attemptsMax: 1, firstDelayMs: 1, lostEveryMs: 1 },
       {
+        free: () => new Map(),
         backlog: { set: () => {}, list: () => [], stateOf: () => undefined, flush: async () => {} },
         clock: at.clock,
         random: { bytes: (count) => new Uint8Array(count) },

@@ -1,5 +1,6 @@
 /**
- * One attempt to fetch an item: asks its possible sources one after the other, until one delivers.
+ * One attempt to fetch an item: asks its possible sources, or those that are named, one after the
+ * other, until one delivers.
  */
 import { latin1 } from '../../base/bytes.ts';
 import type { Log } from '../../base/ports/log.ts';
@@ -25,12 +26,12 @@ export interface FetchPorts extends TransferPorts {
 export function createFetch(
   timeoutMs: number,
   ports: FetchPorts,
-): (item: ItemId) => Promise<Outcome | Held> {
-  const { view, store, sources, log, scheme, owner } = ports;
+): (item: ItemId, only?: ReadonlySet<string>) => Promise<Outcome | Held> {
+  const { view, store, sources, log, scheme } = ports;
 
   /** What the chain says of an item for this node. */
   const wanted = ({ policyId, hash }: ItemId): BoundHash | undefined =>
-    isMember(view, policyId, RECIPIENT, owner.address)
+    isMember(view, policyId, RECIPIENT, ports.owner.address)
       ? boundHash(view, policyId, hash)
       : undefined;
 
@@ -41,7 +42,7 @@ export function createFetch(
       () => undefined,
     );
 
-  return async (item) => {
+  return async (item, only) => {
     const bound = wanted(item);
     if (bound === undefined) return 'settled';
     const stored = await isStored(item);
@@ -58,9 +59,11 @@ export function createFetch(
     const heldBy = new Set<string>();
     for (const peer of sources.of(item)) {
       if (wanted(item) === undefined) return 'settled';
+      const owner = latin1(peer.owner);
+      if (only?.has(owner) === false) continue;
       const end = sources.ask(item, peer.owner);
       if (end === undefined) {
-        heldBy.add(latin1(peer.owner));
+        heldBy.add(owner);
         continue;
       }
       const received = await receiveItem(peer, item, timeoutMs, ports);

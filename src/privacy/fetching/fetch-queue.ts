@@ -12,65 +12,21 @@
  */
 import { isOurs } from '../../base/assert.ts';
 import { latin1 } from '../../base/bytes.ts';
-import type { Clock } from '../../base/ports/clock.ts';
-import type { Log } from '../../base/ports/log.ts';
-import type { Random } from '../../base/ports/random.ts';
 import { type ItemId, itemKey, itemOfKey } from '../protocol/item-id.ts';
-import { afterAttempt, type Held, type Outcome, type RetryOptions } from './after-attempt.ts';
+import { afterAttempt, type Held, type Outcome } from './after-attempt.ts';
 import { sampleOf } from './backlog-sample.ts';
 import { leastUrgent } from './eviction.ts';
-import type { Backlog } from './fetch-backlog.ts';
+import { type Job, mayRest, newJob } from './fetch-job.ts';
+import type { FetchQueueDeps, FetchQueueOptions, QueueSizes } from './fetch-queue-ports.ts';
+import { HeldJobs, holdMs, type OnHold } from './held-jobs.ts';
 import { type Kind, TransferLines } from './transfer-lines.ts';
-
-export interface FetchQueueOptions extends RetryOptions {
-  /**
-   * Transfers at a time; those of pending items take at most half of them, those of lost ones a
-   * quarter.
-   */
-  readonly parallelism: number;
-  readonly lostEveryMs: number;
-}
-
-export interface FetchQueueDeps {
-  readonly backlog: Pick<Backlog, 'set' | 'list' | 'flush' | 'stateOf'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly fetch: (item: ItemId) => Promise<Outcome | Held>;
-  /** Called when an item has been tried so often that it counts as lost. */
-  readonly onLost: (item: ItemId) => void;
-}
-
-/** Items in memory by kind; the rest of a long list waits on disk. */
-export interface QueueSizes extends Readonly<Record<Kind, number>> {
-  readonly transfers: number;
-}
-
-interface Job {
-  readonly item: ItemId;
-  readonly key: string;
-  kind: Kind;
-  failures: number;
-  /** The time of the next attempt. */
-  due: number;
-  /** Undefined while the item is being fetched or queued. */
-  cancelWait: (() => void) | undefined;
-  /** Those that were not asked in the last attempt, while it waits for them. */
-  heldBy: Held['heldBy'] | undefined;
-  running: boolean;
-  /** Lined up before its time by what another node says or does, so the attempt does not count. */
-  isEarly: boolean;
-  /** Asked for during an attempt, which may have found the data before: another one follows. */
-  wantedMeanwhile: boolean;
-  dropped: boolean;
-}
 
 /** Jobs in memory; about half a kilobyte each. */
 const JOBS_MAX = 5_000;
 /** Of these, lost ones in line: those whose sources are silent stay for hours. */
 const LOST_JOBS_MAX = JOBS_MAX / 2;
-/** A held job is tried again after so long at the latest: what it waits for may have gone. */
-const HELD_MS = 60_000;
+/** How often held jobs are looked at: one that went on may have found its item elsewhere, and wakes no next one. */
+const LOOK_MS = 30_000;
 /** Evicted at once, since to choose them costs a look at all. */
 const EVICTED_AT_ONCE = JOBS_MAX / 10;
 /** Jobs that go before the rest is read again, since that takes a write to the disk. */
@@ -85,10 +41,7 @@ export class FetchQueue {
   private readonly jobs = new Map<string, Job>();
   private readonly lines: TransferLines<Job>;
   private readonly fetching = new Set<Promise<void>>();
-  /** Those that wait for a peer with others to answer, in the order in which they came. */
-  private readonly held = new Set<Job>();
-  /** How many of them are lost ones. */
-  private heldLost = 0;
+  private readonly held = new HeldJobs<Job>();
   /** There are rows on disk without a job. */
   private more = false;
   /** They are read once there are no more jobs than this. */
@@ -96,6 +49,7 @@ export class FetchQueue {
   private loading = false;
   private stopped = false;
   private cancelLost: (() => void) | undefined;
+  private cancelLook: (() => void) | undefined;
 
   constructor(options: FetchQueueOptions, deps: FetchQueueDeps) {
     this.options = options;
@@ -135,38 +89,30 @@ export class FetchQueue {
     if (known.running) return;
     // Not behind items that nobody asks for, whose sources may be silent.
     this.lines.remove(known);
-    this.unhold(known);
+    this.held.remove(known);
     known.kind = 'new';
-    this.lineUp(known);
+    known.holds = 0;
+    this.tryAll(known);
   }
 
-  /** Tries an item at once that waits for its next attempt, in memory or on disk; `from` announces it. */
+  /**
+   * Asks this member, who announces the item, at once, where the item is not being fetched. Others are not
+   * asked: a member could else have any number of requests sent to them.
+   */
   retryNow(item: ItemId, from: Uint8Array): void {
-    const job = this.jobs.get(itemKey(item));
-    if (job !== undefined) {
-      this.tryEarly(job, latin1(from));
-      return;
-    }
-    const state = this.deps.backlog.stateOf(item);
-    if (state !== undefined) this.enlist(item, state === 'lost' ? 'lost' : 'new', 0);
+    this.ask(item, latin1(from));
   }
 
   /** The same for all in memory that this member may have, who has connected. */
   retryAllNow(member: Uint8Array, isNearer: (item: ItemId) => boolean): void {
     const from = latin1(member);
     for (const job of this.jobs.values()) if (isNearer(job.item)) this.tryEarly(job, from);
+    this.wake(from, this.deps.free().get(from) ?? 0);
   }
 
-  /** Tries so many of the items that wait for this member. Whoever lacks them is not asked for them meanwhile. */
+  /** Goes on with so many of the items that wait for this member. */
   retryHeld(member: Uint8Array, count: number): void {
-    const owner = latin1(member);
-    let left = count;
-    for (const job of this.held) {
-      if (left === 0) return;
-      if (job.heldBy?.has(owner) !== true) continue;
-      left--;
-      this.lineUp(job);
-    }
+    this.wake(latin1(member), count);
   }
 
   drop(item: ItemId): void {
@@ -186,30 +132,38 @@ export class FetchQueue {
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancelLost?.();
+    this.cancelLook?.();
     for (const { cancelWait } of this.jobs.values()) cancelWait?.();
     await Promise.all(this.fetching);
   }
 
-  private enlist(item: ItemId, kind: Kind, delayMs: number): Job | undefined {
+  private enlist(item: ItemId, kind: Kind, delayMs: number, only?: Job['only']): Job | undefined {
     const key = itemKey(item);
     const known = this.jobs.get(key);
     if (known !== undefined || this.stopped) return known;
-    if (kind === 'lost' && this.lines.waiting('lost') + this.heldLost >= LOST_JOBS_MAX)
-      return undefined;
+    if (kind === 'lost' && !this.hasRoomForLost()) return undefined;
     if (this.jobs.size >= JOBS_MAX && kind === 'new') this.makeRoom();
     if (this.jobs.size >= JOBS_MAX) {
       this.more ||= kind !== 'lost';
       return undefined;
     }
     const job = newJob(key, kind, kind === 'lost' ? this.options.attemptsMax - 1 : 0);
+    job.only = only;
     this.jobs.set(key, job);
     this.wait(job, delayMs);
     return job;
   }
 
+  /** Those that are held give way, since whoever holds them may be silent for ever. */
+  private hasRoomForLost(): boolean {
+    if (this.lines.waiting('lost') + this.held.lostCount < LOST_JOBS_MAX) return true;
+    for (const job of leastUrgent(this.held.lostOnes(), EVICTED_AT_ONCE)) this.discard(job);
+    return this.lines.waiting('lost') + this.held.lostCount < LOST_JOBS_MAX;
+  }
+
   private makeRoom(): void {
     const idle = [...this.jobs.values()].filter(({ running }) => !running);
-    const old = idle.filter(({ kind }) => kind !== 'new');
+    const old = idle.filter((job) => job.kind !== 'new' || this.held.get(job) !== undefined);
     this.evict(old.length > 0 ? old : idle);
   }
 
@@ -222,20 +176,58 @@ export class FetchQueue {
   private discard(job: Job): void {
     job.dropped = true;
     job.cancelWait?.();
-    this.unhold(job);
+    this.held.remove(job);
     this.lines.remove(job);
     this.jobs.delete(job.key);
   }
 
+  private ask(item: ItemId, from: string): void {
+    const known = this.jobs.get(itemKey(item));
+    if (known !== undefined) {
+      this.tryEarly(known, from);
+      return;
+    }
+    const state = this.deps.backlog.stateOf(item);
+    if (state === undefined) return;
+    this.enlist(item, state === 'lost' ? 'lost' : 'new', 0, new Set([from]));
+  }
+
   private tryEarly(job: Job, from: string): void {
+    if (job.running) {
+      if (job.only?.has(from) === false) job.next.add(from);
+      return;
+    }
+    if (job.cancelWait === undefined) {
+      if (job.only !== undefined) job.only = new Set([...job.only, from]);
+      return;
+    }
+    const onHold = this.held.get(job);
     // Who has enough to answer has not become nearer by what it says.
-    if (job.cancelWait === undefined || job.heldBy?.has(from) === true) return;
-    job.isEarly = true;
+    if (onHold?.heldBy.has(from) === true) return;
+    job.only = new Set(onHold?.heldBy).add(from);
+    job.isEarly = onHold?.isEarly ?? true;
+    this.lineUp(job);
+  }
+
+  /** It asks those that it waits for, since the others have said that they do not have it. */
+  private wake(owner: string, count: number): void {
+    for (const [job, { heldBy, isEarly }] of this.held.of(owner, count)) {
+      job.only = heldBy;
+      job.isEarly = isEarly;
+      this.lineUp(job);
+    }
+  }
+
+  private tryAll(job: Job): void {
+    job.only = undefined;
+    job.isEarly = false;
+    job.heldUntil = undefined;
     this.lineUp(job);
   }
 
   private wait(job: Job, delayMs: number): void {
     job.due = this.deps.clock.monotonic() + delayMs;
+    job.heldUntil = undefined;
     if (delayMs <= 0) this.lineUp(job);
     else job.cancelWait = this.deps.clock.after(delayMs, () => this.lineUp(job));
   }
@@ -244,7 +236,7 @@ export class FetchQueue {
     if (job.running || job.dropped || this.stopped) return;
     job.cancelWait?.();
     job.cancelWait = undefined;
-    this.unhold(job);
+    this.held.remove(job);
     this.lines.add(job);
     this.pump();
   }
@@ -262,31 +254,47 @@ export class FetchQueue {
     const { kind } = job;
     job.running = true;
     job.wantedMeanwhile = false;
-    const { isEarly } = job;
-    job.isEarly = false;
-    const outcome = await this.deps.fetch(job.item).catch((cause) => this.failed(cause));
+    const outcome = await this.deps.fetch(job.item, job.only).catch((cause) => this.failed(cause));
     this.lines.finish(kind);
     job.running = false;
-    if (job.dropped || this.stopped) return this.pump();
-    if (typeof outcome === 'object') this.hold(job, outcome, isEarly);
-    else if (outcome === 'missing' && isEarly) this.waitOn(job);
-    else this.settle(job, outcome, kind);
+    if (!job.dropped && !this.stopped) this.goOn(job, outcome, kind);
     this.pump();
   }
 
-  /** No attempt: it goes on when a peer has less to answer. */
-  private hold(job: Job, { heldBy }: Held, isEarly: boolean): void {
-    if (job.wantedMeanwhile) job.kind = 'new';
-    job.isEarly = isEarly;
-    job.heldBy = heldBy;
-    this.held.add(job);
-    if (job.kind === 'lost') this.heldLost++;
-    job.cancelWait = this.deps.clock.after(HELD_MS, () => this.lineUp(job));
+  private goOn(job: Job, outcome: Outcome | Held, kind: Kind): void {
+    const { only, isEarly } = job;
+    const next = [...job.next];
+    job.next.clear();
+    job.only = undefined;
+    job.isEarly = false;
+    const isHeld = typeof outcome === 'object';
+    if (job.wantedMeanwhile && only !== undefined && (isHeld || outcome === 'missing')) {
+      job.kind = 'new';
+      this.tryAll(job);
+    } else if (isHeld) this.hold(job, { ...outcome, isEarly });
+    else if (outcome === 'missing' && isEarly) this.waitOn(job);
+    else this.settle(job, outcome, kind);
+    for (const from of next) this.ask(job.item, from);
   }
 
-  private unhold(job: Job): void {
-    job.heldBy = undefined;
-    if (this.held.delete(job) && job.kind === 'lost') this.heldLost--;
+  /** No attempt: it goes on when a member has fewer to answer. */
+  private hold(job: Job, onHold: OnHold): void {
+    const now = this.deps.clock.monotonic();
+    if (job.wantedMeanwhile) job.kind = 'new';
+    job.heldUntil ??= onHold.isEarly ? job.due : now + holdMs(job.holds++);
+    this.held.add(job, onHold);
+    job.cancelWait = this.deps.clock.after(Math.max(0, job.heldUntil - now), () =>
+      this.tryAll(job),
+    );
+    this.lookSoon();
+  }
+
+  private lookSoon(): void {
+    this.cancelLook ??= this.deps.clock.after(LOOK_MS, () => {
+      this.cancelLook = undefined;
+      for (const [owner, count] of this.deps.free()) this.wake(owner, count);
+      if (this.held.size > 0) this.lookSoon();
+    });
   }
 
   /** For the next attempt, whose time has not changed. */
@@ -367,28 +375,4 @@ export class FetchQueue {
     const { items } = sampleOf('lost', backlog, random, LOST_SAMPLE);
     for (const item of items) this.enlist(item, 'lost', 0);
   }
-}
-
-/**
- * It waits for its time, or was tried before and waits for its turn: a member could else have all
- * places taken by what it has tried early, again and again.
- */
-const mayRest = ({ kind, running, cancelWait }: Job): boolean =>
-  cancelWait !== undefined || (kind === 'pending' && !running);
-
-function newJob(key: string, kind: Kind, failures: number): Job {
-  return {
-    // Copies, because callers pass views of whole transactions.
-    item: itemOfKey(key),
-    key,
-    kind,
-    failures,
-    due: 0,
-    cancelWait: undefined,
-    heldBy: undefined,
-    running: false,
-    isEarly: false,
-    wantedMeanwhile: false,
-    dropped: false,
-  };
 }

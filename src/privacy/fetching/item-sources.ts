@@ -20,6 +20,8 @@ import type { Received } from './receive-item.ts';
 export interface SourcesOptions {
   readonly failedMax: number;
   readonly failedMs: number;
+  /** Items that a peer is asked for at a time. */
+  readonly askedAtOnce: number;
 }
 
 export interface SourcesDeps {
@@ -32,12 +34,13 @@ export interface SourcesDeps {
 }
 
 /** A session opens no more streams of a protocol at a time (network/sessions/protocols.ts). */
-export const ASKED_AT_ONCE = 5;
+export const STREAMS = 5;
 /** Items whose holders are remembered, at least, and holders of one item. */
 const ITEMS_MAX = 5_000;
 const HOLDERS_MAX = 16;
 
 export class Sources {
+  private readonly askedAtOnce: number;
   private readonly deps: SourcesDeps;
   private readonly holders = new BoundedCache<string, Set<string>>(ITEMS_MAX);
   private readonly failures: ExpiringSet;
@@ -46,8 +49,9 @@ export class Sources {
   /** Requests to each peer. */
   private readonly asked = new Counts<string>();
 
-  constructor({ failedMax, failedMs }: SourcesOptions, deps: SourcesDeps) {
+  constructor({ failedMax, failedMs, askedAtOnce }: SourcesOptions, deps: SourcesDeps) {
     const forAWhile = (): ExpiringSet => new ExpiringSet(failedMax, failedMs, deps.clock);
+    this.askedAtOnce = askedAtOnce;
     this.deps = deps;
     this.failures = forAWhile();
     this.slow = forAWhile();
@@ -62,7 +66,7 @@ export class Sources {
       .all()
       .filter(({ mode }) => mode !== 'watcher')
       .filter(({ owner }) => isMember(view, item.policyId, RECIPIENT, owner))
-      .filter(({ owner }) => !this.failures.has(latin1(owner)) && !this.slow.has(latin1(owner)));
+      .filter(({ owner }) => !this.isOut(latin1(owner)));
     const isHolder = ({ owner }: Peer): boolean => having?.has(latin1(owner)) === true;
     const rank = (peer: Peer): number =>
       this.busy.has(latin1(peer.owner)) ? 2 : Number(!isHolder(peer));
@@ -84,19 +88,30 @@ export class Sources {
   /** Call before the peer is asked; call the result with what came. Undefined where it is asked enough. */
   ask(item: ItemId, owner: Uint8Array): ((received: Received) => void) | undefined {
     const key = latin1(owner);
-    if (this.asked.of(key) >= ASKED_AT_ONCE) return undefined;
+    if (this.asked.of(key) >= this.askedAtOnce) return undefined;
     this.asked.add(key, 1);
     return (received) => {
       this.asked.add(key, -1);
       this.note(item, key, received);
-      this.deps.onFree(owner, ASKED_AT_ONCE - this.asked.of(key));
+      this.deps.onFree(owner, this.askedAtOnce - this.asked.of(key));
     };
+  }
+
+  /** How many items more each connected peer may be asked for, by the addresses of their owners. */
+  free(): ReadonlyMap<string, number> {
+    const owners = this.deps.peers.all().map(({ owner }) => latin1(owner));
+    const able = owners.filter((owner) => !this.isOut(owner));
+    return new Map(able.map((owner) => [owner, this.askedAtOnce - this.asked.of(owner)]));
   }
 
   /** A peer that has reconnected is asked again, unless it was slow. */
   clearFailure(owner: Uint8Array): void {
     this.failures.delete(latin1(owner));
     this.busy.delete(latin1(owner));
+  }
+
+  private isOut(owner: string): boolean {
+    return this.failures.has(owner) || this.slow.has(owner);
   }
 
   private note(item: ItemId, owner: string, received: Received): void {

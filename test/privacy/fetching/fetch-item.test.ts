@@ -28,7 +28,7 @@ import {
 import { policyHashes } from '../../../src/ledger/tables.ts';
 import { STREAMS_MIN } from '../../../src/network/sessions/protocols.ts';
 import { createFetch, type FetchPorts } from '../../../src/privacy/fetching/fetch-item.ts';
-import { ASKED_AT_ONCE, Sources } from '../../../src/privacy/fetching/item-sources.ts';
+import { Sources, STREAMS } from '../../../src/privacy/fetching/item-sources.ts';
 import type { Received } from '../../../src/privacy/fetching/receive-item.ts';
 import { itemBytes } from '../../../src/privacy/protocol/item-id.ts';
 import type { Peer } from '../../../src/privacy/protocol/peer-ports.ts';
@@ -152,9 +152,12 @@ async function opened(
     /** How often room was looked for. */
     rooms: () => rooms,
     found: () => found,
-    attempt(...of: readonly Answer[]) {
-      answers.push(...of);
-      return fetch(item);
+    attempt(...of: readonly (Answer | ReadonlySet<string>)[]) {
+      answers.push(...of.filter((one) => typeof one === 'function'));
+      return fetch(
+        item,
+        of.find((one) => typeof one !== 'function'),
+      );
     },
   };
 }
@@ -247,6 +250,14 @@ t.test('a holder that is busy has done nothing wrong', async (t) => {
   t.strictSame([without.withdrawn, without.failed], [[other.address], []]);
 });
 
+t.test('only those are asked that are named', async (t) => {
+  const at = await opened(t);
+  t.equal(await at.attempt(new Set(['others']), honest), 'missing');
+  t.equal(at.asked(), 0);
+  t.equal(await at.attempt(new Set([latin1(other.address)]), honest), 'settled');
+  t.equal(at.asked(), 1);
+});
+
 async function sourcesOf(members: number) {
   const { blockchain } = await newChain();
   const view = createOverlay(blockchain.view);
@@ -258,7 +269,7 @@ async function sourcesOf(members: number) {
   const clock = testClock(0);
   const free: number[] = [];
   const sources = new Sources(
-    { failedMax: 10, failedMs: 1000 },
+    { failedMax: 10, failedMs: 1000, askedAtOnce: STREAMS },
     {
       ...{ peers: { all: () => peers }, view, clock, random },
       onFree: (_owner, count) => void free.push(count),
@@ -293,16 +304,22 @@ t.test('busy peers are asked after the others', async (t) => {
 });
 
 t.test('a peer is asked for no more items than a session has streams', async (t) => {
-  t.equal(ASKED_AT_ONCE, STREAMS_MIN);
+  t.equal(STREAMS, STREAMS_MIN);
   const { sources, peers, free } = await sourcesOf(2);
   const [{ owner }, other] = peers as [Peer, Peer];
-  const ends = Array.from({ length: ASKED_AT_ONCE }, () => sources.ask(item, owner)!);
+  const ends = Array.from({ length: STREAMS }, () => sources.ask(item, owner)!);
   t.equal(sources.ask(item, owner), undefined);
   t.ok(sources.ask(item, other.owner), 'others are asked');
   for (const outcome of ['busy', 'stored'] as const) ends.pop()!(outcome);
   t.strictSame(free, [1, 2]);
   for (const _ of free) t.ok(sources.ask(item, owner));
   t.equal(sources.ask(item, owner), undefined);
+  const left = () => [owner, other.owner].map((one) => sources.free().get(latin1(one)));
+  t.strictSame(left(), [0, STREAMS - 1]);
+  ends.pop()!('failed');
+  t.strictSame(left(), [undefined, STREAMS - 1], 'who has failed is not asked');
+  peers.length = 1;
+  t.strictSame(left(), [undefined, undefined], 'nor who has gone');
 });
 
 t.test('an item whose only source is asked enough is held', async (t) => {

@@ -1,7 +1,6 @@
 /** Items that nobody has hold up no others, however many they are. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { latin1 } from '../../../src/base/bytes.ts';
 import { Backlog } from '../../../src/privacy/fetching/fetch-backlog.ts';
 import { FetchQueue } from '../../../src/privacy/fetching/fetch-queue.ts';
 import { type ItemId, itemKey } from '../../../src/privacy/protocol/item-id.ts';
@@ -44,6 +43,7 @@ function opened(rows = createMemoryStore()) {
   let attempts = 0;
   const queue = new FetchQueue(options, {
     ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
+    free: () => new Map(),
     async fetch(item) {
       tried.add(itemKey(item));
       attempts++;
@@ -282,55 +282,4 @@ t.test('an item that is asked for during an attempt', async (t) => {
     t.equal(at.attempts(), 1 + more, why);
     await at.queue.stop();
   }
-});
-
-t.test('a held item goes on when its peer has less to answer', async (t) => {
-  const timers: { ms: number; action: () => void }[] = [];
-  const clock = {
-    ...testClock(0),
-    after(ms: number, action: () => void) {
-      const timer = { ms, action };
-      timers.push(timer);
-      return () => void timers.splice(timers.indexOf(timer), 1);
-    },
-  };
-  const backlog = new Backlog({ store: createMemoryStore(), clock, log: quiet });
-  const tried: ItemId[] = [];
-  const lost: ItemId[] = [];
-  const other = new Uint8Array(26).fill(8);
-  const queue = new FetchQueue(options, {
-    ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
-    async fetch(item) {
-      tried.push(item);
-      return { heldBy: new Set([latin1(item.policyId[0] === 1 ? member : other)]) };
-    },
-  });
-  const [a, b] = items(1, 2) as [ItemId, ItemId];
-  const [c] = items(2, 1) as [ItemId];
-  const since = async (act: () => void): Promise<string[]> => {
-    tried.length = 0;
-    act();
-    await queue.idle();
-    return tried.map(itemKey);
-  };
-  const [keyA, keyB, keyC] = [a, b, c].map(itemKey);
-  const all = (): void => [a, b, c].forEach((item) => void queue.add(item, 0));
-  t.strictSame(await since(all), [keyA, keyB, keyC]);
-  t.strictSame(await since(() => queue.retryHeld(member, 1)), [keyA]);
-  t.strictSame(await since(() => queue.retryHeld(member, 2)), [keyB, keyA], 'in turn');
-  t.strictSame(await since(() => queue.retryHeld(other, 5)), [keyC], 'each once');
-  t.strictSame(await since(() => queue.want(b)), [keyB], 'asked for');
-  const isAny = () => true;
-  t.strictSame(await since(() => queue.retryAllNow(member, isAny)), [keyC], 'not for who is busy');
-  t.strictSame(await since(() => queue.retryNow(a, member)), []);
-  t.strictSame(await since(() => queue.retryNow(a, other)), [keyA], 'another one may have it');
-  for (let i = 0; i < options.attemptsMax; i++) await since(() => queue.retryHeld(member, 3));
-  t.strictSame([lost, queue.sizes().transfers], [[], 0], 'none of these is an attempt');
-  queue.drop(a);
-  t.strictSame(await since(() => queue.retryHeld(member, 3)), [keyB]);
-  const due = timers.filter(({ ms }) => ms === 60_000);
-  t.equal(due.length, 2, 'one timer for each');
-  const late = await since(() => due.forEach(({ action }) => void action()));
-  t.strictSame(late.sort(), [keyB, keyC].sort(), 'after a minute in any case');
-  await queue.stop();
 });

@@ -1,0 +1,283 @@
+/** Items that wait for members that have enough to answer: they take no places, and no time of others. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t from 'tap';
+import { latin1 } from '../../../src/base/bytes.ts';
+import { Backlog } from '../../../src/privacy/fetching/fetch-backlog.ts';
+import { FetchQueue } from '../../../src/privacy/fetching/fetch-queue.ts';
+import { HeldJobs } from '../../../src/privacy/fetching/held-jobs.ts';
+import { type ItemId, itemKey } from '../../../src/privacy/protocol/item-id.ts';
+import { quiet } from '../../chain/chain-harness.ts';
+import { seededRandom } from '../../crypto/random.ts';
+import { fakeClock } from '../../node/fake-clock.ts';
+import { createMemoryStore } from '../../simulated/memory-store.ts';
+
+const options = { parallelism: 100, lostEveryMs: 600_000, attemptsMax: 24, firstDelayMs: 5_000 };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const random = seededRandom('held items');
+const [silent, other, third] = [7, 8, 9].map((byte) => new Uint8Array(26).fill(byte)) as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+];
+
+const items = (policy: number, count: number): ItemId[] => {
+  const policyId = new Uint8Array(32).fill(policy);
+  return Array.from({ length: count }, () => ({ policyId, hash: random.bytes(32) }));
+};
+
+/** `full`: has enough to answer; `mute`: says nothing until `speak`. */
+type Manner = 'full' | 'mute' | 'nothing' | 'has';
+
+/** A queue and the members that it asks, in this order. */
+function opened(manners: [member: Uint8Array, manner: Manner][]) {
+  const clock = fakeClock(0);
+  const backlog = new Backlog({ store: createMemoryStore(), clock, log: quiet });
+  const how = new Map(manners.map(([member, manner]) => [latin1(member), manner]));
+  const free = new Map<string, number>();
+  const lost: ItemId[] = [];
+  const tried: string[] = [];
+  const asked: [member: string, item: string][] = [];
+  let silence = Promise.withResolvers<void>();
+  const queue = new FetchQueue(options, {
+    ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
+    free: () => free,
+    async fetch(item, only) {
+      tried.push(itemKey(item));
+      const heldBy = new Set<string>();
+      for (const [member, manner] of how) {
+        if (only?.has(member) === false) continue;
+        if (manner === 'full') heldBy.add(member);
+        else asked.push([member, itemKey(item)]);
+        if (manner === 'mute') await silence.promise;
+        if (manner === 'has') return 'settled';
+      }
+      return heldBy.size > 0 ? { heldBy } : 'missing';
+    },
+  });
+  return {
+    ...{ queue, clock, backlog, lost, tried, asked, free },
+    set: (member: Uint8Array, manner: Manner) => void how.set(latin1(member), manner),
+    speak() {
+      silence.resolve();
+      silence = Promise.withResolvers<void>();
+    },
+    /** What is tried meanwhile. */
+    async since(act: () => void): Promise<string[]> {
+      tried.length = 0;
+      act();
+      await queue.idle();
+      return [...tried];
+    },
+    askedOf: (member: Uint8Array) => asked.filter(([one]) => one === latin1(member)).length,
+  };
+}
+
+t.test('a held item goes on when its member has fewer to answer', async (t) => {
+  const { queue, clock, lost, since, set } = opened([[silent, 'full']]);
+  const [a, b] = items(1, 2) as [ItemId, ItemId];
+  const [keyA, keyB] = [a, b].map(itemKey);
+  t.strictSame(await since(() => [a, b].forEach((item) => void queue.add(item, 0))), [keyA, keyB]);
+  t.strictSame(await since(() => queue.retryHeld(silent, 1)), [keyA]);
+  t.strictSame(await since(() => queue.retryHeld(silent, 5)), [keyB, keyA], 'in turn, each once');
+  t.strictSame(await since(() => queue.retryHeld(other, 5)), [], 'not for others');
+  t.strictSame(await since(() => queue.want(b)), [keyB], 'asked for');
+  const isAny = () => true;
+  t.strictSame(await since(() => queue.retryAllNow(silent, isAny)), [], 'not for who is busy');
+  t.strictSame(await since(() => queue.retryNow(a, silent)), []);
+  t.strictSame(await since(() => queue.retryNow(a, other)), [keyA], 'another one may have it');
+  for (let i = 0; i < options.attemptsMax; i++) await since(() => queue.retryHeld(silent, 3));
+  t.strictSame([lost, queue.sizes().transfers], [[], 0], 'none of these is an attempt');
+  queue.drop(a);
+  t.strictSame(await since(() => queue.retryHeld(silent, 3)), [keyB]);
+  set(silent, 'has');
+  queue.retryHeld(silent, 1);
+  await queue.idle();
+  t.equal(queue.sizes().new, 0);
+  await queue.stop();
+  await clock.advance(HOUR_MS);
+  t.equal(clock.timers(), 0, 'a stopped queue leaves no timer');
+});
+
+t.test('who has said that it lacks a held item is seldom asked again', async (t) => {
+  const at = opened([
+    [other, 'nothing'],
+    [silent, 'full'],
+  ]);
+  const all = items(1, 100);
+  for (const item of all) at.queue.add(item, 0);
+  await at.queue.idle();
+  t.equal(at.askedOf(other), all.length);
+  at.queue.retryHeld(silent, 100);
+  await at.queue.idle();
+  t.equal(at.askedOf(other), all.length, 'it is not asked when the other one has answered');
+  await at.clock.advance(24 * HOUR_MS);
+  const aDay = at.askedOf(other) / all.length;
+  t.ok(aDay > 100, `${aDay} times a day, so whatever changes unheard is noticed`);
+  t.ok(aDay < 160, `${aDay} times a day, not every minute`);
+  t.strictSame(at.lost, []);
+  await at.queue.stop();
+});
+
+t.test('a member that is free again is asked, though nobody said so', async (t) => {
+  const at = opened([[silent, 'full']]);
+  const all = items(1, 3);
+  for (const item of all) at.queue.add(item, 0);
+  await at.queue.idle();
+  at.set(silent, 'has');
+  at.free.set(latin1(silent), 2);
+  await at.clock.advance(MINUTE_MS / 2);
+  t.equal(at.askedOf(silent), 2);
+  at.queue.retryAllNow(silent, () => true);
+  await at.queue.idle();
+  t.equal(at.askedOf(silent), 3, 'or when it connects');
+  await at.queue.stop();
+});
+
+t.test('a lost item that is held leaves room for others', async (t) => {
+  const at = opened([[silent, 'full']]);
+  await at.queue.start();
+  const dead = items(0x40, 3_000);
+  for (const item of dead) at.backlog.set(item, 'lost');
+  await at.clock.advance(options.lostEveryMs);
+  t.equal(at.queue.sizes().lost, 2_500, 'all room is taken');
+  const [announced, alone] = [items(0x80, 1), items(0xc0, 1)].flat() as [ItemId, ItemId];
+  for (const item of [announced, alone]) at.backlog.set(item, 'lost');
+  const tried = await at.since(() => at.queue.retryNow(announced, other));
+  t.strictSame(tried, [itemKey(announced)]);
+  at.tried.length = 0;
+  await at.clock.advance(3 * HOUR_MS);
+  t.ok(at.tried.includes(itemKey(alone)), 'one that nobody announces has its turn');
+  t.ok(at.queue.sizes().lost <= 2_525, 'with those that have places');
+  await at.queue.stop();
+});
+
+t.test('a lost item that is held stays lost, whoever announces it', async (t) => {
+  const at = opened([
+    [silent, 'full'],
+    [other, 'nothing'],
+  ]);
+  const [item] = items(1, 1) as [ItemId];
+  at.backlog.set(item, 'lost');
+  at.queue.retryNow(item, silent);
+  await at.queue.idle();
+  t.equal(at.queue.sizes().lost, 1, 'it is held');
+  for (let i = 0; i < 3; i++) {
+    at.queue.retryNow(item, other);
+    await at.queue.idle();
+    await at.clock.advance(1_000);
+  }
+  t.equal(at.askedOf(other), 3);
+  t.strictSame([at.queue.sizes().pending, at.lost], [0, []], 'it is not lost once more');
+  await at.queue.stop();
+});
+
+t.test('new items take the places of held ones first', async (t) => {
+  const at = opened([[silent, 'full']]);
+  const few = items(9, 10);
+  at.set(silent, 'nothing');
+  for (const item of few) at.queue.add(item, 0);
+  await at.queue.idle();
+  at.set(silent, 'full');
+  for (let i = 0; i < 6; i++) {
+    for (const item of items(1, 1_000)) at.queue.add(item, 0);
+    await at.queue.idle();
+  }
+  t.equal(at.queue.sizes().pending, few.length);
+  await at.queue.stop();
+});
+
+t.test('who announces an item or connects is asked, and nobody else', async (t) => {
+  const at = opened([
+    [other, 'nothing'],
+    [third, 'nothing'],
+  ]);
+  const all = items(1, 10);
+  for (const item of all) at.queue.add(item, 0);
+  await at.queue.idle();
+  at.asked.length = 0;
+  for (let i = 0; i < 10; i++) {
+    for (const item of all) at.queue.retryNow(item, other);
+    await at.queue.idle();
+    at.queue.retryAllNow(other, () => true);
+    await at.queue.idle();
+  }
+  t.strictSame([at.askedOf(other), at.askedOf(third)], [200, 0]);
+  await at.clock.advance(5_000);
+  t.equal(at.askedOf(third), 10, 'all are asked when it is time');
+  await at.queue.stop();
+});
+
+t.test('who announces an item while another one is asked for it is asked, too', async (t) => {
+  const at = opened([
+    [silent, 'nothing'],
+    [other, 'nothing'],
+  ]);
+  const [item] = items(1, 1) as [ItemId];
+  at.queue.add(item, 0);
+  await at.queue.idle();
+  at.set(silent, 'mute');
+  at.queue.retryNow(item, silent);
+  await nextTurn();
+  at.set(other, 'has');
+  for (const member of [silent, other]) at.queue.retryNow(item, member);
+  at.speak();
+  await at.queue.idle();
+  t.strictSame([at.askedOf(silent), at.askedOf(other)], [2, 2]);
+  t.equal(at.queue.sizes().pending, 0, 'it has come');
+  await at.queue.stop();
+});
+
+t.test('a client that asks while one member is asked has all asked', async (t) => {
+  const at = opened([
+    [silent, 'nothing'],
+    [other, 'nothing'],
+  ]);
+  const [item] = items(1, 1) as [ItemId];
+  at.queue.add(item, 0);
+  await at.queue.idle();
+  at.set(silent, 'mute');
+  at.queue.retryNow(item, silent);
+  await nextTurn();
+  at.set(other, 'has');
+  at.queue.want(item);
+  at.set(silent, 'nothing');
+  at.speak();
+  await at.queue.idle();
+  t.equal(at.queue.sizes().pending, 0, 'it has come');
+  await at.queue.stop();
+});
+
+t.test('no announcements and connections put off the time when all are asked', async (t) => {
+  const at = opened([
+    [silent, 'nothing'],
+    [other, 'nothing'],
+    [third, 'nothing'],
+  ]);
+  const [item] = items(1, 1) as [ItemId];
+  at.queue.add(item, 0);
+  await at.queue.idle();
+  at.asked.length = 0;
+  at.set(silent, 'full');
+  for (const manner of ['full', 'nothing'] as const) {
+    at.set(other, manner);
+    at.asked.length = 0;
+    for (let second = 0; second < 120; second++) {
+      for (const member of [silent, other]) at.queue.retryNow(item, member);
+      await at.clock.advance(1_000);
+    }
+    t.ok(at.askedOf(third) > 0, manner);
+  }
+  await at.queue.stop();
+});
+
+t.test('lost jobs are counted', (t) => {
+  const held = new HeldJobs<{ kind: 'lost' | 'new' }>();
+  const [a, b] = [{ kind: 'lost' as const }, { kind: 'new' as const }];
+  const onHold = { heldBy: new Set(['x']), isEarly: false };
+  for (const job of [a, a, b]) held.add(job, onHold);
+  t.strictSame([held.size, held.lostCount, held.lostOnes()], [2, 1, [a]]);
+  for (const job of [a, a, b]) held.remove(job);
+  t.strictSame([held.size, held.lostCount], [0, 0]);
+  t.end();
+});
