@@ -18,13 +18,13 @@ import { createFetch } from './fetching/fetch-item.ts';
 import { FetchQueue } from './fetching/fetch-queue.ts';
 import type { QueueSizes } from './fetching/fetch-queue-ports.ts';
 import { ChainFollower } from './fetching/follow-chain.ts';
-import { Sources, STREAMS } from './fetching/item-sources.ts';
+import { askedAtOnce, Sources } from './fetching/item-sources.ts';
 import { type ItemId, namesOf } from './protocol/item-id.ts';
 import type { Peers } from './protocol/peer-ports.ts';
 import { decodeItems, encodeItems, ITEMS } from './protocol/privacy-messages.ts';
 import type { TransferPorts } from './protocol/session-key.ts';
 import { createSendData, type SendData, type SendPorts } from './sending/accept-item.ts';
-import { itemsBudget } from './serving/privacy-budgets.ts';
+import { dataBudget, itemsBudget } from './serving/privacy-budgets.ts';
 import { ItemServer } from './serving/serve-items.ts';
 import type { Arrivals } from './storage/arrivals.ts';
 import { createSearch, Quota, type QuotaLimit, type QuotaOptions } from './storage/quota.ts';
@@ -127,7 +127,8 @@ class Exchange {
     const { announcementMs, fetchParallelism: parallelism } = options;
     const backlog = new Backlog({ ...deps, store: deps.rows });
     const onFree = (owner: Uint8Array, count: number): void => this.queue.retryHeld(owner, count);
-    const limits = { ...options, askedAtOnce: STREAMS };
+    const streams = dataBudget(options.replyParallelism).concurrent;
+    const limits = { ...options, askedAtOnce: askedAtOnce(parallelism, streams) };
     const sources = new Sources(limits, { ...deps, onFree });
     const fetch = createFetch(options.transferMs, {
       ...deps,

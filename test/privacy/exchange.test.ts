@@ -160,34 +160,59 @@ t.test('a node that serves more at a time asks for no more than others serve', a
   t.strictSame([...a.log.of('peer.offence'), ...b.log.of('peer.offence')], []);
 });
 
-t.test('a member that never answers keeps nobody waiting for long', async (t) => {
-  const set = [
-    'privacy.synchronizer.crawling-parallelism=20',
-    'privacy.synchronizer.request-timeout=1m',
-    'privacy.synchronizer.inventory-request-delay=1s',
-  ];
-  const network = await members(t, { miners: ['a'], others: ['b', 'c'], set });
-  const [a, b, c] = [await network.keep('a'), await network.keep('b'), await network.keep('c')];
-  const ofSilent = await network.policy([b, c], [b, c]);
-  const ofOther = await network.policy([a, b], [a, b]);
-  let isSilent = true;
-  network.faults = ({ protocol, from }) => ({
-    lost: isSilent && protocol.endsWith(DATA) && from === c.host,
+for (const places of [20, 4]) {
+  t.test(`a member that never answers leaves some of ${places} places`, async (t) => {
+    const set = [
+      `privacy.synchronizer.crawling-parallelism=${places}`,
+      'privacy.synchronizer.request-timeout=1m',
+      'privacy.synchronizer.inventory-request-delay=1s',
+    ];
+    const network = await members(t, { miners: ['a'], others: ['b', 'c'], set });
+    const [a, b, c] = [await network.keep('a'), await network.keep('b'), await network.keep('c')];
+    const ofSilent = await network.policy([b, c], [b, c]);
+    const ofOther = await network.policy([a, b], [a, b]);
+    let isSilent = true;
+    network.faults = ({ protocol, from }) => ({
+      lost: isSilent && protocol.endsWith(DATA) && from === c.host,
+    });
+    const items = Array.from({ length: SILENT_ITEMS }, () => randomBytes(100));
+    for (const bytes of items)
+      await c.node.services.privacy!.send(dataOf(c, ofSilent, bytes), true);
+    await network.rounds(3);
+    const bytes = randomBytes(100);
+    await a.node.services.privacy!.send(dataOf(a, ofOther, bytes), true);
+    const start = network.clock.now();
+    await network.until('the data', async () => (await held(b, ofOther, bytes)) !== undefined);
+    const waited = (network.clock.now() - start) / 1000;
+    t.ok(waited < 60, `after ${waited} s, not after all others`);
+    isSilent = false;
+    await network.until('all', () => b.log.of('privacy.fetched').length === items.length + 1);
+    t.strictSame(b.log.of('peer.offence'), []);
+    const took = (network.clock.now() - start) / 1000 - waited;
+    t.ok(took < 400, `the rest ${took} s after it speaks again`);
   });
-  const items = Array.from({ length: SILENT_ITEMS }, () => randomBytes(100));
-  for (const bytes of items) await c.node.services.privacy!.send(dataOf(c, ofSilent, bytes), true);
+}
+
+t.test('items that wait for a stream are no failures of theirs', async (t) => {
+  const set = [
+    'privacy.synchronizer.request-timeout=10s',
+    'privacy.synchronizer.max-attempt-count=1',
+  ];
+  const network = await members(t, { miners: ['a'], others: ['b'], set });
+  const a = await network.keep('a');
+  // It opens one stream at a time.
+  const b = await network.keep('b', { set: ['privacy.replier.parallelism=1'] });
+  const policyId = await network.policy([a], [a, b]);
+  const items = Array.from({ length: 6 }, () => randomBytes(100));
+  for (const bytes of items) await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
   await network.rounds(3);
-  const bytes = randomBytes(100);
-  await a.node.services.privacy!.send(dataOf(a, ofOther, bytes), true);
-  const start = network.clock.now();
-  await network.until('the data', async () => (await held(b, ofOther, bytes)) !== undefined);
-  const waited = (network.clock.now() - start) / 1000;
-  t.ok(waited < 60, `after ${waited} s, not after all others`);
-  isSilent = false;
-  await network.until('all', () => b.log.of('privacy.fetched').length === items.length + 1);
-  t.strictSame(b.log.of('peer.offence'), []);
-  const took = (network.clock.now() - start) / 1000 - waited;
-  t.ok(took < 400, `the rest ${took} s after it speaks again`);
+  network.faults = ({ protocol, from }) => ({
+    delayMs: protocol.endsWith(DATA) && from === a.host ? 2_000 : 0,
+  });
+  await network.change(a, policyId, 'add', [b], [a, b]);
+  const ended = () => [b.log.of('privacy.fetched').length, b.log.of('privacy.lost').length];
+  await network.until('all items', () => ended()[0]! + ended()[1]! === items.length);
+  t.strictSame(ended(), [items.length, 0]);
 });
 
 t.test('members without an item are not asked again and again for it', async (t) => {

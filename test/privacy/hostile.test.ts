@@ -276,3 +276,51 @@ t.test('a request of one member, sent by another', async (t) => {
   await failed;
   t.match(a.log.of('peer.offence'), [{ offence: 'malformed-message', owner: thief.text }]);
 });
+
+t.test(
+  'a member that announces what it does not have, and connects, again and again',
+  async (t) => {
+    const network = await members(t, { miners: ['a'], others: ['b', 'd', 'liar'] });
+    const [a, b, d] = [await network.keep('a'), await network.keep('b'), await network.keep('d')];
+    const liar = await maverick(t, network, 'liar');
+    liar.pester([b, d]);
+    await network.until('a session with the liar', () => liar.session(b) !== undefined);
+    liar.streams.set(DATA, async (_session, stream) => {
+      await stream.receive();
+      await stream.send(Uint8Array.of(0));
+      await stream.end();
+    });
+    const policyId = await network.policy([a, b, d, liar], [a, b, d]);
+    // Who has the items keeps them from all others.
+    network.faults = ({ protocol, from }) => ({
+      lost: from === a.host && (protocol.endsWith(DATA) || protocol.endsWith(ITEMS)),
+    });
+    const items: ItemId[] = [];
+    for (let i = 0; i < 10; i++) {
+      const bytes = randomBytes(100);
+      items.push({ policyId, hash: sha256(bytes) });
+      await a.node.services.privacy!.send(dataOf(a, policyId, bytes), true);
+    }
+    await network.rounds(2);
+    await a.stop();
+    // Until the next try is some minutes away.
+    await network.seconds(900);
+    const asked = { d: 0, liar: 0 };
+    network.faults = ({ protocol, from, to, message }) => {
+      const isRequest = protocol.endsWith(DATA) && from === b.host && message.length > 0;
+      if (isRequest) asked[to === d.host ? 'd' : 'liar']++;
+      return {};
+    };
+    for (let i = 0; i < 100; i++) {
+      liar.notifyAll(ITEMS, encodeItems(items, scheme));
+      await network.clock.advance(100);
+    }
+    for (let i = 0; i < 5; i++) {
+      liar.session(b)!.close('it comes again');
+      await network.until('it is back', () => liar.session(b) !== undefined);
+      await network.seconds(1);
+    }
+    t.ok(asked.liar > 500, `it is asked ${asked.liar} times`);
+    t.ok(asked.d < 100, `and the honest one ${asked.d} times`);
+  },
+);

@@ -201,7 +201,11 @@ export const privacy = {
     'inventory-stream-timeout': setting(time, '15s', 'Accepted for files of other nodes.', IGNORED),
     'inventory-request-delay': setting(time, '3s', 'Pause before announcements are requested.'),
     'inventory-timestamp-threshold': setting(time, '10m', 'Age up to which data are announced.'),
-    'crawling-parallelism': setting(COUNT, 100, 'Transfers at once.'),
+    'crawling-parallelism': setting(
+      COUNT,
+      100,
+      'Transfers at once; an eighth of them from one member, five at most.',
+    ),
     'max-attempt-count': setting(COUNT, 24, 'Attempts before data count as lost.'),
     'lost-data-processing-delay': setting(
       durationFrom('1s'),

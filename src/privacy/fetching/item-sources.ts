@@ -35,9 +35,15 @@ export interface SourcesDeps {
 
 /** A session opens no more streams of a protocol at a time (network/sessions/protocols.ts). */
 export const STREAMS = 5;
+/** Half of the places that lost items have (transfer-lines.ts), so that no kind lacks places. */
+const PART = 1 / 8;
 /** Items whose holders are remembered, at least, and holders of one item. */
 const ITEMS_MAX = 5_000;
 const HOLDERS_MAX = 16;
+
+/** `streams`: those of this node's own settings. */
+export const askedAtOnce = (transfers: number, streams: number): number =>
+  Math.max(1, Math.min(STREAMS, streams, Math.floor(transfers * PART)));
 
 export class Sources {
   private readonly askedAtOnce: number;

@@ -28,7 +28,7 @@ import {
 import { policyHashes } from '../../../src/ledger/tables.ts';
 import { STREAMS_MIN } from '../../../src/network/sessions/protocols.ts';
 import { createFetch, type FetchPorts } from '../../../src/privacy/fetching/fetch-item.ts';
-import { Sources, STREAMS } from '../../../src/privacy/fetching/item-sources.ts';
+import { askedAtOnce, Sources, STREAMS } from '../../../src/privacy/fetching/item-sources.ts';
 import type { Received } from '../../../src/privacy/fetching/receive-item.ts';
 import { itemBytes } from '../../../src/privacy/protocol/item-id.ts';
 import type { Peer } from '../../../src/privacy/protocol/peer-ports.ts';
@@ -320,6 +320,14 @@ t.test('a peer is asked for no more items than a session has streams', async (t)
   t.strictSame(left(), [undefined, STREAMS - 1], 'who has failed is not asked');
   peers.length = 1;
   t.strictSame(left(), [undefined, undefined], 'nor who has gone');
+});
+
+t.test('silent peers leave places, however few there are', (t) => {
+  t.equal(askedAtOnce(100, 5), STREAMS);
+  t.equal(askedAtOnce(20, 5), 2, 'lost items have five places');
+  t.equal(askedAtOnce(4, 5), 1);
+  t.equal(askedAtOnce(100, 1), 1, 'others would wait for the stream, and fail');
+  t.end();
 });
 
 t.test('an item whose only source is asked enough is held', async (t) => {
