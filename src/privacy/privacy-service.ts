@@ -140,9 +140,10 @@ class Exchange {
     });
     const onLost = (item: ItemId): void => log.warn('privacy.lost', namesOf(item));
     const free = () => sources.free();
+    const isBusy = (owner: string): boolean => sources.isBusy(owner);
     const queue = new FetchQueue(
       { ...options, parallelism },
-      { ...deps, backlog, fetch, onLost, free },
+      { ...deps, backlog, fetch, onLost, free, isBusy },
     );
     this.backlog = backlog;
     this.sources = sources;

@@ -218,6 +218,7 @@ const seams: Readonly<Record<string, Seam>> = {
       { parallelism: 1, attemptsMax: 1, firstDelayMs: 1, lostEveryMs: 1 },
       {
         free: () => new Map(),
+        isBusy: () => false,
         backlog: { set: () => {}, list: () => [], stateOf: () => undefined, flush: async () => {} },
         clock: at.clock,
         random: { bytes: (count) => new Uint8Array(count) },

@@ -25,6 +25,8 @@ export interface FetchQueueDeps {
   readonly fetch: (item: ItemId, only?: ReadonlySet<string>) => Promise<Outcome | Held>;
   /** How many items more connected members may be asked for, by their addresses as `latin1`. */
   readonly free: () => ReadonlyMap<string, number>;
+  /** True for a member, as `latin1`, that did not begin to answer lately, and is asked after the others. */
+  readonly isBusy: (owner: string) => boolean;
   /** Called when an item has been tried so often that it counts as lost. */
   readonly onLost: (item: ItemId) => void;
 }

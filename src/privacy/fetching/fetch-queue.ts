@@ -204,6 +204,8 @@ export class FetchQueue {
     const onHold = this.held.get(job);
     // Who has enough to answer has not become nearer by what it says.
     if (onHold?.heldBy.has(from) === true) return;
+    // All are asked soon, and this one need not delay that.
+    if (job.kind === 'new' && onHold === undefined && this.deps.isBusy(from)) return;
     job.only = new Set(onHold?.heldBy).add(from);
     job.isEarly = onHold?.isEarly ?? true;
     this.lineUp(job);

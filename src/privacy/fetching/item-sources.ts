@@ -75,8 +75,13 @@ export class Sources {
       .filter(({ owner }) => !this.isOut(latin1(owner)));
     const isHolder = ({ owner }: Peer): boolean => having?.has(latin1(owner)) === true;
     const rank = (peer: Peer): number =>
-      this.busy.has(latin1(peer.owner)) ? 2 : Number(!isHolder(peer));
+      this.isBusy(latin1(peer.owner)) ? 2 : Number(!isHolder(peer));
     return shuffled(fit, random).sort((a, b) => rank(a) - rank(b));
+  }
+
+  /** It did not begin to answer lately. */
+  isBusy(owner: string): boolean {
+    return this.busy.has(owner);
   }
 
   /** True if a peer has announced it. */

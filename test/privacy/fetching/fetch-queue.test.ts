@@ -44,6 +44,7 @@ function opened(rows = createMemoryStore()) {
   const queue = new FetchQueue(options, {
     ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
     free: () => new Map(),
+    isBusy: () => false,
     async fetch(item) {
       tried.add(itemKey(item));
       attempts++;

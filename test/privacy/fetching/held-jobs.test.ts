@@ -35,6 +35,7 @@ function opened(manners: [member: Uint8Array, manner: Manner][]) {
   const backlog = new Backlog({ store: createMemoryStore(), clock, log: quiet });
   const how = new Map(manners.map(([member, manner]) => [latin1(member), manner]));
   const free = new Map<string, number>();
+  const busy = new Set<string>();
   const lost: ItemId[] = [];
   const tried: string[] = [];
   const asked: [member: string, item: string][] = [];
@@ -42,6 +43,7 @@ function opened(manners: [member: Uint8Array, manner: Manner][]) {
   const queue = new FetchQueue(options, {
     ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
     free: () => free,
+    isBusy: (member) => busy.has(member),
     async fetch(item, only) {
       tried.push(itemKey(item));
       const heldBy = new Set<string>();
@@ -56,7 +58,7 @@ function opened(manners: [member: Uint8Array, manner: Manner][]) {
     },
   });
   return {
-    ...{ queue, clock, backlog, lost, tried, asked, free },
+    ...{ queue, clock, backlog, lost, tried, asked, free, busy },
     set: (member: Uint8Array, manner: Manner) => void how.set(latin1(member), manner),
     speak() {
       silence.resolve();
@@ -245,6 +247,20 @@ t.test('a client that asks while one member is asked has all asked', async (t) =
   at.speak();
   await at.queue.idle();
   t.equal(at.queue.sizes().pending, 0, 'it has come');
+  await at.queue.stop();
+});
+
+t.test('a member that was silent delays no new item by announcing it', async (t) => {
+  const at = opened([
+    [other, 'has'],
+    [silent, 'mute'],
+  ]);
+  at.busy.add(latin1(silent));
+  const [item] = items(1, 1) as [ItemId];
+  at.queue.add(item, 3_000);
+  at.queue.retryNow(item, silent);
+  await at.clock.advance(3_000);
+  t.strictSame([at.askedOf(silent), at.askedOf(other)], [0, 1]);
   await at.queue.stop();
 });
 
