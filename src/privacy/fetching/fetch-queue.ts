@@ -103,10 +103,10 @@ export class FetchQueue {
     this.ask(item, latin1(from));
   }
 
-  /** The same for all in memory that this member may have, who has connected. */
+  /** The same for all in memory that this member may have, who has connected: as many at a time as it answers. */
   retryAllNow(member: Uint8Array, isNearer: (item: ItemId) => boolean): void {
     const from = latin1(member);
-    for (const job of this.jobs.values()) if (isNearer(job.item)) this.tryEarly(job, from);
+    for (const job of this.jobs.values()) if (isNearer(job.item)) this.waitFor(job, from);
     this.wake(from, this.deps.free().get(from) ?? 0);
   }
 
@@ -211,6 +211,19 @@ export class FetchQueue {
     this.lineUp(job);
   }
 
+  /** To try thousands of jobs, and look for each in the storage, is too much each time that a member connects. */
+  private waitFor(job: Job, from: string): void {
+    const onHold = this.held.get(job);
+    if (job.cancelWait === undefined) this.tryEarly(job, from);
+    else if (onHold?.heldBy.has(from) !== true) {
+      job.cancelWait();
+      this.hold(job, {
+        heldBy: new Set(onHold?.heldBy).add(from),
+        isEarly: onHold?.isEarly ?? true,
+      });
+    }
+  }
+
   /** It asks those that it waits for, since the others have said that they do not have it. */
   private wake(owner: string, count: number): void {
     for (const [job, { heldBy, isEarly }] of this.held.of(owner, count)) {
@@ -282,6 +295,7 @@ export class FetchQueue {
   /** No attempt: it goes on when a member has fewer to answer. */
   private hold(job: Job, onHold: OnHold): void {
     const now = this.deps.clock.monotonic();
+    this.held.remove(job);
     if (job.wantedMeanwhile) job.kind = 'new';
     job.heldUntil ??= onHold.isEarly ? job.due : now + holdMs(job.holds++);
     this.held.add(job, onHold);

@@ -36,7 +36,6 @@ export class HeldJobs<Job extends { readonly kind: Kind }> {
 
   /** The kind of a job changes only while it is not held. */
   add(job: Job, onHold: OnHold): void {
-    this.remove(job);
     this.jobs.set(job, onHold);
     if (job.kind === 'lost') this.lost++;
   }

@@ -1,6 +1,7 @@
 /** Items that nobody has hold up no others, however many they are. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
+import { latin1 } from '../../../src/base/bytes.ts';
 import { Backlog } from '../../../src/privacy/fetching/fetch-backlog.ts';
 import { FetchQueue } from '../../../src/privacy/fetching/fetch-queue.ts';
 import { type ItemId, itemKey } from '../../../src/privacy/protocol/item-id.ts';
@@ -43,7 +44,7 @@ function opened(rows = createMemoryStore()) {
   let attempts = 0;
   const queue = new FetchQueue(options, {
     ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
-    free: () => new Map(),
+    free: () => new Map([[latin1(member), DEAD]]),
     isBusy: () => false,
     async fetch(item) {
       tried.add(itemKey(item));

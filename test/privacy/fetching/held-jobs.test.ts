@@ -201,6 +201,7 @@ t.test('who announces an item or connects is asked, and nobody else', async (t) 
   const all = items(1, 10);
   for (const item of all) at.queue.add(item, 0);
   await at.queue.idle();
+  at.free.set(latin1(other), all.length);
   at.asked.length = 0;
   for (let i = 0; i < 10; i++) {
     for (const item of all) at.queue.retryNow(item, other);
@@ -211,6 +212,27 @@ t.test('who announces an item or connects is asked, and nobody else', async (t) 
   t.strictSame([at.askedOf(other), at.askedOf(third)], [200, 0]);
   await at.clock.advance(5_000);
   t.equal(at.askedOf(third), 10, 'all are asked when it is time');
+  await at.queue.stop();
+});
+
+t.test('who connects again and again has few items tried', async (t) => {
+  const at = opened([[other, 'nothing']]);
+  const all = items(1, 1_000);
+  for (const item of all) at.queue.add(item, 0);
+  await at.queue.idle();
+  at.set(other, 'full');
+  at.free.set(latin1(other), 5);
+  at.tried.length = 0;
+  for (let i = 0; i < 20; i++) {
+    at.queue.retryAllNow(other, () => true);
+    await at.queue.idle();
+  }
+  t.equal(at.tried.length, 100);
+  at.set(other, 'nothing');
+  at.queue.retryHeld(other, 1_000);
+  await at.queue.idle();
+  t.equal(at.askedOf(other), 2_000, 'each has its turn');
+  t.equal(at.queue.sizes().pending, 1_000);
   await at.queue.stop();
 });
 
@@ -294,7 +316,7 @@ t.test('lost jobs are counted', (t) => {
   const held = new HeldJobs<{ kind: 'lost' | 'new' }>();
   const [a, b] = [{ kind: 'lost' as const }, { kind: 'new' as const }];
   const onHold = { heldBy: new Set(['x']), isEarly: false };
-  for (const job of [a, a, b]) held.add(job, onHold);
+  for (const job of [a, b]) held.add(job, onHold);
   t.strictSame([held.size, held.lostCount, held.lostOnes()], [2, 1, [a]]);
   for (const job of [a, a, b]) held.remove(job);
   t.strictSame([held.size, held.lostCount], [0, 0]);
