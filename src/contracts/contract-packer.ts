@@ -55,6 +55,7 @@ import {
   endsAmongOthers,
   isExecutableGroup,
   needsEngine,
+  type PlaceOf,
 } from './waiting/contract-queue.ts';
 import { createWarmUp, type WarmUp } from './waiting/warm-up.ts';
 
@@ -249,6 +250,7 @@ export class ContractPacker {
           (repetitions.isDue(key) && breakers.state(contract, sender) !== 'open'),
         yields: (contract, entry) =>
           repetitions.has(entry.key) || breakers.isFailing(contract, entry.sender),
+        placeOf: placesIn(this.#ports.pool),
       },
     );
   }
@@ -261,6 +263,14 @@ const creatorsIn =
     const known = contractOf(view, fromLatin1(contract));
     return known === undefined ? entry.sender : latin1(view.scheme.addressOf(known.creator));
   };
+
+/** As they are now: the chain does not change while a block is made. */
+function placesIn(pool: Pool): PlaceOf | undefined {
+  const places = new Map<PoolEntry, number>();
+  for (const entry of pool.inDoubt()) places.set(entry, places.size);
+  if (places.size === 0) return undefined;
+  return (entry) => places.get(entry) ?? Number.POSITIVE_INFINITY;
+}
 
 /** No run begins that might need more of a round, unless its contract has been faster so far. */
 const LIMIT_SHARE = 0.8;

@@ -15,7 +15,7 @@ import type { Then } from './execution/conclude.ts';
 import type { Begin, Started } from './execution/contract-work.ts';
 import type { ImageLoad } from './images/image-loads.ts';
 import { ColdQueues } from './waiting/cold-queues.ts';
-import { ContractQueue, type QueueState } from './waiting/contract-queue.ts';
+import { ContractQueue, type PlaceOf, type QueueState } from './waiting/contract-queue.ts';
 import { createPhaseIntake } from './waiting/phase-intake.ts';
 
 export interface PhaseOptions {
@@ -36,6 +36,8 @@ export interface PhasePorts {
   readonly isDue: (contract: string, entry: PoolEntry) => boolean;
   /** True where the transaction gives way to those of other creators. */
   readonly yields: (contract: string, entry: PoolEntry) => boolean;
+  /** Absent: the pool has none in doubt. */
+  readonly placeOf?: PlaceOf | undefined;
 }
 
 /** After so many stale results, the transaction is executed while nothing else is. */
@@ -104,7 +106,8 @@ export class ContractPhase {
     if (queue === undefined) {
       const left = (done: PoolEntry): void => this.intake.leave(done, key);
       const yields = (waiting: PoolEntry): boolean => this.ports.yields(key, waiting);
-      queue = new ContractQueue(key, this.ports.ownerOf(key, entry), left, yields);
+      const owner = this.ports.ownerOf(key, entry);
+      queue = new ContractQueue(key, owner, left, yields, this.ports.placeOf);
       this.queues.set(key, queue);
     }
     queue.add(entry);

@@ -75,6 +75,8 @@ export interface Pool {
   bytes(): number;
   /** The entries in block order; the array is valid until the next change. */
   inOrder(): readonly PoolEntry[];
+  /** Those of them that a reorganisation has put in doubt, which come first. */
+  inDoubt(): Iterable<PoolEntry>;
   decode(entry: PoolEntry): Tx;
   /** Removes the entry with this reason. After a reorganisation, a later head decides. */
   drop(entry: PoolEntry, error: ApiError): void;
@@ -142,6 +144,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     size: () => entries.size + recovery.size,
     bytes: () => entries.bytes + recovery.bytes,
     inOrder,
+    inDoubt: () => candidates.entries(),
     decode: trial.decode,
     drop: (entry, error) => evictions.drop(entry, error),
     dropped: (id) => evictions.reasonOf(id),

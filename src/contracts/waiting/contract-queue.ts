@@ -66,6 +66,14 @@ export type QueueState =
   /** Nothing more of it gets into this block. */
   | 'stopped';
 
+/**
+ * The place of an entry that the pool has in doubt, whose order is that of their chain and not of their
+ * times; infinite for all others, which come behind them.
+ */
+export type PlaceOf = (entry: PoolEntry) => number;
+
+const nowhere: PlaceOf = () => Number.POSITIVE_INFINITY;
+
 export class ContractQueue {
   /** Contract id as Latin-1 text. */
   readonly key: string;
@@ -85,6 +93,7 @@ export class ContractQueue {
 
   private readonly left: (entry: PoolEntry) => void;
   private readonly yields: (entry: PoolEntry) => boolean;
+  private readonly placeOf: PlaceOf;
 
   /** `left` is told each transaction with which the queue is done. */
   constructor(
@@ -92,11 +101,13 @@ export class ContractQueue {
     owner = '',
     left: (entry: PoolEntry) => void = () => {},
     yields: (entry: PoolEntry) => boolean = () => false,
+    placeOf: PlaceOf = nowhere,
   ) {
     this.key = key;
     this.owner = owner;
     this.left = left;
     this.yields = yields;
+    this.placeOf = placeOf;
   }
 
   /** In pool order; newcomers mostly come last. */
@@ -104,7 +115,7 @@ export class ContractQueue {
     // What is executed stays the first.
     const first = this.state === 'busy' ? this.at + 1 : this.at;
     let place = this.waiting.length;
-    while (place > first && isBefore(entry, this.waiting[place - 1]!)) place--;
+    while (place > first && this.isBefore(entry, this.waiting[place - 1]!)) place--;
     if (place === this.waiting.length) this.waiting.push(entry);
     else this.waiting.splice(place, 0, entry);
   }
@@ -137,6 +148,12 @@ export class ContractQueue {
     while (this.at < this.waiting.length || this.fromBehind() !== undefined) this.skip();
   }
 
+  private isBefore(a: PoolEntry, b: PoolEntry): boolean {
+    const [placeOfA, placeOfB] = [this.placeOf(a), this.placeOf(b)];
+    if (placeOfA !== placeOfB) return placeOfA < placeOfB;
+    return a.timestamp < b.timestamp || (a.timestamp === b.timestamp && a.key < b.key);
+  }
+
   private mayStay(entry: PoolEntry): boolean {
     return entry.def.type !== callContract.type || this.yielded.has(entry) || !this.yields(entry);
   }
@@ -163,6 +180,3 @@ export class ContractQueue {
     return this.decoded.tx;
   }
 }
-
-const isBefore = (a: PoolEntry, b: PoolEntry): boolean =>
-  a.timestamp < b.timestamp || (a.timestamp === b.timestamp && a.key < b.key);
