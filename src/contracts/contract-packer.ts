@@ -109,7 +109,6 @@ export class ContractPacker {
   readonly #failedIn = createRoundMemory();
   #groups: GroupPhase | undefined;
   #phase: ContractPhase | undefined;
-  #executed: readonly Tx[] = [];
   #stopped = false;
   #forget = (): void => {};
 
@@ -151,7 +150,6 @@ export class ContractPacker {
   async fill({ draft, header, limits: room }: Filled, until: Deadlines): Promise<void> {
     const { containers, pool } = this.#ports;
     const limits = { ...room, ...until };
-    this.#executed = [];
     if (this.#stopped || containers.problem() !== undefined || !this.#maySign(draft)) {
       await this.#pack(draft, limits, { takes: (entry) => !needsEngine(entry) });
       return;
@@ -170,12 +168,13 @@ export class ContractPacker {
     });
   }
 
-  /** The block that was filled last has been committed: reports its contract transactions. */
-  committed(): void {
-    for (const tx of this.#executed) {
+  /** A block of this node with these transactions has been committed: reports what it executed. */
+  committed(txs: readonly Tx[]): void {
+    for (const mined of withMembers(txs)) {
+      const tx = mined.def.inner?.(mined);
+      if (tx === undefined) continue;
       this.#ports.report({ txId: tx.id, contractId: contractIdOf(tx), ...SUCCESS });
     }
-    this.#executed = [];
   }
 
   /** A block of any miner has been committed: containers that it has made useless go. */
@@ -228,7 +227,6 @@ export class ContractPacker {
     } finally {
       this.#phase = undefined;
     }
-    this.#executed = block.executed;
     return { bytes: room.bytes, count: room.count, isFull: left.isFull };
   }
 

@@ -18,6 +18,7 @@ import type { Blockchain } from '../chain/blockchain.ts';
 import { headerRowAt } from '../chain/store/stored-blocks.ts';
 import { CodecError } from '../codec/codec.ts';
 import { type Consensus, isFromFuture } from '../consensus/consensus.ts';
+import type { Tx } from '../tx/transaction.ts';
 import type { SealedBlock } from './slot-records.ts';
 import type { UsedSlots } from './used-slots.ts';
 
@@ -35,6 +36,8 @@ export interface UnfinishedDeps {
   /** `synchronization.max-rollback`: sealed blocks are kept for so many. */
   readonly rollbackMax: number;
 }
+
+const NONE: readonly Tx[] = [];
 
 export class UnfinishedBlock {
   readonly #deps: UnfinishedDeps;
@@ -89,13 +92,19 @@ export class UnfinishedBlock {
     }
   }
 
-  /** True where it is committed. Throws where a block may come later. */
-  async finish(): Promise<boolean> {
+  /** Resolves with the transactions of what it has committed. Throws where a block may come later. */
+  async finish(): Promise<readonly Tx[]> {
     const { slots, blockchain, log } = this.#deps;
     const sealed = this.#next() ?? (await this.#askAgain());
     const block = sealed && this.#blockOf(sealed);
-    if (sealed === undefined || block === undefined) return false;
+    if (sealed === undefined || block === undefined) return NONE;
     await slots.claim(sealed.turn, sealed.bytes);
+    let txs = NONE;
+    const unlisten = blockchain.listen({
+      block(applied) {
+        if (equal(applied.tip.id, blockId(block))) txs = applied.block.txs;
+      },
+    });
     try {
       await blockchain.append(block);
     } catch (error) {
@@ -103,11 +112,13 @@ export class UnfinishedBlock {
       if (!(error instanceof Refusal) || error.entry === 'BlockFromFuture') throw error;
       // Where the head has moved meanwhile, the block is no longer the next one.
       if (this.#next()?.bytes === sealed.bytes) await this.#refuse(sealed, error);
-      return false;
+      return NONE;
+    } finally {
+      unlisten();
     }
     const { height } = blockchain.tip();
     log.warn('miner.block-finished', { turn: sealed.turn, height });
-    return true;
+    return txs;
   }
 
   #next(): SealedBlock | undefined {

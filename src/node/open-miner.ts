@@ -13,6 +13,7 @@ import { type Miner, SlotMiner } from '../miner/miner.ts';
 import { keepRemovedBlocks } from '../miner/removed-blocks.ts';
 import { UnfinishedBlock } from '../miner/unfinished-block.ts';
 import { UsedSlots } from '../miner/used-slots.ts';
+import type { Tx } from '../tx/transaction.ts';
 import type { Signer } from '../tx/types/120-atomic.ts';
 import type { Config } from './config/settings.ts';
 import type { FreeSpace } from './free-space.ts';
@@ -102,7 +103,8 @@ export function openMiner(config: Config, ports: MinerPortsOfNode): Miner {
         unfinished: {
           waits: () => !peering.isFarBehind() && unfinished.waits(),
           finish: async () => {
-            if (await unfinished.finish()) ports.contracts?.packer.committed();
+            const txs = await unfinished.finish();
+            ports.contracts?.packer.committed(txs);
           },
         },
         onHead: (listener) => blockchain.listen({ block: listener, rolledBack: listener }),
@@ -152,6 +154,7 @@ function producerWith(
   const { packer } = contracts;
   const times = createCompletionTimes();
   return async (timestamp, deadline) => {
+    let txs: readonly Tx[] = [];
     const contractDeadline = phaseEnd(roundOf(config), clock.now(), deadline, times.longest());
     let packedAt: number | undefined;
     try {
@@ -160,8 +163,9 @@ function producerWith(
         await packer.fill(block, { deadline, contractDeadline });
         packedAt = clock.monotonic() - Math.max(0, clock.now() - contractDeadline);
         await chain.finish(block);
+        txs = block.draft.txs;
       });
-      packer.committed();
+      packer.committed(txs);
     } finally {
       // A block that came too late to be sealed tells most.
       if (packedAt !== undefined) times.add(clock.monotonic() - packedAt);

@@ -18,8 +18,6 @@ import type { RunPlace } from './run-contract.ts';
 
 export interface BlockInWork extends RunPlace {
   readonly room: PhaseRoom;
-  /** The transactions executed in this block so far. */
-  readonly executed: readonly Tx[];
   /** Adds a transaction as it is. Throws ApiError, and then the block is as before. */
   add(tx: Tx, verdicts: ProofVerdicts): void;
   /**
@@ -58,7 +56,6 @@ export function createBlockInWork(
   { clock, signer }: { readonly clock: Pick<Clock, 'now'>; readonly signer: Signer },
 ): BlockInWork {
   const changes = createChangeLog();
-  const executed: Tx[] = [];
   const results = new Map<string, StoredTx>();
   const { overlay, context } = draft;
   const { scheme } = overlay;
@@ -90,7 +87,6 @@ export function createBlockInWork(
 
   function noteLast(result: Tx): void {
     const tx = asSent(result);
-    executed.push(tx);
     results.set(latin1(tx.id), { tx: result, height: context.height, index: draft.txs.length - 1 });
   }
 
@@ -99,7 +95,6 @@ export function createBlockInWork(
     header,
     changes,
     room,
-    executed,
     executedHere: (id) => results.get(latin1(id)),
     add,
     hasRoom,
