@@ -29,7 +29,7 @@ import { disableContract } from '../tx/types/106-disable-contract.ts';
 import { updateContract } from '../tx/types/107-update-contract.ts';
 import type { Signer } from '../tx/types/120-atomic.ts';
 import { ContractPhase } from './contract-phase.ts';
-import { createBlockInWork } from './execution/block-in-work.ts';
+import { type BlockInWork, createBlockInWork } from './execution/block-in-work.ts';
 import { createCircuitBreakers } from './execution/circuit-breakers.ts';
 import {
   type Begin,
@@ -55,8 +55,8 @@ import {
   endsAmongOthers,
   isExecutableGroup,
   needsEngine,
-  type PlaceOf,
 } from './waiting/contract-queue.ts';
+import { createDoubtOrder, type DoubtOrder } from './waiting/doubt-order.ts';
 import { createWarmUp, type WarmUp } from './waiting/warm-up.ts';
 
 export interface ContractPackerOptions {
@@ -215,10 +215,12 @@ export class ContractPacker {
     const work = workOptions(this.#options);
     const loadOf = createImageLoads<ContractQueue>(this.#options.perContainer);
     const workPorts = { ...this.#shared, failed: this.#failedIn(header, limits) };
-    const groupPorts = { ...workPorts, loadOf, maySign: () => this.#maySign(draft) };
+    const order = this.#orderOf(block, workPorts.failed);
+    const maySign = (): boolean => this.#maySign(draft);
+    const groupPorts = { ...workPorts, loadOf, maySign, waits: order.waits };
     this.#groups = beginGroups(pool.inOrder(), block, limits.contractDeadline, work, groupPorts);
     await this.#groups.run();
-    const phase = this.#openPhase(createWork(block, loadOf, work, workPorts), limits);
+    const phase = this.#openPhase(createWork(block, loadOf, work, workPorts), order, limits);
     this.#phase = phase;
     phase.addAll(pool.inOrder().filter(concernsContract));
     try {
@@ -230,7 +232,34 @@ export class ContractPacker {
     return { bytes: room.bytes, count: room.count, isFull: left.isFull };
   }
 
-  #openPhase(begin: Begin, { contractDeadline: deadline }: BlockRoom): ContractPhase {
+  /** What is in doubt, until it is in the block, has failed, or rests. */
+  #orderOf({ executedHere }: BlockInWork, failed: ReadonlySet<string>): DoubtOrder {
+    const { pool, view } = this.#ports;
+    const { publicKeySize } = view.scheme;
+    const isOver = (entry: PoolEntry): boolean => {
+      const { key, removed, members = [key], memberContracts = [] } = entry;
+      if (removed || failed.has(key)) return true;
+      const executed = members[memberContracts[0]?.index ?? 0]!;
+      if (executedHere(fromLatin1(executed)) !== undefined) return true;
+      const contracts = memberContracts.map((member) => member.key);
+      if (contracts.length === 0) contracts.push(contractKeyOf(entry, publicKeySize));
+      return !this.#isDue(entry, contracts);
+    };
+    return createDoubtOrder(pool.inDoubt(), publicKeySize, isOver);
+  }
+
+  /** False for what has failed and has to wait before its next attempt. */
+  #isDue({ key, sender }: PoolEntry, contracts: readonly string[]): boolean {
+    const { breakers, repetitions } = this.#shared;
+    if (!repetitions.isDue(key)) return false;
+    return contracts.every((contract) => breakers.state(contract, sender) !== 'open');
+  }
+
+  #openPhase(
+    begin: Begin,
+    order: DoubtOrder,
+    { contractDeadline: deadline }: BlockRoom,
+  ): ContractPhase {
     const { clock, view } = this.#ports;
     const { breakers, repetitions } = this.#shared;
     const { publicKeySize } = view.scheme;
@@ -243,12 +272,11 @@ export class ContractPacker {
         contractKey: (entry) => contractKeyOf(entry, publicKeySize),
         ownerOf: this.#ownerOf,
         // A contract ends in any case. What has rested too often is dropped.
-        isDue: (contract, { key, def, sender }) =>
-          !def.executable ||
-          (repetitions.isDue(key) && breakers.state(contract, sender) !== 'open'),
+        isDue: (contract, entry) =>
+          (!entry.def.executable || this.#isDue(entry, [contract])) && !order.waits(entry),
         yields: (contract, entry) =>
           repetitions.has(entry.key) || breakers.isFailing(contract, entry.sender),
-        placeOf: placesIn(this.#ports.pool),
+        placeOf: order.placeOf,
       },
     );
   }
@@ -261,14 +289,6 @@ const creatorsIn =
     const known = contractOf(view, fromLatin1(contract));
     return known === undefined ? entry.sender : latin1(view.scheme.addressOf(known.creator));
   };
-
-/** As they are now: the chain does not change while a block is made. */
-function placesIn(pool: Pool): PlaceOf | undefined {
-  const places = new Map<PoolEntry, number>();
-  for (const entry of pool.inDoubt()) places.set(entry, places.size);
-  if (places.size === 0) return undefined;
-  return (entry) => places.get(entry) ?? Number.POSITIVE_INFINITY;
-}
 
 /** No run begins that might need more of a round, unless its contract has been faster so far. */
 const LIMIT_SHARE = 0.8;

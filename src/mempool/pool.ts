@@ -80,6 +80,11 @@ export interface Pool {
   decode(entry: PoolEntry): Tx;
   /** Removes the entry with this reason. After a reorganisation, a later head decides. */
   drop(entry: PoolEntry, error: ApiError): void;
+  /**
+   * The same where the rules alone refuse it on a block that is being made. After a reorganisation it
+   * stays as long as heads accept it with the others in doubt.
+   */
+  refuse(entry: PoolEntry, error: ApiError): void;
   /** Why a transaction recently left the pool without being mined. */
   dropped(id: Uint8Array): string | undefined;
   /** Of what a block executes, the transactions that the pool could hold. */
@@ -147,6 +152,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     inDoubt: () => candidates.entries(),
     decode: trial.decode,
     drop: (entry, error) => evictions.drop(entry, error),
+    refuse: (entry, error) => evictions.refuse(entry, error),
     dropped: (id) => evictions.reasonOf(id),
     removeMined(txs) {
       for (const { id, bytes } of txs) {

@@ -1,6 +1,13 @@
 // Contract transactions of blocks that are taken back.
 import t from 'tap';
+import { roundLimits } from '../../src/base/limits/round-limits.ts';
+import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
 import { base58 } from '../../src/codec/text.ts';
+import { executedBy } from '../../src/ledger/contracts.ts';
+import { REFUSALS_MAX } from '../../src/mempool/admission/evictions.ts';
+import { membersOf } from '../../src/tx/members.ts';
+import type { Program } from '../simulated/containers.ts';
+import { callOf, groupOf, updateOf } from './atomic-groups.ts';
 import { add, contractNode, sum } from './contract-node.ts';
 
 t.test('they are executed in the order of their chain, whatever their times say', async (t) => {
@@ -31,3 +38,98 @@ t.test('they are executed in the order of their chain, whatever their times say'
   t.strictSame(node.state(contract), { sum: 6n });
   t.equal(pool.dropped(call.id), undefined);
 });
+
+/** Its creations fail for as long as the test says. */
+function failing() {
+  const state = { fails: false };
+  const program: Program = (execution, wait) =>
+    state.fails && execution.transaction.data.kind === 'create'
+      ? { kind: 'error', code: 1, message: 'later' }
+      : sum(execution, wait);
+  return { state, program };
+}
+
+t.test('what builds on a creation waits where that comes back and fails for a while', async (t) => {
+  const { state, program } = failing();
+  const node = await contractNode(t, { sum: program });
+  const { at, owner } = node;
+  const { blockchain, pool } = at.node;
+  const before = blockchain.tip().height;
+  const contract = await node.created('sum');
+  const contractId = base58.encode(contract.id);
+  const call = await node.call(contract, add(5));
+  await at.mine();
+  const group = groupOf(node, [callOf(node, contract, add(1)), callOf(node, contract, add(2))]);
+  await pool.submit(group);
+  await at.mine();
+  const end = await at.send(owner, { type: 106, version: 2, contractId });
+  await at.mine();
+  t.strictSame(node.state(contract), { sum: 8n });
+  await at.mine();
+  await blockchain.rollback(before);
+  await pool.readmitted();
+  state.fails = true;
+  for (let i = 0; i < 7; i++) await at.mine();
+  for (const tx of [contract, call, group, end]) t.ok(pool.get(tx.id), tx.def.name);
+  state.fails = false;
+  for (let i = 0; i < 15 && pool.size() > 0; i++) await at.mine();
+  t.strictSame(node.state(contract), { sum: 8n });
+  t.equal(node.isActive(contract), false);
+});
+
+t.test('what builds on a creation leaves behind it', async (t) => {
+  const { state, program } = failing();
+  const node = await contractNode(t, { sum: program });
+  const { at } = node;
+  const { blockchain, pool } = at.node;
+  const before = blockchain.tip().height;
+  const contract = await node.created('sum');
+  const call = await node.call(contract, add(5));
+  await at.mine();
+  await at.mine();
+  await blockchain.rollback(before);
+  await pool.readmitted();
+  state.fails = true;
+  const attempts = roundLimits.attempts.value * REFUSALS_MAX;
+  for (let i = 0; i < 10 * attempts && pool.get(contract.id) !== undefined; i++) await at.mine();
+  t.match(pool.dropped(contract.id), /has failed too often/);
+  for (let i = 0; i < REFUSALS_MAX; i++) await at.mine();
+  t.not(pool.dropped(call.id), undefined);
+  t.equal(pool.size(), 0);
+});
+
+t.test(
+  'an update in an atomic transaction comes behind the calls of the version before it',
+  async (t) => {
+    const node = await contractNode(t, { sum, next: sum });
+    const { at } = node;
+    const { blockchain, pool } = at.node;
+    const contract = await node.created('sum');
+    const before = blockchain.tip().height;
+    const calls = [await node.call(contract, add(1))];
+    await at.mine();
+    calls.push(await node.call(contract, add(2)));
+    await at.mine();
+    const update = updateOf(node, contract, 'next');
+    const group = groupOf(node, [
+      update,
+      callOf(node, contract, { ...add(4), contractVersion: 2 }),
+    ]);
+    await pool.submit(group);
+    for (let i = 0; i < 4 && pool.size() > 0; i++) await at.mine();
+    const second = await node.call(contract, { ...add(8), version: 2, contractVersion: 2 });
+    for (let i = 0; i < 4 && pool.size() > 0; i++) await at.mine();
+    t.strictSame(node.state(contract), { sum: 15n });
+    await at.mine();
+    await blockchain.rollback(before);
+    await pool.readmitted();
+    for (let i = 0; i < 10 && pool.size() > 0; i++) await at.mine();
+    const heights = [...calls, group, second].map((tx) => {
+      const by = executedBy(blockchain.view, (membersOf(tx)[0] ?? tx).id);
+      const found = by && findTransaction(blockchain.view, by);
+      return (found?.height ?? 0) - before;
+    });
+    t.strictSame(node.state(contract), { sum: 15n });
+    t.strictSame(heights, [1, 1, 2, 2]);
+  },
+);

@@ -31,7 +31,7 @@ export type SignedResults = () => CheckedTx;
 export type Then = 'next' | 'stop';
 
 export interface ConcludePorts {
-  readonly pool: Pick<Pool, 'decode' | 'drop'>;
+  readonly pool: Pick<Pool, 'decode' | 'drop' | 'refuse'>;
   readonly breakers: CircuitBreakers;
   readonly repetitions: Repetitions;
   readonly createVersions: CreateVersions;
@@ -116,17 +116,30 @@ export class Conclusions {
     return this.judged(queue, entry, judgeRefusal(refusalFrom(cause).message));
   }
 
+  /** The rules refuse the transaction before it has run. */
+  unfit(queue: ContractQueue, entry: PoolEntry, cause: unknown): Then {
+    const found = judgeRefusal(refusalFrom(cause).message);
+    return this.#concluded(queue, entry, found, false, 'refuse');
+  }
+
   judged(queue: ContractQueue, entry: PoolEntry, found: Judgement): Then {
     const isLast = !found.leaves && !this.#ports.repetitions.failed(entry.key);
     return this.#concluded(queue, entry, found, isLast);
   }
 
-  #concluded({ key }: ContractQueue, entry: PoolEntry, found: Judgement, isLast: boolean): Then {
+  #concluded(
+    { key }: ContractQueue,
+    entry: PoolEntry,
+    found: Judgement,
+    isLast: boolean,
+    end: 'drop' | 'refuse' = 'drop',
+  ): Then {
     const { pool, report, failed } = this.#ports;
-    failed.add(entry.key);
+    // What the rules refuse may wait for another part of the block.
+    if (end === 'drop') failed.add(entry.key);
     const judgement = isLast ? lastAttempt(found) : found;
     if (judgement.leaves) {
-      pool.drop(entry, apiError('Invalid', judgement.report.message));
+      pool[end](entry, apiError('Invalid', judgement.report.message));
       // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
       if (!entry.removed) return 'next';
     }

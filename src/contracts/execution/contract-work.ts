@@ -91,7 +91,8 @@ export function createWork(
       block.add(tx, entry.verdicts);
     } catch (cause) {
       if (isBlockFull(cause)) return 'stop';
-      if (!isForNextBlock(tx, block.draft, ports.clock.now())) pool.drop(entry, refusalFrom(cause));
+      if (!isForNextBlock(tx, block.draft, ports.clock.now()))
+        pool.refuse(entry, refusalFrom(cause));
     }
     return 'next';
   }
@@ -130,7 +131,7 @@ function tried(queue: ContractQueue, entry: PoolEntry, tx: Tx, work: Work): Then
     if (isBlockFull(cause)) return 'stop';
     const { block, ports, conclude } = work;
     const waits = isForNextBlock(tx, block.draft, ports.clock.now());
-    return waits ? 'next' : conclude.refusal(queue, entry, cause);
+    return waits ? 'next' : conclude.unfit(queue, entry, cause);
   }
 }
 

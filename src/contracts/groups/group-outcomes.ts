@@ -20,7 +20,9 @@ import {
 import type { GroupCall } from '../waiting/group-calls.ts';
 
 export interface GroupOutcomes {
-  /** A rule refuses the group. */
+  /** A rule refuses the group before any of it has run. */
+  unfit(entry: PoolEntry, tx: Tx, cause: unknown): void;
+  /** A rule refuses the group with its results. */
   refused(entry: PoolEntry, tx: Tx, cause: unknown): void;
   /** The results of a call break a rule. */
   badResults(entry: PoolEntry, tx: Tx, call: GroupCall, cause: unknown): void;
@@ -78,6 +80,11 @@ class Outcomes implements GroupOutcomes {
 
   constructor(ports: ConcludePorts) {
     this.ports = ports;
+  }
+
+  unfit(entry: PoolEntry, tx: Tx, cause: unknown): void {
+    const found = judgeRefusal(refusalFrom(cause).message);
+    this.conclude(entry, tx, found, false, undefined, 'refuse');
   }
 
   refused(entry: PoolEntry, tx: Tx, cause: unknown): void {
@@ -152,12 +159,14 @@ class Outcomes implements GroupOutcomes {
     found: Judgement,
     isLast: boolean,
     by: GroupCall | undefined,
+    end: 'drop' | 'refuse' = 'drop',
   ): void {
     const { pool, report, failed } = this.ports;
-    failed.add(entry.key);
+    // What the rules refuse may wait for another part of the block.
+    if (end === 'drop') failed.add(entry.key);
     const { leaves, report: said } = isLast ? lastAttempt(found) : found;
     if (leaves) {
-      pool.drop(entry, apiError('Invalid', blamed(by, said.message)));
+      pool[end](entry, apiError('Invalid', blamed(by, said.message)));
       // After a reorganisation the pool keeps it in doubt, and nothing is decided yet.
       if (!entry.removed) return;
     }

@@ -26,7 +26,7 @@ export function beginGroups(
   work: WorkOptions,
   ports: GroupPorts,
 ): GroupPhase {
-  const { clock, repetitions, failed, turns, maySign } = ports;
+  const { clock, repetitions, failed, turns, maySign, waits } = ports;
   turns.roundBegan();
   const now = clock.now();
   const left = deadline - now;
@@ -39,7 +39,7 @@ export function beginGroups(
     clock,
     runGroup: (entry, ended) => runGroup(entry, { ...place, ended }),
     maySign,
-    isDue: ({ key }) => repetitions.isDue(key) && !failed.has(key),
+    isDue: (entry) => repetitions.isDue(entry.key) && !failed.has(entry.key) && !waits(entry),
     hasFailed: ({ key }) => repetitions.has(key),
     debtOf: debtsWith(turns, block.draft.overlay),
     lastTurnOf: turns.lastOf,

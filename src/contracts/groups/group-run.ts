@@ -44,6 +44,8 @@ export interface GroupPorts extends WorkPorts {
   readonly loadOf: (image: ContractImage) => ImageLoad<unknown>;
   /** False where the miner may add no results any more: a transaction of the block may change that. */
   readonly maySign: () => boolean;
+  /** True where single transactions of its contracts come first (waiting/doubt-order.ts). */
+  readonly waits: (entry: PoolEntry) => boolean;
 }
 
 export interface GroupPlace {
@@ -91,7 +93,7 @@ async function runWhole(entry: PoolEntry, waste: GroupWaste, place: GroupPlace):
     block.draft.check(tx, entry.verdicts);
   } catch (cause) {
     const waits = isBlockFull(cause) || isForNextBlock(tx, block.draft, ports.clock.now());
-    if (!waits) outcomes.refused(entry, tx, cause);
+    if (!waits) outcomes.unfit(entry, tx, cause);
     return;
   }
   assert(calls !== undefined, 'the rules refuse what concerns no contract');

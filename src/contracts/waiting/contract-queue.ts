@@ -24,7 +24,7 @@ export const endsAmongOthers = ({ memberTypes }: PoolEntry): boolean =>
   memberTypes?.has(disableContract.type) === true;
 
 /** True for what is executed by itself. */
-const isExecutable = (entry: PoolEntry): boolean => entry.def.executable === true;
+export const isExecutable = (entry: PoolEntry): boolean => entry.def.executable === true;
 
 /** True for an atomic transaction with contract transactions, which are executed with it. */
 export const isExecutableGroup = ({ memberTypes }: PoolEntry): boolean =>

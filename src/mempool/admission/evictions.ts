@@ -48,6 +48,14 @@ export class Evictions {
     else this.refusals.set(entry, { count, head: this.head });
   }
 
+  /**
+   * The rules refuse the entry on a block that is being made. Where it is in doubt, what it builds on may
+   * wait for a later block: the heads decide, which judge all in doubt together (revalidator.ts).
+   */
+  refuse(entry: PoolEntry, error: ApiError): void {
+    if (!this.candidates.retain(entry)) this.evict(entry, error);
+  }
+
   evict(entry: PoolEntry, error: ApiError): void {
     this.entries.remove(entry);
     const why = ownText(error.message);

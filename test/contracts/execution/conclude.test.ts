@@ -60,6 +60,7 @@ t.test('a fault of who sends the results is none of the transaction', async (t) 
         pool: {
           decode: () => tx,
           drop: (_, { message }) => void dropped.push(message),
+          refuse: () => t.fail('it has run'),
         },
         breakers: createCircuitBreakers(clock),
         repetitions: createRepetitions(clock),
@@ -92,6 +93,7 @@ function concluding() {
         entry.removed = true;
         dropped.push(message);
       },
+      refuse: () => undefined,
     },
     breakers,
     repetitions: createRepetitions(clock),

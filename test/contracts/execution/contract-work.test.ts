@@ -72,7 +72,7 @@ async function looked(readiness: Readiness, leftMs: number) {
           asked.push('prepare');
           return readiness;
         },
-        pool: { decode: () => tx, drop: () => undefined },
+        pool: { decode: () => tx, drop: () => undefined, refuse: () => undefined },
         breakers: createCircuitBreakers(clock),
         repetitions: createRepetitions(clock),
         createVersions: createCreateVersions(),
@@ -169,7 +169,7 @@ async function givenUp(endsAfterMs: number, isRemoved = false) {
         ...{ clock, breakers: createCircuitBreakers(clock), repetitions, times },
         prepare: () => ({ kind: 'ready' }),
         users: { ran: () => undefined },
-        pool: { decode: () => tx, drop: () => undefined },
+        pool: { decode: () => tx, drop: () => undefined, refuse: () => undefined },
         createVersions: createCreateVersions(),
         executions: { begin: () => 'token', end: () => undefined },
         containers: {
