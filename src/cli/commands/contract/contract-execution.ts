@@ -45,12 +45,15 @@ export async function known(node: Client, id: string): Promise<JsonObject> {
   const records = await recordsOf(node, id);
   if (executed !== undefined) return { ...resultOf(id, executed), records };
   const last = records.at(-1);
-  if (last !== undefined) return { txId: id, status: last['status'], records };
+  const said = last && { txId: id, status: last['status'], records };
+  if (said !== undefined && said.status !== 'Success') return said;
   const pooled = node.call(transactions.unconfirmedInfo, { params: { id } });
   const waiting = await absentAs(pooled, undefined);
+  // Where it does not wait again, the block of the success is on its way to this node.
+  if (waiting === undefined && said !== undefined) return said;
   // Rejects with the node's words for an id that it has never seen.
   if (waiting === undefined) await node.call(contracts.status, { params: { id } });
-  return { txId: id, status: 'Waiting', records: [], transaction: waiting };
+  return { txId: id, status: 'Waiting', records, transaction: waiting };
 }
 
 function resultOf(txId: string, executed: JsonObject): JsonObject {
