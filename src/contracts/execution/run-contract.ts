@@ -76,7 +76,12 @@ export function runContract(request: RunRequest, place: RunPlace, ports: RunPort
     contractId,
     height,
     view,
-    executedFor: (id) => place.executedHere(id) ?? storedResult(view, id),
+    executedFor(id) {
+      const here = place.executedHere(id);
+      if (here === undefined) return storedResult(view, id);
+      reading.spendOn(id, here.tx.bytes);
+      return here;
+    },
     reads,
   });
   const abort = new AbortController();

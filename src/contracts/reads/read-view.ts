@@ -13,6 +13,8 @@ export interface ReadView {
   readonly view: KeyedView;
   /** Takes rows from the budget that are not looked for. */
   spend(rows: number): void;
+  /** The same as for a row of the view. */
+  spendOn(key: Uint8Array, value: Uint8Array): void;
   /** True where something that was read has changed since. */
   isStale(): boolean;
   close(): void;
@@ -68,6 +70,10 @@ export function createReadView(base: KeyedView, changes: ChangeLog, limits: Read
         decodeKeys(table, entries(asUntyped(table), from, to, limit, reverse)),
     },
     spend: budget.spendRows,
+    spendOn(key, value) {
+      requireOpen();
+      budget.spend(key, value);
+    },
     isStale: () => read.isStale(),
     close: () => {
       open = false;
