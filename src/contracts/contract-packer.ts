@@ -54,9 +54,8 @@ import {
   contractKeyOf,
   endsAmongOthers,
   isExecutableGroup,
-  needsEngine,
 } from './waiting/contract-queue.ts';
-import { createDoubtOrder, type DoubtOrder } from './waiting/doubt-order.ts';
+import { createDoubtOrder, type DoubtOrder, takenWithoutEngine } from './waiting/doubt-order.ts';
 import { createWarmUp, type WarmUp } from './waiting/warm-up.ts';
 
 export interface ContractPackerOptions {
@@ -94,6 +93,9 @@ export interface Deadlines {
 }
 
 type BlockRoom = PackLimits & Deadlines;
+
+/** What the contracts of a block leave, and what has to wait for them. */
+type Left = Room & Partial<Pick<DoubtOrder, 'held'>>;
 
 type Filled = Pick<OwnDraft, 'draft' | 'header' | 'limits'>;
 
@@ -151,19 +153,25 @@ export class ContractPacker {
     const { containers, pool } = this.#ports;
     const limits = { ...room, ...until };
     if (this.#stopped || containers.problem() !== undefined || !this.#maySign(draft)) {
-      await this.#pack(draft, limits, { takes: (entry) => !needsEngine(entry) });
+      const { publicKeySize } = this.#ports.view.scheme;
+      const takes = takenWithoutEngine(pool.inDoubt, publicKeySize);
+      await this.#pack(draft, limits, { takes });
       return;
     }
     const reserved = shareOfContracts(pool, limits.bytesMax);
     const first = await this.#pack(draft, limits, { takes: isPlain, reserved });
-    const before = { ...first, bytes: first.bytes + reserved };
+    const before: Left = { ...first, bytes: first.bytes + reserved };
     // The first part may have taken the right away.
     const mayRun = !this.#stopped && this.#maySign(draft);
     const left = mayRun ? await this.#execute(draft, limits, header, before) : before;
+    const held = left.held?.();
     if (!first.isFull && !pool.inOrder().some(endsAmongOthers)) return;
     await this.#pack(draft, forTheRest(limits, left), {
       takes: (entry) =>
-        !concernsContract(entry) && !isExecutableGroup(entry) && !draft.has(idOf(entry)),
+        !concernsContract(entry) &&
+        !isExecutableGroup(entry) &&
+        held?.has(entry) !== true &&
+        !draft.has(idOf(entry)),
       reserved: limits.bytesMax - left.bytes,
     });
   }
@@ -208,7 +216,7 @@ export class ContractPacker {
     limits: BlockRoom,
     header: UnsignedHeader,
     left: Room,
-  ): Promise<Room> {
+  ): Promise<Left> {
     const { pool } = this.#ports;
     const room = createPhaseRoom(left.bytes, left.count);
     const block = createBlockInWork(draft, header, room, limits.bytesMax, this.#ports);
@@ -229,7 +237,7 @@ export class ContractPacker {
     } finally {
       this.#phase = undefined;
     }
-    return { bytes: room.bytes, count: room.count, isFull: left.isFull };
+    return { bytes: room.bytes, count: room.count, isFull: left.isFull, held: order.held };
   }
 
   /** What is in doubt, until it is in the block, has failed, or rests. */
@@ -245,7 +253,7 @@ export class ContractPacker {
       if (contracts.length === 0) contracts.push(contractKeyOf(entry, publicKeySize));
       return !this.#isDue(entry, contracts);
     };
-    return createDoubtOrder(pool.inDoubt(), publicKeySize, isOver);
+    return createDoubtOrder([...pool.inDoubt()], publicKeySize, isOver);
   }
 
   /** False for what has failed and has to wait before its next attempt. */

@@ -5,8 +5,7 @@ import type { MinerKey } from '../chain/apply/produce-block.ts';
 import type { MinerIdentity } from '../consensus/consensus.ts';
 import { createCompletionTimes } from '../contracts/completion-times.ts';
 import { phaseEnd } from '../contracts/phase-length.ts';
-import { needsEngine } from '../contracts/waiting/contract-queue.ts';
-import type { PoolEntry } from '../mempool/entries/entry.ts';
+import { takenWithoutEngine } from '../contracts/waiting/doubt-order.ts';
 import { pack } from '../mempool/packer.ts';
 import type { Pool } from '../mempool/pool.ts';
 import { type Miner, SlotMiner } from '../miner/miner.ts';
@@ -143,10 +142,11 @@ function producerWith(
     ...(keyHolder && { signKept: (turn, block, message) => unfinished.sign(turn, block, message) }),
   };
   if (contracts === undefined) {
-    const selection = { takes: (entry: PoolEntry) => !needsEngine(entry), signer };
+    const { publicKeySize } = blockchain.view.scheme;
     return (timestamp, deadline) =>
       blockchain.exclusive(async (chain) => {
         const block = chain.begin(minerKey, timestamp);
+        const selection = { takes: takenWithoutEngine(pool.inDoubt, publicKeySize), signer };
         await pack(pool, { ...block.limits, deadline }, block.draft, clock, selection);
         await chain.finish(block);
       });

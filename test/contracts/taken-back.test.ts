@@ -7,7 +7,7 @@ import { executedBy } from '../../src/ledger/contracts.ts';
 import { REFUSALS_MAX } from '../../src/mempool/admission/evictions.ts';
 import { membersOf } from '../../src/tx/members.ts';
 import type { Program } from '../simulated/containers.ts';
-import { callOf, groupOf, updateOf } from './atomic-groups.ts';
+import { callOf, extra, groupOf, transferOf, updateOf } from './atomic-groups.ts';
 import { add, contractNode, sum } from './contract-node.ts';
 
 t.test('they are executed in the order of their chain, whatever their times say', async (t) => {
@@ -76,6 +76,45 @@ t.test('what builds on a creation waits where that comes back and fails for a wh
   t.strictSame(node.state(contract), { sum: 8n });
   t.equal(node.isActive(contract), false);
 });
+
+for (const isAtomic of [false, true]) {
+  const kind = isAtomic ? 'an atomic transaction with the end' : 'the end';
+  t.test(
+    `${kind} of a contract waits with the calls before it while the engine is away`,
+    async (t) => {
+      const node = await contractNode(t, { sum });
+      const { at, owner } = node;
+      const { blockchain, pool } = at.node;
+      const contract = await node.created('sum');
+      const other = await node.created('sum');
+      const before = blockchain.tip().height;
+      const call = await node.call(contract, add(5));
+      await at.mine();
+      const fields = { type: 106, version: 3, contractId: base58.encode(contract.id), ...extra };
+      const member = at.make(owner, fields);
+      const end = isAtomic
+        ? groupOf(node, [member, transferOf(node, owner, 1n)])
+        : at.make(owner, { type: 106, contractId: fields.contractId });
+      await pool.submit(end);
+      const plain = await at.send(owner, { type: 106, contractId: base58.encode(other.id) });
+      await at.mine();
+      t.strictSame([node.isActive(contract), node.isActive(other)], [false, false]);
+      await at.mine();
+      await blockchain.rollback(before);
+      await pool.readmitted();
+      node.containers.setProblem('it has gone');
+      for (let i = 0; i < REFUSALS_MAX + 1; i++) await at.mine();
+      t.strictSame([node.isActive(contract), pool.size()], [true, 2]);
+      t.equal(node.isActive(other), false, 'no call of it waits');
+      t.ok(pool.get(call.id));
+      t.equal(pool.dropped(plain.id), undefined);
+      node.containers.setProblem(undefined);
+      for (let i = 0; i < 8 && pool.size() > 0; i++) await at.mine();
+      t.strictSame(node.state(contract), { sum: 5n });
+      t.equal(node.isActive(contract), false);
+    },
+  );
+}
 
 t.test('what builds on a creation leaves behind it', async (t) => {
   const { state, program } = failing();

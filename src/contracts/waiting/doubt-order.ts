@@ -5,13 +5,23 @@
  * concerns the same contract. An update would otherwise come before calls of the version before it.
  */
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
-import { contractKeyOf, isExecutable, isExecutableGroup, type PlaceOf } from './contract-queue.ts';
+import {
+  concernsContract,
+  contractKeyOf,
+  endsAmongOthers,
+  isExecutable,
+  isExecutableGroup,
+  needsEngine,
+  type PlaceOf,
+} from './contract-queue.ts';
 
 export interface DoubtOrder {
   /** Undefined where nothing is in doubt. */
   readonly placeOf: PlaceOf | undefined;
   /** True while one of the other part, which may still get into the block in work, comes first. */
   waits(entry: PoolEntry): boolean;
+  /** The ends of contracts before which such a one comes; to be asked behind the contracts of a block. */
+  held(): ReadonlySet<PoolEntry>;
 }
 
 /** Those of one contract that may come first, in their order. */
@@ -25,7 +35,7 @@ interface Line {
  * has had its chance there.
  */
 export function createDoubtOrder(
-  inDoubt: Iterable<PoolEntry>,
+  inDoubt: readonly PoolEntry[],
   publicKeySize: number,
   isOver: (entry: PoolEntry) => boolean,
 ): DoubtOrder {
@@ -49,6 +59,7 @@ export function createDoubtOrder(
   }
 
   return {
+    held: () => endsBehindOthers(inDoubt, publicKeySize, isOver),
     placeOf:
       places.size === 0 ? undefined : (entry) => places.get(entry) ?? Number.POSITIVE_INFINITY,
     waits(entry) {
@@ -62,6 +73,44 @@ export function createDoubtOrder(
       );
     },
   };
+}
+
+/**
+ * What a miner that executes nothing may take. The end of a contract waits for what is in doubt before it
+ * and needs an engine; which contracts an atomic transaction ends is not known before it is decoded.
+ * The order is asked for with the first entry.
+ */
+export function takenWithoutEngine(
+  inDoubt: () => Iterable<PoolEntry>,
+  publicKeySize: number,
+): (entry: PoolEntry) => boolean {
+  let held: ReadonlySet<PoolEntry> | undefined;
+  return (entry) => {
+    held ??= endsBehindOthers(inDoubt(), publicKeySize, () => false);
+    return !needsEngine(entry) && !held.has(entry);
+  };
+}
+
+/** The ends of contracts before which others may still run. */
+function endsBehindOthers(
+  inDoubt: Iterable<PoolEntry>,
+  publicKeySize: number,
+  isOver: (entry: PoolEntry) => boolean,
+): ReadonlySet<PoolEntry> {
+  const waiting = new Set<string>();
+  const ends = new Set<PoolEntry>();
+  for (const entry of inDoubt) {
+    if (needsEngine(entry)) {
+      if (isOver(entry)) continue;
+      if (isExecutable(entry)) waiting.add(contractKeyOf(entry, publicKeySize));
+      for (const contract of contractsIn(entry)) waiting.add(contract);
+    } else if (endsAmongOthers(entry)) {
+      if (waiting.size > 0) ends.add(entry);
+    } else if (concernsContract(entry) && waiting.has(contractKeyOf(entry, publicKeySize))) {
+      ends.add(entry);
+    }
+  }
+  return ends;
 }
 
 const contractsIn = ({ memberContracts = [] }: PoolEntry): ReadonlySet<string> =>
