@@ -117,7 +117,7 @@ export interface Pool {
 export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   const parts = connected(options, ports);
   const { entries, candidates, trial, evictions, revalidator, admission } = parts;
-  const { otherProofs, readmission, size, recovery } = parts;
+  const { readmission, size, recovery } = parts;
   let stopped = false;
 
   const inOrder = (): readonly PoolEntry[] => ordered(entries, candidates);
@@ -155,12 +155,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     refuse: (entry, error) => evictions.refuse(entry, error),
     dropped: (id) => evictions.reasonOf(id),
     removeMined(txs) {
-      for (const { id, bytes } of txs) {
-        const entry = entries.get(latin1(id));
-        if (entry === undefined) continue;
-        if (!equal(entry.bytes, bytes)) otherProofs.note(entry.key, entry.bytes);
-        entries.remove(entry);
-      }
+      removeAll(txs, parts);
       void size.trim();
       void revalidator.revalidate();
     },
@@ -185,6 +180,19 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
       await parts.stop();
     },
   };
+}
+
+/** What the pool had with other proofs than the block is noted. */
+function removeAll(
+  mined: Iterable<Pick<Tx, 'id' | 'bytes'>>,
+  { entries, otherProofs }: { readonly entries: Entries; readonly otherProofs: OtherProofs },
+): void {
+  for (const { id, bytes } of mined) {
+    const entry = entries.get(latin1(id));
+    if (entry === undefined) continue;
+    if (!equal(entry.bytes, bytes)) otherProofs.note(entry.key, entry.bytes);
+    entries.remove(entry);
+  }
 }
 
 /** The entries in doubt come first. The array is valid until the next change. */
