@@ -4,9 +4,12 @@ import type { Clock } from '../../base/ports/clock.ts';
 import type { DataEntry } from '../../base/ports/containers.ts';
 import type { UnsignedHeader } from '../../block/header.ts';
 import { type BlockDraft, isBlockFull } from '../../chain/apply/block-draft.ts';
+import { idPrefix } from '../../chain/store/block-index.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';
+import { asUntyped } from '../../ledger/committed-view.ts';
+import { transactionIds } from '../../ledger/tables.ts';
 import { fitsNowhere } from '../../mempool/packer.ts';
-import { asSent, membersOf } from '../../tx/members.ts';
+import { asSent, membersOf, withMembers } from '../../tx/members.ts';
 import { type CheckedTx, type ProofVerdicts, sealing } from '../../tx/proof-verdicts.ts';
 import { EXECUTED_TX_BYTES_MAX } from '../../tx/size.ts';
 import type { Tx } from '../../tx/transaction.ts';
@@ -64,6 +67,8 @@ export function createBlockInWork(
     const mark = overlay.mark();
     draft.add(tx, verdicts);
     changes.add(overlay.since(mark));
+    // The index of the block is made with the block, and contracts ask for its transactions before.
+    changes.add(Array.from(withMembers([tx]), indexRowOf));
     room.take(tx.bytes.length);
   }
 
@@ -115,3 +120,8 @@ export function createBlockInWork(
     resultOf: (...of) => executedTx(...of, clock.now(), signer, scheme),
   };
 }
+
+const indexRowOf = ({ id }: Tx) => ({
+  table: asUntyped(transactionIds),
+  key: transactionIds.key.encode(idPrefix(id)),
+});

@@ -6,9 +6,11 @@ import type { Containers, ContractImage, ContractOutcome } from '../../base/port
 import type { KeyFilters } from '../../base/ports/patterns.ts';
 import type { UnsignedHeader } from '../../block/header.ts';
 import type { BlockDraft } from '../../chain/apply/block-draft.ts';
+import { idPrefix } from '../../chain/store/block-index.ts';
 import { findTransaction, type StoredTx } from '../../chain/store/stored-blocks.ts';
 import type { KeyedView } from '../../ledger/committed-view.ts';
 import { executedBy } from '../../ledger/contracts.ts';
+import { transactionIds } from '../../ledger/tables.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import type { ChangeLog } from '../reads/change-log.ts';
 import { createContractReads } from '../reads/contract-reads.ts';
@@ -69,7 +71,11 @@ export function runContract(request: RunRequest, place: RunPlace, ports: RunPort
     spend: reading.spend,
     keyFilter: (pattern) => ports.keyFilter(pattern, base58.encode(tx.id)),
     txId: tx.id,
-    isKnown: (id) => draft.has(id) || executedBy(view, id) !== undefined,
+    isKnown(id) {
+      // The block grows meanwhile, as its state does.
+      reading.note(transactionIds, idPrefix(id));
+      return draft.has(id) || executedBy(view, id) !== undefined;
+    },
   });
   const token = ports.executions.begin({
     txId: tx.id,

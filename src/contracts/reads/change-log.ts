@@ -19,7 +19,7 @@ const rowName = (table: number, keyAsText: string): string => `${table} ${keyAsT
 export interface ChangeLog {
   /** The number of changes so far. */
   readonly position: number;
-  add(changes: Iterable<Written>): void;
+  add(changes: Iterable<Pick<Written, 'table' | 'key'>>): void;
   /** The changes from this position on. */
   from(position: number): readonly ChangedRow[];
 }

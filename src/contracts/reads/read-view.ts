@@ -13,6 +13,8 @@ export interface ReadView {
   readonly view: KeyedView;
   /** Takes rows from the budget that are not looked for. */
   spend(rows: number): void;
+  /** The row is read without the view, and within the budget. */
+  note<K>(table: Table<K, unknown>, key: K): void;
   /** The same as for a row of the view. */
   spendOn(key: Uint8Array, value: Uint8Array): void;
   /** True where something that was read has changed since. */
@@ -70,6 +72,7 @@ export function createReadView(base: KeyedView, changes: ChangeLog, limits: Read
         decodeKeys(table, entries(asUntyped(table), from, to, limit, reverse)),
     },
     spend: budget.spendRows,
+    note: (table, key) => read.row(table.id, keyText(table.key.encode(key))),
     spendOn(key, value) {
       requireOpen();
       budget.spend(key, value);
