@@ -13,6 +13,7 @@ import { limitsOf } from '../../base/limits/budget.ts';
 import { statusLimits } from '../../base/limits/status-limits.ts';
 import type { Verifier } from '../../base/ports/verifier.ts';
 import type { SigningAccount } from '../../base/signer/signing.ts';
+import { confirmedHeight } from '../../chain/store/stored-blocks.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { executedBy } from '../../ledger/contracts.ts';
 import { isParticipant } from '../../ledger/participants.ts';
@@ -174,13 +175,19 @@ export class Statuses {
     );
   }
 
+  /** An atomic transaction is on the chain itself, and what is executed is inside its result. */
+  private isMined(txId: Uint8Array): boolean {
+    const { view } = this.ports;
+    return executedBy(view, txId) !== undefined || confirmedHeight(view, txId) !== undefined;
+  }
+
   private isKnown(txId: Uint8Array): boolean {
-    const { pool, view } = this.ports;
+    const { pool } = this.ports;
     return (
       this.options.isWatcher ||
       this.store.index.hasTransaction(latin1(txId)) ||
       pool.entry(txId) !== undefined ||
-      executedBy(view, txId) !== undefined ||
+      this.isMined(txId) ||
       pool.dropped(txId) !== undefined
     );
   }
@@ -253,12 +260,8 @@ export class Statuses {
 
   /** True where others may still have the transaction, and this node would not take it. */
   private isRefused(txId: Uint8Array): boolean {
-    const { pool, view, miner } = this.ports;
-    return (
-      pool.entry(txId) === undefined &&
-      executedBy(view, txId) === undefined &&
-      this.isMiner(miner.publicKey)
-    );
+    const { pool, miner } = this.ports;
+    return pool.entry(txId) === undefined && !this.isMined(txId) && this.isMiner(miner.publicKey);
   }
 
   private repeat({ txId, contractId }: StatusMark): void {
