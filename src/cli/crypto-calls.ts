@@ -18,10 +18,10 @@ import { configuredFamily } from '../crypto/families.ts';
 import { CryptoError, type CryptoFamily } from '../crypto/family.ts';
 import { crypto } from '../rest/routes/crypto.ts';
 import type { Client } from '../rest-framework/client.ts';
-import { fromVariable } from './commands/keystore/account-passwords.ts';
 import { keyOfSeedFile } from './commands/keystore/seed-phrase.ts';
 import type { NodeFlags } from './node-options.ts';
 import { answerOf, restNode } from './rest-calls.ts';
+import { passwordOf } from './signed-calls.ts';
 import { convertAll, parseJson } from './terminal/documents.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 import { readAll, readLines } from './terminal/lines.ts';
@@ -222,11 +222,6 @@ function publicKeyOf(text: string, family: CryptoFamily): Uint8Array {
   }
   if (bytes?.length === family.publicKeySize) return bytes;
   throw apiError('InvalidPublicKey', `Can't create public key from string '${text}'`);
-}
-
-function passwordOf({ passwordEnv }: KeyFlags): { password?: string } {
-  const password = fromVariable(passwordEnv);
-  return password === undefined ? {} : { password };
 }
 
 function needed(value: string | undefined, option: string): string {

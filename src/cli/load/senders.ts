@@ -4,15 +4,15 @@
  */
 import { systemRandom } from '../../adapters/system.ts';
 import { base58 } from '../../base/base58.ts';
-import { isObject } from '../../base/json/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import { addresses } from '../../rest/routes/addresses.ts';
 import { transactions } from '../../rest/routes/transactions.ts';
 import type { Client } from '../../rest-framework/client.ts';
 import { txToJson } from '../../tx/json/encode.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { massTransfer, TRANSFERS_MAX } from '../../tx/types/011-mass-transfer.ts';
-import { confirmed } from '../commands/tx/tx-send.ts';
 import type { Cryptography } from '../cryptography.ts';
+import { confirmed } from '../signed-calls.ts';
 import { CliError } from '../terminal/exit.ts';
 import { say } from '../terminal/output.ts';
 import { massTransferOf, type Sender } from './transfers.ts';
@@ -63,8 +63,7 @@ export async function fund(node: Client, funding: Funding, of: Cryptography): Pr
     const sent = await node.call(transactions.broadcast, {
       body: txToJson(tx, of.scheme) as never,
     });
-    const id = isObject(sent) ? String(sent['id']) : '';
-    await confirmed(sent, id, waitSeconds, () => node.call(transactions.info, { params: { id } }));
+    await confirmed(node, sent as JsonObject, waitSeconds);
   }
 }
 

@@ -11,11 +11,10 @@ import { disableContract } from '../../../tx/types/106-disable-contract.ts';
 import { updateContract } from '../../../tx/types/107-update-contract.ts';
 import type { NodeFlags, SignFlags } from '../../node-options.ts';
 import { answerOf, printAnswer, restNode } from '../../rest-calls.ts';
+import { confirmed, signerOf, waitSeconds } from '../../signed-calls.ts';
 import { convertAll, jsonDocuments, positive } from '../../terminal/documents.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { printJson, say } from '../../terminal/output.ts';
-import { fromVariable } from '../keystore/account-passwords.ts';
-import { confirmed, WAIT_SECONDS_MAX } from '../tx/tx-send.ts';
 import { execution, known, type Outcome } from './contract-execution.ts';
 import type { ParamJson } from './contract-params.ts';
 
@@ -52,17 +51,17 @@ const VERSION_MAX = 2_147_483_647;
 
 /** The members of a document win over the options. */
 export const create = (source: string | undefined, flags: CreateFlags): Promise<void> =>
-  each(source, flags, async (node, document, own) =>
-    execute(node, flags, {
+  each(source, flags, async (node, document, own) => {
+    const { contractName = flags.name } = document;
+    return execute(node, flags, {
       ...own,
       type: createContract.type,
       version: positive(flags.version, '--version', VERSION_MAX),
       ...imageOf(flags, document),
-      ...chosen({ contractName: flags.name }),
-      ...chosen({ contractName: document['contractName'] }),
+      contractName,
       params: paramsOf(document, flags.param),
-    }),
-  );
+    });
+  });
 
 export function call(
   contractId: string,
@@ -102,10 +101,7 @@ export const disable = (contractId: string, flags: SignFlags): Promise<void> =>
   printAnswer(flags, async (node) => {
     const seconds = secondsOf(flags);
     const sent = await send(node, flags, { type: disableContract.type, version: 1, contractId });
-    if (seconds === undefined) return sent;
-    const id = String(sent['id']);
-    const look = () => node.call(transactions.info, { params: { id } });
-    return confirmed(sent, id, seconds, look);
+    return seconds === undefined ? sent : confirmed(node, sent, seconds);
   });
 
 export const status = (id: string, flags: NodeFlags): Promise<void> =>
@@ -188,18 +184,10 @@ async function execute(node: Client, flags: SignFlags, fields: JsonObject): Prom
 }
 
 const secondsOf = ({ wait }: SignFlags): number | undefined =>
-  wait === undefined ? undefined : positive(wait, '--wait', WAIT_SECONDS_MAX);
+  wait === undefined ? undefined : waitSeconds(wait);
 
-function send({ call: ask }: Client, flags: SignFlags, fields: JsonObject): Promise<JsonObject> {
-  const { sender, passwordEnv, fee } = flags;
-  const body = {
-    sender,
-    ...chosen({ password: fromVariable(passwordEnv) }),
-    ...chosen({ fee: fee === undefined ? fee : positive(fee, '--fee', Number.MAX_SAFE_INTEGER) }),
-    ...fields,
-  };
-  return ask(transactions.signAndBroadcast, { body });
-}
+const send = (node: Client, flags: SignFlags, fields: JsonObject): Promise<JsonObject> =>
+  node.call(transactions.signAndBroadcast, { body: { ...signerOf(flags), ...fields } });
 
 function imageOf(flags: ImageFlags, document: JsonObject): JsonObject {
   const image = document['image'] ?? flags.image;
@@ -227,7 +215,3 @@ async function versionOf(
   }
   return (await ask(contracts.info, { params: { contractId } })).version;
 }
-
-/** Without members that have no value. */
-const chosen = (members: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

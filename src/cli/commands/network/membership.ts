@@ -13,11 +13,9 @@ import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';
 import type { NodeFlags } from '../../node-options.ts';
 import { answerOf } from '../../rest-calls.ts';
-import { positive } from '../../terminal/documents.ts';
+import { confirmed, passwordOf, waitSeconds } from '../../signed-calls.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { printJson, say } from '../../terminal/output.ts';
-import { fromVariable } from '../keystore/account-passwords.ts';
-import { confirmed, finallyConfirmed, WAIT_SECONDS_MAX } from '../tx/tx-send.ts';
 import { signedConfigOf } from './genesis-file.ts';
 import { type Request, readRequest } from './request.ts';
 
@@ -190,9 +188,8 @@ async function carryOut(
   stagesOf: (node: Client) => Promise<readonly Stage[]>,
 ): Promise<void> {
   const { sender } = flags;
-  const seconds = positive(flags.wait, '--wait', WAIT_SECONDS_MAX);
-  const password = fromVariable(flags.passwordEnv);
-  const signer = { sender, ...(password === undefined ? {} : { password }) };
+  const seconds = waitSeconds(flags.wait);
+  const signer = { sender, ...passwordOf(flags) };
   await answerOf(flags, async (node) => {
     const stages = await stagesOf(node);
     const { height } = await node.call(blocks.height);
@@ -243,27 +240,19 @@ async function becomes(
 
 /** Prints each transaction once it is in a block; in a final one where the network votes. */
 async function send(
-  { call }: Client,
+  node: Client,
   { txs, without }: Stage,
   signer: JsonObject,
   seconds: number,
 ): Promise<void> {
+  const { call } = node;
   if (without !== undefined) await votesNoMore(call, without, seconds);
   const sent: JsonObject[] = [];
   for (const tx of txs) {
     sent.push(await call(transactions.signAndBroadcast, { body: { ...tx, ...signer } }));
   }
   const { isActive } = await call(finality.state);
-  const finalHeight = async (): Promise<number> => (await call(finality.state)).finalHeight;
-  for (const tx of sent) {
-    const id = String(tx['id']);
-    const look = () => call(transactions.info, { params: { id } });
-    printJson(
-      isActive
-        ? await finallyConfirmed(tx, id, seconds, finalHeight, look)
-        : await confirmed(tx, id, seconds, look),
-    );
-  }
+  for (const tx of sent) printJson(await confirmed(node, tx, seconds, isActive));
 }
 
 /** The chain keeps the registration of a voter until then. */

@@ -13,10 +13,8 @@ import { createPolicy } from '../../../tx/types/112-create-policy.ts';
 import { updatePolicy } from '../../../tx/types/113-update-policy.ts';
 import type { NodeFlags, SignFlags } from '../../node-options.ts';
 import { answerOf, printAnswer } from '../../rest-calls.ts';
-import { positive } from '../../terminal/documents.ts';
+import { confirmed, signerOf, waitSeconds } from '../../signed-calls.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
-import { fromVariable } from '../keystore/account-passwords.ts';
-import { confirmed, WAIT_SECONDS_MAX } from '../tx/tx-send.ts';
 
 export interface CreateFlags extends SignFlags {
   name: string;
@@ -75,11 +73,10 @@ export const show = (policyId: string, flags: NodeFlags): Promise<void> =>
   });
 
 export function sendData(policyId: string, file: string, flags: SendFlags): Promise<void> {
-  const { type, author = '', comment = '', sender } = flags;
+  const { type, author = '', comment = '' } = flags;
   const data = read(file);
   const body = {
-    sender,
-    ...optional(flags),
+    ...signerOf(flags),
     policyId,
     type,
     info: {
@@ -132,30 +129,19 @@ export const sync = (policy: string | undefined, flags: NodeFlags): Promise<void
 
 const send = (flags: SignFlags, fields: JsonObject): Promise<void> =>
   printAnswer(flags, (node) => {
-    const body = { version: 1, sender: flags.sender, ...optional(flags), ...fields };
+    const body = { version: 1, ...signerOf(flags), ...fields };
     return settled(flags, node, () => node.call(transactions.signAndBroadcast, { body }));
   });
-
-/** Password and fee, where they are given. */
-function optional({ passwordEnv, fee }: SignFlags) {
-  const password = fromVariable(passwordEnv);
-  return {
-    ...(password === undefined ? {} : { password }),
-    ...(fee === undefined ? {} : { fee: positive(fee, '--fee', Number.MAX_SAFE_INTEGER) }),
-  };
-}
 
 /** The transaction as soon as it has reached what `--wait` requires. */
 async function settled(
   { wait }: SignFlags,
-  { call }: Client,
-  ask: () => Promise<unknown>,
-): Promise<unknown> {
-  const seconds = wait === undefined ? undefined : positive(wait, '--wait', WAIT_SECONDS_MAX);
+  node: Client,
+  ask: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const seconds = wait === undefined ? undefined : waitSeconds(wait);
   const sent = await ask();
-  if (seconds === undefined) return sent;
-  const id = String((sent as JsonObject)['id']);
-  return confirmed(sent, id, seconds, () => call(transactions.info, { params: { id } }));
+  return seconds === undefined ? sent : confirmed(node, sent, seconds);
 }
 
 function read(file: string): Buffer {

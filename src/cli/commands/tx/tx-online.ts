@@ -6,9 +6,9 @@ import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';
 import type { NodeFlags } from '../../node-options.ts';
 import { restNode } from '../../rest-calls.ts';
+import { passwordOf } from '../../signed-calls.ts';
 import { convertAll, jsonDocuments, positive } from '../../terminal/documents.ts';
 import { EXIT } from '../../terminal/exit.ts';
-import { fromVariable } from '../keystore/account-passwords.ts';
 
 export interface OnlineFlags extends NodeFlags {
   ndjson?: true;
@@ -22,12 +22,11 @@ export const broadcast = (source: string, flags: OnlineFlags): Promise<void> =>
   pipe(source, flags, ({ call }, body) => call(transactions.broadcast, { body }));
 
 export function sign(source: string, flags: OnlineFlags): Promise<void> {
-  const password = fromVariable(flags.passwordEnv);
-  return pipe(source, flags, ({ call }, json) => {
-    // The members of a line win over the options.
-    const body = password === undefined ? json : { password, ...json };
-    return call(transactions.sign, { body });
-  });
+  const password = passwordOf(flags);
+  // The members of a line win over the options.
+  return pipe(source, flags, ({ call }, json) =>
+    call(transactions.sign, { body: { ...password, ...json } }),
+  );
 }
 
 /** A failure of the previous command in the pipe; it stays at its place. */

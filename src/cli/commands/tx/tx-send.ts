@@ -1,5 +1,4 @@
 /** `platform-node tx send <type>`: a node signs and broadcasts one transaction. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { JsonObject } from '../../../base/json/json.ts';
 import { didYouMean } from '../../../node/config/spelling.ts';
@@ -21,9 +20,6 @@ interface Flags extends NodeFlags {
   waitFinal?: string;
   version?: string;
 }
-
-const POLL_MS = 250;
-export const WAIT_SECONDS_MAX = 86_400;
 
 /** Registers a sub-command for each type. */
 export function registerTypes(send: Command): void {
@@ -58,47 +54,22 @@ async function sendOne(
   words: readonly string[],
   flags: Flags & JsonObject,
 ): Promise<void> {
-  const { fromVariable } = await import('../keystore/account-passwords.ts');
-  const { positive } = await import('../../terminal/documents.ts');
   const { printAnswer } = await import('../../rest-calls.ts');
+  const { confirmed, passwordOf, waitSeconds } = await import('../../signed-calls.ts');
   const { transactions } = await import('../../../rest/routes/transactions.ts');
   const { finality } = await import('../../../rest/routes/finality.ts');
-  const seconds = (text: string | undefined, name: string): number | undefined =>
-    text === undefined ? undefined : positive(text, name, WAIT_SECONDS_MAX);
-  const [mined, final] = [seconds(flags.wait, '--wait'), seconds(flags.waitFinal, '--wait-final')];
-  const password = fromVariable(flags.passwordEnv);
-  const body = {
-    ...requestOf(type, words, flags),
-    ...(password === undefined ? {} : { password }),
-  };
-  await printAnswer(flags, async ({ call }) => {
-    const finalHeight = async (): Promise<number | undefined> => {
-      const { isActive, finalHeight } = await call(finality.state);
-      return isActive ? finalHeight : undefined;
-    };
-    if (final !== undefined && (await finalHeight()) === undefined) {
+  const { wait, waitFinal } = flags;
+  const isFinal = waitFinal !== undefined;
+  const mined = wait === undefined ? undefined : waitSeconds(wait);
+  const seconds = isFinal ? waitSeconds(waitFinal, '--wait-final') : mined;
+  const password = passwordOf(flags);
+  const body = { ...requestOf(type, words, flags), ...password };
+  await printAnswer(flags, async (node) => {
+    if (isFinal && !(await node.call(finality.state)).isActive) {
       throw new CliError('Nobody votes on the blocks of this network, so none becomes final');
     }
-    const sent = await call(transactions.signAndBroadcast, { body });
-    const id = String(sent['id']);
-    const look = () => call(transactions.info, { params: { id } });
-    if (final !== undefined) return finallyConfirmed(sent, id, final, finalHeight, look);
-    return mined === undefined ? sent : confirmed(sent, id, mined, look);
-  });
-}
-
-/** The same as `confirmed`, for a block that is final. What is final is looked at first. */
-export async function finallyConfirmed<T extends JsonObject>(
-  sent: unknown,
-  id: string,
-  seconds: number,
-  finalHeight: () => Promise<number | undefined>,
-  look: () => Promise<T>,
-): Promise<T> {
-  return confirmed(sent, id, seconds, async () => {
-    const final = (await finalHeight()) ?? 0;
-    const found = await look();
-    return Number(found['height']) <= final ? found : undefined;
+    const sent = await node.call(transactions.signAndBroadcast, { body });
+    return seconds === undefined ? sent : confirmed(node, sent, seconds, isFinal);
   });
 }
 
@@ -144,37 +115,5 @@ function wordValue(type: SendType, name: string, text: string): unknown {
     return valueFrom(schema, text);
   } catch (cause) {
     throw new CliError(`${name}=${text}: ${(cause as Error).message}`, EXIT.usage);
-  }
-}
-
-/**
- * The result of `look` once the transaction is in a block, and there is one. When that takes too long, the
- * transaction is printed as it was sent, since it may still get into a block, and a CliError
- * reports the timeout.
- */
-export async function confirmed<T>(
-  sent: unknown,
-  id: string,
-  seconds: number,
-  look: () => Promise<T | undefined>,
-): Promise<T> {
-  const { RefusedError } = await import('../../../rest-framework/client.ts');
-  const deadline = Date.now() + seconds * 1000;
-  let where = 'in no block';
-  for (;;) {
-    try {
-      const found = await look();
-      if (found !== undefined) return found;
-      where = 'in no final block';
-    } catch (cause) {
-      if (!(cause instanceof RefusedError)) throw cause;
-      where = 'in no block';
-    }
-    if (Date.now() > deadline) {
-      const { printJson } = await import('../../terminal/output.ts');
-      printJson(sent);
-      throw new CliError(`The transaction ${id} is ${where} after ${seconds} s`);
-    }
-    await pause(POLL_MS);
   }
 }
