@@ -93,12 +93,10 @@ export type Route<
   B = unknown,
   R extends TSchema = TSchema,
   S = never,
-> = RouteDef<P, Q, B, R, S> & InGroup<string>;
-
-/** A route is described among those of its group. */
-export interface InGroup<G extends string> {
-  readonly group: G;
-}
+> = RouteDef<P, Q, B, R, S> & {
+  /** Where the description shows it. */
+  readonly group: string;
+};
 
 /** A route without its own types, for lists of routes. */
 export type AnyRoute<S = never> = Omit<
@@ -112,27 +110,7 @@ export type AnyRoute<S = never> = Omit<
 // biome-ignore lint/complexity/noBannedTypes: the type of a request without parameters
 type Nothing = {};
 
-/** The function that declares the routes of a program, whose groups are `G`. */
-export const routeOf =
-  <S, A extends string, G extends string>() =>
-  <
-    R extends TSchema,
-    const P extends Params = Nothing,
-    const Q extends Params = Nothing,
-    B = undefined,
-  >(
-    def: RouteDef<P, Q, B, R, S, A> & InGroup<G>,
-  ): Route<P, Q, B, R, S> => {
-    const names = pathNames(def.path);
-    const declared = Object.keys(def.params ?? {});
-    assert(
-      names.length === declared.length && names.every((name) => declared.includes(name)),
-      `${def.path}: path and params differ`,
-    );
-    return def;
-  };
-
-/** The same for the routes of one group. */
+/** The function that declares the routes of one group of a program, whose groups are `G`. */
 export const routeIn =
   <S, A extends string, G extends string>() =>
   (group: G) =>
@@ -143,8 +121,15 @@ export const routeIn =
     B = undefined,
   >(
     def: RouteDef<P, Q, B, R, S, A>,
-  ): Route<P, Q, B, R, S> =>
-    routeOf<S, A, G>()({ ...def, group });
+  ): Route<P, Q, B, R, S> => {
+    const names = pathNames(def.path);
+    const declared = Object.keys(def.params ?? {});
+    assert(
+      names.length === declared.length && names.every((name) => declared.includes(name)),
+      `${def.path}: path and params differ`,
+    );
+    return { ...def, group };
+  };
 
 /** Names of the parameters in a path, in order. */
 export function pathNames(path: string): string[] {

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Database } from '../../base/ports/database.ts';
-import { routeOf } from '../../rest-framework/route.ts';
+import { routeIn } from '../../rest-framework/route.ts';
 import type { CrawlState } from '../crawler/crawl-state.ts';
 import type { TransactionStreams } from '../stream/stream-service.ts';
 import type { HeavyQueries } from './heavy-queries.ts';
@@ -49,5 +49,5 @@ export const groups = {
   service: 'The service itself.',
 } as const;
 
-/** Declares a route of the data service. */
-export const route = routeOf<DataServices, 'public' | 'apiKey', keyof typeof groups>();
+/** `routesIn('blocks')` declares a route of that group. */
+export const routesIn = routeIn<DataServices, 'public' | 'apiKey', keyof typeof groups>();

@@ -17,7 +17,7 @@ import {
   rows,
   tipOf,
 } from '../reading.ts';
-import { type DataServices, route } from '../services.ts';
+import { type DataServices, routesIn } from '../services.ts';
 import { AssetIssue, Count, SUMMARY_COLUMNS, summaryOf, type TxRow } from '../shapes.ts';
 import { hasPart, type SoughtText, soughtText } from '../sought-text.ts';
 import { type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
@@ -32,8 +32,7 @@ import {
   type Select,
 } from '../windows.ts';
 
-const group = 'assets';
-const access = 'apiKey';
+const route = routesIn('assets');
 
 interface AssetRow extends TxRow, Cut {
   readonly asset_id: string;
@@ -130,8 +129,7 @@ const query = {
 const list = route({
   method: 'GET',
   path: '/assets',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'Assets by the beginning of their id, by name and description; the newest first.',
   query,
   keep: KEPT,
@@ -185,8 +183,7 @@ async function countAssets(text: string | undefined, services: DataServices) {
 const count = route({
   method: 'GET',
   path: '/assets/count',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'The number of assets that GET /assets lists on all its pages.',
   query: { search: params.search },
   cost: { streamed: true },
@@ -197,8 +194,7 @@ const count = route({
 const byId = route({
   method: 'GET',
   path: '/assets/{id}',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'One asset.',
   params: { id: params.pathText('Id of the asset.') },
   query: { extended: params.extended },
@@ -226,8 +222,7 @@ const Holder = Type.Object({
 const holders = route({
   method: 'GET',
   path: '/assets/{id}/holders',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'The largest holders of an asset; NATIVE for the native coin.',
   params: { id: params.pathText('Id of the asset, or NATIVE.') },
   query: { limit: params.limit },

@@ -9,7 +9,7 @@ import { type Cut, shownOf } from '../page-cut.ts';
 import { printedRows } from '../printed-rows.ts';
 import * as params from '../query-params.ts';
 import { asked, blockAnswer, KEPT, pageAnswer, rows, type StoreTip } from '../reading.ts';
-import { type DataServices, route } from '../services.ts';
+import { type DataServices, routesIn } from '../services.ts';
 import {
   BLOCK_COLUMNS,
   Block,
@@ -21,8 +21,7 @@ import {
   type TxRow,
 } from '../shapes.ts';
 
-const group = 'blocks';
-const access = 'apiKey';
+const route = routesIn('blocks');
 const HEIGHT_MAX = 2_147_483_647;
 /** The summary of one has about half a kilobyte. */
 const BLOCK_TXS_MAX = 20_000;
@@ -30,8 +29,7 @@ const BLOCK_TXS_MAX = 20_000;
 const at = route({
   method: 'GET',
   path: '/blocks/{height}',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'One block with all its transactions.',
   params: {
     height: {
@@ -69,8 +67,7 @@ async function blockAt(height: number, tip: StoreTip, services: DataServices): P
 const list = route({
   method: 'GET',
   path: '/blocks',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'Blocks without their transactions; `index` is a height.',
   query: { index: params.index, limit: params.limit, sort: params.sort },
   keep: KEPT,

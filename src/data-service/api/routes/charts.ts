@@ -5,9 +5,9 @@ import { issue } from '../../../tx/types/003-issue.ts';
 import { SKIPPED_ROUNDS } from '../../schema/tables.ts';
 import * as params from '../query-params.ts';
 import { heavyRows, requireIndexes, rows, tipOf } from '../reading.ts';
-import { type DataServices, route } from '../services.ts';
+import { type DataServices, routesIn } from '../services.ts';
 
-const group = 'service';
+const route = routesIn('service');
 
 const Point = Type.Object({
   from: Type.Integer({ description: 'Height of the first block of this point.' }),
@@ -90,7 +90,6 @@ const stats = route({
   method: 'GET',
   path: '/stats',
   access: 'apiKey',
-  group,
   doc: 'Blocks, transactions, fees, skipped rounds and bans over the last blocks, shares of types.',
   query: {
     blocks: {

@@ -6,12 +6,11 @@ import type { Sort } from '../query-params.ts';
 import * as params from '../query-params.ts';
 import { type Asked, asked, heavyRows, KEPT, pageAnswer, requireIndexes } from '../reading.ts';
 import { keyIs, valueIs } from '../search-sources.ts';
-import { type DataServices, route } from '../services.ts';
+import { type DataServices, routesIn } from '../services.ts';
 import { DataEntry, type EntryRow, entryOf, SUMMARY_COLUMNS } from '../shapes.ts';
 import { sqlValues } from '../sql-values.ts';
 
-const group = 'data';
-const access = 'apiKey';
+const route = routesIn('data');
 const query = { index: params.index, limit: params.limit, sort: params.sort };
 const key = params.pathText('Key of an entry.');
 const value = params.pathText('Value of an entry as text; bytes as base64:…');
@@ -93,7 +92,7 @@ function wholeTransactions<R extends Cut & Pick<EntryRow, 'seq'>>(
 
 const Ids = Type.Array(Type.Object({ id: Type.String() }));
 const cost = { streamed: true } as const;
-const shared = { method: 'GET', access, group, query, keep: KEPT, cost } as const;
+const shared = { method: 'GET', access: 'apiKey', query, keep: KEPT, cost } as const;
 
 const idsOfKey = route({
   ...shared,

@@ -5,15 +5,15 @@ import { answer } from '../../../rest-framework/answer.ts';
 import { Int32, Int64 } from '../../../rest-framework/body.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { rows, type StoreTip, tipOf } from '../reading.ts';
-import { type DataServices, route } from '../services.ts';
+import { type DataServices, routesIn } from '../services.ts';
 
-const group = 'service';
+const route = routesIn('service');
+const healthRoute = routesIn('health');
 
-const live = route({
+const live = healthRoute({
   method: 'GET',
   path: '/health/live',
   access: 'public',
-  group: 'health',
   doc: 'Whether the service runs.',
   reply: Type.Object({ status: Type.String() }),
   handle: () => ({ status: 'live' }),
@@ -26,11 +26,10 @@ const Ready = Type.Object({
   lagBlocks: Int32,
 });
 
-const ready = route({
+const ready = healthRoute({
   method: 'GET',
   path: '/health/ready',
   access: 'public',
-  group: 'health',
   doc: 'Whether the service answers from data that are up to date; 503 with the reasons otherwise. A node that does not answer, and a crawler that has ended, are reasons that leave the status 200 where there are blocks.',
   cost: { streamed: true },
   reply: Ready,
@@ -82,7 +81,6 @@ const status = route({
   method: 'GET',
   path: '/status',
   access: 'apiKey',
-  group,
   doc: 'How far the data are, and what went wrong last.',
   cost: { streamed: true },
   reply: Status,

@@ -3,17 +3,18 @@
 import { EVENT_STREAM_TYPE, eventStream } from '../../../rest-framework/answer.ts';
 import { Type } from '../../../rest-framework/type.ts';
 import { requireIndexes, tipOf } from '../reading.ts';
-import { route } from '../services.ts';
+import { routesIn } from '../services.ts';
 import { checkFilter, filterParams } from '../transaction-filter.ts';
 
 const LAST_ID = 'last-event-id';
 const { index: _index, limit: _limit, sort: _sort, ...query } = filterParams;
 
+const route = routesIn('transactions');
+
 const stream = route({
   method: 'GET',
   path: '/transactions/stream',
   access: 'apiKey',
-  group: 'transactions',
   doc: 'New transactions as server-sent events; Last-Event-ID goes on after that event.',
   query,
   check: checkFilter,

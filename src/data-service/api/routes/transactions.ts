@@ -19,7 +19,7 @@ import {
   rows,
   tipOf,
 } from '../reading.ts';
-import { type DataServices, route } from '../services.ts';
+import { type DataServices, routesIn } from '../services.ts';
 import {
   Count,
   EXTENDED_COLUMNS,
@@ -39,8 +39,7 @@ import {
 import { planPage, restOf } from '../transaction-query.ts';
 import { pageStatement } from '../transaction-sql.ts';
 
-const group = 'transactions';
-const access = 'apiKey';
+const route = routesIn('transactions');
 
 const scopeLabel = ({ search, scope }: TransactionFilter): string =>
   search === undefined ? 'none' : (scope ?? ['in_all']).join('+');
@@ -71,8 +70,7 @@ async function page(filter: TransactionFilter, from: Asked, services: DataServic
 const list = route({
   method: 'GET',
   path: '/transactions',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'Transactions by text, type, asset, amount, date, role, address; the newest first.',
   query: filterParams,
   check: checkFilter,
@@ -85,8 +83,7 @@ const list = route({
 const listPosted = route({
   method: 'POST',
   path: '/transactions',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'The same as GET /transactions, with the parameters in a JSON body.',
   body: queryBody(filterParams, checkFilter),
   keep: KEPT,
@@ -98,8 +95,7 @@ const listPosted = route({
 const counted = route({
   method: 'GET',
   path: '/transactions/count',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'The number of transactions that GET /transactions lists on all its pages.',
   query: countParams,
   check: checkFilter,
@@ -111,8 +107,7 @@ const counted = route({
 const countPosted = route({
   method: 'POST',
   path: '/transactions/count',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'The same as GET /transactions/count, with the parameters in a JSON body.',
   body: queryBody(countParams, checkFilter),
   cost: { streamed: true, bytesIn: params.BODY_BYTES_MAX, elements: 100 },
@@ -123,8 +118,7 @@ const countPosted = route({
 const byId = route({
   method: 'GET',
   path: '/transactions/id/{id}',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'One transaction, or the result of a contract (105) that carries it.',
   params: { id: params.pathText('Id of the transaction.') },
   query: { extended: params.extended },

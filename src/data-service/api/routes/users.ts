@@ -23,15 +23,14 @@ import {
   requireIndexes,
   rows,
 } from '../reading.ts';
-import { type DataServices, route } from '../services.ts';
+import { type DataServices, routesIn } from '../services.ts';
 import { Count, User } from '../shapes.ts';
 import { hasPart, soughtText } from '../sought-text.ts';
 import { type SqlValues, sqlValues, startsWith } from '../sql-values.ts';
 import { checkDates } from '../transaction-filter.ts';
 import { inOrder, isEmpty, type PageOf, type Range, rangeFrom, type Select } from '../windows.ts';
 
-const group = 'users';
-const access = 'apiKey';
+const route = routesIn('users');
 
 const query = {
   search: params.search,
@@ -284,8 +283,7 @@ function balancesOf(held: readonly Holding[]) {
 const list = route({
   method: 'GET',
   path: '/users',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'Users by the beginning of their address, alias, role, asset, date; the newest first.',
   query,
   check,
@@ -298,8 +296,7 @@ const list = route({
 const listPosted = route({
   method: 'POST',
   path: '/users',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'The same as GET /users, with the parameters in a JSON body.',
   body: queryBody(query, check),
   keep: KEPT,
@@ -311,8 +308,7 @@ const listPosted = route({
 const count = route({
   method: 'GET',
   path: '/users/count',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'The number of users that GET /users lists on all its pages.',
   query,
   check,
@@ -333,8 +329,7 @@ const count = route({
 const byAddress = route({
   method: 'GET',
   path: '/users/{userAddress}',
-  access,
-  group,
+  access: 'apiKey',
   doc: 'One user, by address or by `alias:<chain id>:<name>`.',
   params: { userAddress: params.pathText('Address, or alias in its long form.') },
   cost: { streamed: true },
