@@ -14,6 +14,7 @@ export function register(command: Command): void {
       const { config, warnings, origins } = await loadConfig(path, options);
       for (const warning of warnings) warn(warning);
       const { runNode } = await import('../run-node.ts');
+      const { endWithParent } = await import('../terminal/end-with-parent.ts');
       const { sayStarted, settingsScreen } = await import('../terminal/start-screen.ts');
       if (process.stderr.isTTY === true) process.stderr.write(settingsScreen(config, origins));
       endWithParent();
@@ -23,10 +24,4 @@ export function register(command: Command): void {
       sayStarted(node.facts, node.log, process.stderr.isTTY === true);
       await node.ended;
     });
-}
-
-/** A node that `platform-node dev` has started ends with that process, however the process ends. */
-function endWithParent(): void {
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  process.channel?.unref();
 }

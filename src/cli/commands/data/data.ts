@@ -95,11 +95,11 @@ async function runParts(
 ): Promise<void> {
   const config = await configOf(path, flags, parts.serve);
   const { runDataService } = await import('./run-data-service.ts');
+  const { endWithParent } = await import('../../terminal/end-with-parent.ts');
   const { url, answering, finished } = await runDataService(config, { ...parts, wait: flags.wait });
   // `platform-node dev` has started this process and waits for its address.
   process.send?.({ url });
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  process.channel?.unref();
+  endWithParent();
   if (flags.json === true && url !== undefined) {
     const { printJson } = await import('../../terminal/output.ts');
     void answering.then(() => printJson({ ready: true, data: url }));
