@@ -17,7 +17,7 @@ import { CliError } from './terminal/exit.ts';
 
 export interface SetFlags {
   /** `key=value` pairs of `--set`. */
-  readonly set?: readonly string[];
+  readonly set?: readonly string[] | undefined;
 }
 
 export interface ConfigFlags extends SetFlags {

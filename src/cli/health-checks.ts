@@ -44,7 +44,7 @@ export async function* examine(
 ): AsyncGenerator<Finding> {
   let config: Config;
   try {
-    const result = await loadConfig(file, set === undefined ? {} : { set });
+    const result = await loadConfig(file, { set });
     config = result.config;
     yield finding('configuration', 'ok', file);
     for (const warning of result.warnings) yield finding('configuration', 'warning', warning);

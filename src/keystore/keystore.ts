@@ -31,7 +31,7 @@ export interface KeystoreOptions extends AccountFilesOptions {
 export interface KeystoreDeps extends AccountFilesDeps {
   readonly family: Pick<CryptoFamily, 'publicKeyOf' | 'sign'>;
   readonly scheme: Pick<ChainScheme, 'addressOf' | 'addressToText'>;
-  readonly log?: Log;
+  readonly log?: Log | undefined;
 }
 
 export interface Keystore {

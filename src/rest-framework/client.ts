@@ -61,8 +61,8 @@ export function client(http: HttpClient, baseUrl: string, options: ClientOptions
         method: route.method,
         url: base + target(route.path, args.params ?? {}, args.query ?? {}),
         headers: headersOf(route.body?.type, options.apiKey),
-        ...(args.body === undefined ? {} : { body: textOf(args.body) }),
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
+        body: args.body === undefined ? undefined : textOf(args.body),
+        signal: options.signal,
       });
       const value = readValue(answer, options.valuesMax);
       if (answer.status >= 400) throw new RefusedError(answer.status, value);

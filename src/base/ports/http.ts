@@ -243,8 +243,8 @@ export interface HttpCall {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-  readonly signal?: AbortSignal;
+  readonly body?: string | Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface HttpAnswer {

@@ -63,7 +63,7 @@ async function copyChain(
   { set, withKeystore }: CreateFlags,
 ): Promise<{ readonly facts: BackupChain; readonly keystore: readonly string[] }> {
   const folder = join(part, dirname(CHAIN_FILE));
-  const flags = { copyTo: folder, ...(set === undefined ? {} : { set }) };
+  const flags = { copyTo: folder, set };
   const copied = await withChain(path, flags, async (blockchain, { config }) => {
     const keystore = withKeystore === true ? copyKeystore(config, part) : [];
     return { facts: chainFacts(blockchain), keystore };

@@ -147,7 +147,7 @@ async function requireChain(
   copy: string,
   { from, path, flags: { set } }: Task,
 ): Promise<void> {
-  const flags = { copy, ...(set === undefined ? {} : { set }) };
+  const flags = { copy, set };
   const found = await withChain(path, flags, async (chain) => chainFacts(chain)).catch(
     (cause: unknown) => {
       if (!(cause instanceof StoreCorruptError)) throw cause;

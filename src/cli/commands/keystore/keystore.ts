@@ -182,7 +182,7 @@ type KeyReader = (
   flags: ImportFlags,
   passwords: import('./account-passwords.ts').PasswordSource,
   network: import('../../cryptography.ts').Cryptography,
-) => Promise<{ privateKey: Uint8Array; password?: string }[]>;
+) => Promise<import('../../../keystore/wallet.ts').NewKey[]>;
 
 const phraseKeys: KeyReader = async (source, _flags, passwords, { family }) => {
   const { readLines } = await import('../../terminal/lines.ts');
@@ -211,7 +211,7 @@ const compatibleKeys: KeyReader = async (source, flags, passwords, { family, sch
     if (privateKey === undefined || !equal(family.publicKeyOf(privateKey), entry.publicKey)) {
       throw new CliError(`Failed to get key for ${name}: Wrong password`);
     }
-    keys.push({ privateKey, ...(password === undefined ? {} : { password }) });
+    keys.push({ privateKey, password });
   }
   return keys;
 };

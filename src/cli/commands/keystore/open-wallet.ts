@@ -30,7 +30,7 @@ export async function openWallet(place: WalletPlace, log?: Log): Promise<Keystor
   const layout = place.network.family.keystoreLayout;
   return openKeystore(
     { path: place.path, layout, password },
-    { files, random: systemRandom, ...place.network, ...(log === undefined ? {} : { log }) },
+    { files, random: systemRandom, ...place.network, log },
   );
 }
 
@@ -93,14 +93,14 @@ export async function unlockOwner(config: Config, keystore: Keystore): Promise<N
 /** The wallet of a node's configuration, or the one of its section accounts-generator. */
 export async function placeFromFile(
   path: string | undefined,
-  set?: readonly string[],
+  set: readonly string[] | undefined,
 ): Promise<WalletPlace> {
   const { tree } = await readConfigFile(path);
   if (isObject(tree) && isObject(tree['accounts-generator'])) {
     return placeFromSection(toolSection(tree, 'accounts-generator'));
   }
   const { loadConfig } = await import('../../config-file.ts');
-  const { config } = await loadConfig(path, set === undefined ? {} : { set });
+  const { config } = await loadConfig(path, { set });
   return {
     path: config.wallet.file,
     password: config.wallet.password,
