@@ -16,7 +16,6 @@ import { scripts, stateHashes } from '../ledger/tables.ts';
 import { activeFeatures } from '../tx/rules/features.ts';
 import type { Tx } from '../tx/transaction.ts';
 import { ableMiners, countedMiners } from './apply/counted-miners.ts';
-import { type KnownVerdicts, NOTHING_KNOWN } from './apply/verify-block.ts';
 import { ChainHead, type ChainListener } from './chain-head.ts';
 import {
   type BlockchainOptions,
@@ -85,12 +84,9 @@ export class Blockchain {
     return this.exclusive((chain) => chain.found(genesis));
   }
 
-  /**
-   * Checks and appends a block; proofs that `known` has verdicts on are not checked again. Throws
-   * ApiError.
-   */
-  append(block: Block, known: KnownVerdicts = NOTHING_KNOWN): Promise<void> {
-    return this.exclusive((chain) => chain.append(block, known));
+  /** Checks and appends a block. Throws ApiError. */
+  append(block: Block): Promise<void> {
+    return this.exclusive((chain) => chain.append(block));
   }
 
   /** The lowest height that undo records lead back to. */

@@ -31,7 +31,7 @@ import {
 import { createScriptTime } from './apply/script-time.ts';
 import {
   decodeTransactions,
-  type KnownVerdicts,
+  NOTHING_KNOWN,
   type ReplayedBlock,
   type VerifiedBlock,
   verifyBlock,
@@ -106,14 +106,14 @@ export class ChainWriter {
     await this.#head.found(await this.#applier.applyGenesis(this.#head.view, genesis, txs));
   }
 
-  async append(block: Block, known: KnownVerdicts): Promise<void> {
+  async append(block: Block): Promise<void> {
     const { scheme, verifier, clock, log } = this.#deps;
     if (isFromFuture(block.header.timestamp, clock.now())) {
       throw apiError('BlockFromFuture', block.header.timestamp);
     }
     const { view } = this.#head;
     const txs = await decodeTransactions(block, scheme, this.slice);
-    const verdicts = await verifyBlock(block, txs, verifier, known, view, this.slice);
+    const verdicts = await verifyBlock(block, txs, verifier, NOTHING_KNOWN, view, this.slice);
     const verified = { block, txs, verdicts };
     await this.commit([await this.apply(view, this.tip(), verified, NONE_UNCOMMITTED)]);
     log.info('block.appended', { height: this.tip().height, txs: txs.length });

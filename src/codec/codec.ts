@@ -164,11 +164,11 @@ export class Writer {
     this.length = 0;
   }
 
-  /** A copy of the bytes written since `from`; the writer is empty afterwards. */
-  take(from = 0): Uint8Array {
-    const out = new Uint8Array(this.length - from);
-    out.set(this.buffer.subarray(from, this.length));
-    this.length = from;
+  /** A copy of the bytes written; the writer is empty afterwards. */
+  take(): Uint8Array {
+    const out = new Uint8Array(this.length);
+    out.set(this.buffer.subarray(0, this.length));
+    this.length = 0;
     return out;
   }
 }

@@ -102,12 +102,8 @@ export function list16<T>(
 }
 
 /** i32 count and items. */
-export function list32<T>(
-  inner: Codec<T>,
-  max: number,
-  problem?: (count: number) => Refusal,
-): Codec<readonly T[]> {
-  return list(inner, max, 4, problem);
+export function list32<T>(inner: Codec<T>, max: number): Codec<readonly T[]> {
+  return list(inner, max, 4);
 }
 
 function list<T>(

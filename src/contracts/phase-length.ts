@@ -39,7 +39,7 @@ export const graceMs = (round: Round): number =>
  * When contracts must have ended in a slot that is used from `now` on and ends at `until`, where a
  * block of this node has taken so long to complete of late.
  */
-export function phaseEnd(round: Round, now: number, until: number, completedInMs = 0): number {
+export function phaseEnd(round: Round, now: number, until: number, completedInMs: number): number {
   if (round.type === 'pos') return now + phaseMs(round);
   const usual = completionMs(round.roundMs);
   const more = Math.min(completedInMs - usual, Math.floor(phaseMs(round) / EARLIER_SHARE));

@@ -4,7 +4,7 @@ import type { Clock } from '../base/ports/clock.ts';
 import type { EventService } from '../base/ports/event-service.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { finalFloor } from '../chain/finality/final-floor.ts';
-import { type ChainFeed, createChainFeed } from '../events/chain-feed.ts';
+import { createChainFeed } from '../events/chain-feed.ts';
 import { createEventService } from '../events/event-service.ts';
 import { createEventStreams, type EventStreams } from '../events/event-streams.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
@@ -24,7 +24,6 @@ export interface EventParts {
 }
 
 export interface NodeEvents {
-  readonly feed: ChainFeed;
   readonly streams: EventStreams;
   /** The same events for a listener of gRPC. */
   readonly service: EventService;
@@ -65,7 +64,6 @@ export function openEvents(
     metrics.eventReaders.set(service.count(), { interface: 'grpc' });
   });
   return {
-    feed,
     streams,
     service,
     async stop() {

@@ -52,7 +52,7 @@ const BYTES_MAX = 2 * SCRIPT_BYTES_MAX;
 const TOO_LARGE = `Script is too large: more than ${BYTES_MAX} bytes > ${SCRIPT_BYTES_MAX} bytes`;
 
 /** `lineNumbers`: what refusals call each line, if not by its place. Throws ScriptError. */
-export function parse(source: string, lineNumbers: readonly number[] = []): Syntax {
+export function parse(source: string, lineNumbers: readonly number[]): Syntax {
   return new Parser(source, lineNumbers).whole();
 }
 
