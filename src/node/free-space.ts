@@ -7,6 +7,7 @@
  * blocks that the node has missed are there, since a block on an old head would be a fork of its
  * own.
  */
+import { every } from '../concurrency/interval.ts';
 import type { NodePorts } from './node-ports.ts';
 
 export interface FreeSpaceOptions {
@@ -49,8 +50,6 @@ export async function watchFreeSpace(
   let isUnreadable = false;
   /** When the disk worked again; undefined where nothing was missed. */
   let returnedAt: number | undefined;
-  let stopped = false;
-  let cancel = (): void => {};
 
   async function read(): Promise<void> {
     try {
@@ -62,7 +61,6 @@ export async function watchFreeSpace(
       isUnreadable = true;
     }
     if (bytes !== undefined) judge(bytes);
-    if (!stopped && disk !== undefined) cancel = clock.after(READ_MS, () => void read());
   }
 
   function judge(free: number): void {
@@ -95,9 +93,6 @@ export async function watchFreeSpace(
       isLow
         ? `${bytes ?? 0} bytes are free on the disk, less than storage.free-space-min (${bytesMin})`
         : undefined,
-    stop() {
-      stopped = true;
-      cancel();
-    },
+    stop: disk === undefined ? () => {} : every(clock, READ_MS, read),
   };
 }

@@ -14,6 +14,7 @@ import type {
   Readiness,
 } from '../../base/ports/containers.ts';
 import type { Random } from '../../base/ports/random.ts';
+import { every } from '../../concurrency/interval.ts';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Capacity } from './capacity.ts';
 import {
@@ -72,9 +73,8 @@ export class ContainerSet {
   /** All that wait have room for their containers, so there are few. */
   readonly #starts: Semaphore;
   readonly #removals: Removals;
-  readonly #sweepMs: number;
   #isClosed = false;
-  #cancelSweep = (): void => {};
+  #endSweeps = (): void => {};
 
   constructor(options: ContainerSetOptions, deps: ContainerSetDeps) {
     this.#options = options;
@@ -82,18 +82,19 @@ export class ContainerSet {
     this.#places = new Places(options.perContainerMax, deps.clock.monotonic);
     this.#starts = new Semaphore(options.capacity.starts);
     this.#removals = new Removals(options.label.join('='), deps);
-    this.#sweepMs = Math.min(SWEEP_MS_MAX, Math.max(1, options.removeAfterMs / 2));
   }
 
   /** Removes what is in the engine under the label of this node; from now on, also what is idle. */
   async start(): Promise<void> {
-    this.#cancelSweep = this.#deps.clock.after(this.#sweepMs, () => this.#sweep());
+    const { removeAfterMs } = this.#options;
+    const sweepMs = Math.min(SWEEP_MS_MAX, Math.max(1, removeAfterMs / 2));
+    this.#endSweeps = every(this.#deps.clock, sweepMs, () => this.#sweep());
     await this.removeStrays();
   }
 
   async stop(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelSweep();
+    this.#endSweeps();
     for (const place of this.#places.all()) {
       place.start?.abort(STOPPED);
       this.#discard(place);
@@ -267,15 +268,13 @@ export class ContainerSet {
   }
 
   #sweep(): void {
-    const { clock } = this.#deps;
-    const oldest = clock.monotonic() - this.#options.removeAfterMs;
+    const oldest = this.#deps.clock.monotonic() - this.#options.removeAfterMs;
     for (const place of this.#places.all()) {
       if (place.running > 0 || place.start !== undefined || place.usedAt > oldest) continue;
       this.#discard(place);
       this.#places.remove(place);
     }
     this.#removals.sweep();
-    this.#cancelSweep = clock.after(this.#sweepMs, () => this.#sweep());
   }
 
   async #runIn(place: Place, execution: ContractExecution): Promise<ContractOutcome> {

@@ -5,6 +5,7 @@
 import { eventLimits as limits } from '../../base/limits/event-limits.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import { Counts } from '../../concurrency/counts.ts';
+import { every } from '../../concurrency/interval.ts';
 import type { GrpcConnection } from '../containers/grpc/listener.ts';
 
 /** Beside those with a subscription. */
@@ -31,14 +32,15 @@ interface Watched {
 }
 
 export class EventConnections {
-  private readonly clock: Pick<Clock, 'after' | 'monotonic'>;
+  private readonly clock: Pick<Clock, 'monotonic'>;
   /** The oldest comes first. */
   private readonly connections = new Map<GrpcConnection, Watched>();
-  private cancel: () => void;
+  /** Ends the looks at the connections. */
+  readonly stop: () => void;
 
   constructor(clock: Pick<Clock, 'after' | 'monotonic'>) {
     this.clock = clock;
-    this.cancel = clock.after(INTERVAL_MS, () => this.look());
+    this.stop = every(clock, INTERVAL_MS, () => this.look());
   }
 
   connected(connection: GrpcConnection): void {
@@ -72,10 +74,6 @@ export class EventConnections {
     };
   }
 
-  stop(): void {
-    this.cancel();
-  }
-
   /** Who has most of those without a subscription gives one up. */
   private makeRoom(newest: GrpcConnection): void {
     const idle: GrpcConnection[] = [];
@@ -104,7 +102,6 @@ export class EventConnections {
       watched.seen = received;
       watched.requests = 0;
     }
-    this.cancel = this.clock.after(INTERVAL_MS, () => this.look());
   }
 
   private end(connection: GrpcConnection): void {

@@ -7,15 +7,16 @@
  * an honest miner gets and executes it; then it leaves, because a miner that never refuses anything must
  * not fill the pool either.
  */
+import { unlessOurs } from '../../base/assert.ts';
 import { fromLatin1 } from '../../base/bytes.ts';
 import { apiError } from '../../base/errors.ts';
 import { statusLimits as limits } from '../../base/limits/status-limits.ts';
 import type { Clock } from '../../base/ports/clock.ts';
+import { every } from '../../concurrency/interval.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import type { StatusIndex } from './status-index.ts';
-import { sweepEvery } from './sweep-every.ts';
 
 export interface ErrorQuorumOptions {
   /** Miners whose refusals are enough, also where others have not refused. */
@@ -104,7 +105,9 @@ export function watchErrors(options: ErrorQuorumOptions, ports: ErrorQuorumPorts
     pool.drop(entry, apiError('Invalid', `${said} refused the transaction`));
   }
 
-  return sweepEvery(options.everyMs, clock, async (isOver) => {
+  async function sweep(isOver: () => boolean): Promise<void> {
     if (!ports.executes()) await endRefused(isOver);
-  });
+  }
+  // A record that cannot be read ends one sweep alone.
+  return every(clock, options.everyMs, (isOver) => sweep(isOver).catch(unlessOurs(() => {})));
 }

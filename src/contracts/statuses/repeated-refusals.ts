@@ -5,12 +5,13 @@
  * Invariant: a refusal is repeated a few times, further apart each time, and only while the call is
  * on no block and not back in the pool, where it will be judged anew.
  */
+import { unlessOurs } from '../../base/assert.ts';
 import { fromLatin1 } from '../../base/bytes.ts';
 import { statusLimits as limits } from '../../base/limits/status-limits.ts';
 import type { Clock } from '../../base/ports/clock.ts';
+import { every } from '../../concurrency/interval.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { StatusIndex, StatusMark } from './status-index.ts';
-import { sweepEvery } from './sweep-every.ts';
 
 export interface RepeatedRefusalsPorts {
   readonly index: Pick<StatusIndex, 'refusedTransactions' | 'of'>;
@@ -31,7 +32,7 @@ const AT_ONCE_MAX = limits.repeatsAtOnce.value;
 /** Returns a function that stops it. */
 export function repeatRefusals(ports: RepeatedRefusalsPorts): () => void {
   const { index, clock, ownKey, isOpen, repeat } = ports;
-  return sweepEvery(EVERY_MS, clock, async (isOver) => {
+  async function sweep(isOver: () => boolean): Promise<void> {
     const slice = new TimeSlice(clock);
     let left = AT_ONCE_MAX;
     for (const txId of [...index.refusedTransactions()]) {
@@ -43,7 +44,9 @@ export function repeatRefusals(ports: RepeatedRefusalsPorts): () => void {
       }
       if (slice.isOver()) await slice.yield();
     }
-  });
+  }
+  // A record that cannot be read ends one sweep alone.
+  return every(clock, EVERY_MS, (isOver) => sweep(isOver).catch(unlessOurs(() => {})));
 }
 
 /** True where the refusal may have been lost for so long that it is said again. */

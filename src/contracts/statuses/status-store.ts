@@ -11,6 +11,7 @@ import type { Log } from '../../base/ports/log.ts';
 import type { Store, StoreWrite } from '../../base/ports/store.ts';
 import { Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
+import { every } from '../../concurrency/interval.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { END_OF_TABLE, START_OF_TABLE } from '../../ledger/key-codecs.ts';
 import type { LedgerView } from '../../ledger/ledger.ts';
@@ -42,7 +43,6 @@ export class StatusStore {
   readonly #ports: StatusStorePorts;
   readonly #index: StatusIndex;
   readonly #waiting: WaitingRows;
-  #stopped = false;
   #cancel = (): void => {};
 
   constructor(limits: IndexLimits, ports: StatusStorePorts) {
@@ -58,8 +58,8 @@ export class StatusStore {
 
   /** Reads what earlier runs have kept, and begins to write. */
   async start(): Promise<void> {
-    this.#wait();
     const { view, clock } = this.#ports;
+    this.#cancel = every(clock, FLUSH_MS, () => this.#tick());
     const slice = new TimeSlice(clock);
     const found: StatusFacts[] = [];
     let from: Uint8Array = START_OF_TABLE;
@@ -84,7 +84,6 @@ export class StatusStore {
 
   /** Writes what waits. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     this.#cancel();
     await this.#waiting.flush();
   }
@@ -123,15 +122,9 @@ export class StatusStore {
     return latin1(this.#ports.view.scheme.fastHash(signed).subarray(0, HASH_BYTES));
   }
 
-  #wait(): void {
-    this.#cancel = this.#ports.clock.after(FLUSH_MS, () => this.#tick());
-  }
-
-  #tick(): void {
+  #tick(): Promise<void> {
     this.#remove(this.#index.expire(this.#ports.clock.now(), EXPIRED_AT_ONCE));
-    void this.#waiting.flush().then(() => {
-      if (!this.#stopped) this.#wait();
-    });
+    return this.#waiting.flush();
   }
 
   #remove(marks: readonly StatusMark[]): void {

@@ -8,6 +8,7 @@
 import { fromLatin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
+import { every } from '../../concurrency/interval.ts';
 import type { BytesIndex } from '../../mempool/entries/bytes-index.ts';
 import type { Pool } from '../../mempool/pool.ts';
 import { encodeTxHashes, txLimits, txProtocols } from '../messages/transaction-messages.ts';
@@ -74,8 +75,9 @@ export class Announcer {
 
   start(): void {
     const { retryMs, rebroadcastEveryMs } = this.options;
-    this.cancelRetry = this.ports.clock.after(retryMs, () => this.retry());
-    this.cancelRebroadcast = this.ports.clock.after(rebroadcastEveryMs, () => this.rebroadcast());
+    const { clock } = this.ports;
+    this.cancelRetry = every(clock, retryMs, () => this.retry());
+    this.cancelRebroadcast = every(clock, rebroadcastEveryMs, () => this.rebroadcast());
   }
 
   join(session: Listener): void {
@@ -168,15 +170,12 @@ export class Announcer {
   }
 
   private retry(): void {
-    if (this.stopped) return;
     for (const { hash } of this.spread.undelivered()) {
       for (const [session, peer] of this.peers) this.queue(session, peer, hash);
     }
-    this.cancelRetry = this.ports.clock.after(this.options.retryMs, () => this.retry());
   }
 
   private rebroadcast(): void {
-    if (this.stopped) return;
     const { clock, pool, index } = this.ports;
     const oldest = clock.monotonic() - this.options.rebroadcastAgeMs;
     for (const entry of pool.inOrder()) {
@@ -186,7 +185,5 @@ export class Announcer {
       this.spread.forgetHolders(hash);
       for (const [session, peer] of this.peers) this.queue(session, peer, hash);
     }
-    const { rebroadcastEveryMs } = this.options;
-    this.cancelRebroadcast = clock.after(rebroadcastEveryMs, () => this.rebroadcast());
   }
 }

@@ -5,6 +5,7 @@
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Network } from '../../base/ports/network.ts';
+import { every } from '../../concurrency/interval.ts';
 import type { AddressBook } from './address-book.ts';
 
 export interface BookKeeperPorts {
@@ -27,14 +28,8 @@ export function createBookKeeper(hosts: readonly string[], ports: BookKeeperPort
   const { book, network, clock, log } = ports;
   let cancel = (): void => {};
 
-  function start(): void {
-    cancel = clock.after(SAVE_MS, saveAndAgain);
+  function locateAll(): void {
     for (const host of hosts) void locate(host);
-  }
-
-  function saveAndAgain(): void {
-    save();
-    start();
   }
 
   /** The node recognises a configured host by its IP address, which may change. */
@@ -55,7 +50,13 @@ export function createBookKeeper(hosts: readonly string[], ports: BookKeeperPort
   }
 
   return {
-    start,
+    start() {
+      cancel = every(clock, SAVE_MS, () => {
+        save();
+        locateAll();
+      });
+      locateAll();
+    },
     stop() {
       cancel();
       save();

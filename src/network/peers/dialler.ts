@@ -8,6 +8,7 @@ import { within } from '../../base/deadline.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Network } from '../../base/ports/network.ts';
+import { every } from '../../concurrency/interval.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { HandshakeRefused } from '../sessions/handshake-refused.ts';
 import type { Penalties } from '../sessions/penalties.ts';
@@ -59,7 +60,7 @@ export class Dialler {
     if (this.stopped) return;
     this.deps.sessions.onClose(({ owner }) => this.suspendPlaceOf(owner));
     while (this.next());
-    this.waitForTick();
+    this.cancel = every(this.deps.clock, this.options.dialDelayMs, () => this.tick());
   }
 
   stop(): void {
@@ -84,13 +85,8 @@ export class Dialler {
     return true;
   }
 
-  private waitForTick(): void {
-    this.cancel = this.deps.clock.after(this.options.dialDelayMs, () => this.tick());
-  }
-
   private tick(): void {
     const { sessions, book } = this.deps;
-    this.waitForTick();
     for (const { owner } of sessions.all()) book.touch(owner);
     this.next();
   }

@@ -3,6 +3,7 @@
  * while it was away is no member in its state, and might be all that it can reach
  * (network.md#return-of-a-node).
  */
+import { every } from '../../concurrency/interval.ts';
 import type { PeerAddress } from '../messages/peer-address.ts';
 import type { IdentityPorts } from './identity-query.ts';
 import { askForKey } from './initial-sync.ts';
@@ -25,8 +26,7 @@ const ANSWER_MS = 30_000;
 export class MissedMembers {
   private readonly peers: readonly PeerAddress[];
   private readonly deps: MissedMembersDeps;
-  private cancel = (): void => {};
-  private isStopped = false;
+  stop = (): void => {};
 
   /** `peers` are those of the configuration. */
   constructor(peers: readonly PeerAddress[], deps: MissedMembersDeps) {
@@ -35,12 +35,7 @@ export class MissedMembers {
   }
 
   start(): void {
-    this.cancel = this.deps.identity.clock.after(INTERVAL_MS, () => void this.askIfAlone());
-  }
-
-  stop(): void {
-    this.isStopped = true;
-    this.cancel();
+    this.stop = every(this.deps.identity.clock, INTERVAL_MS, () => this.askIfAlone());
   }
 
   private async askIfAlone(): Promise<void> {
@@ -53,6 +48,5 @@ export class MissedMembers {
       const keys = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
       if (keys.length > 0 && !hasSession()) learn(keys);
     }
-    if (!this.isStopped) this.start();
   }
 }

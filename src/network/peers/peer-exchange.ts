@@ -12,6 +12,7 @@ import { limitsOf } from '../../base/limits/budget.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { BoundedCache, ExpiringSet } from '../../concurrency/bounded-cache.ts';
+import { every } from '../../concurrency/interval.ts';
 import { TokenBucket } from '../../concurrency/token-bucket.ts';
 import { budgets } from '../messages/message-budgets.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
@@ -64,13 +65,14 @@ export class Exchange {
   /** Call before the network starts. */
   start(): void {
     const { sessions } = this.deps;
-    if (this.options.exchange) this.waitToAsk();
+    const { exchange, exchangeMs } = this.options;
+    if (exchange) this.cancel = every(this.deps.clock, exchangeMs, () => this.ask());
     sessions.handleNotices(PEERS, {
       ...limitsOf(budgets.peers),
       take: (session, bytes) => this.take(session, bytes),
     });
     sessions.onOpen((session) => {
-      if (this.options.exchange) session.notify(PEERS, ASK_PEERS);
+      if (exchange) session.notify(PEERS, ASK_PEERS);
       if (session.declaredAddress !== undefined) {
         void this.confirmDeclared(session, session.declaredAddress).catch(unlessOurs(() => {}));
       }
@@ -140,12 +142,7 @@ export class Exchange {
     return moves.tryTake();
   }
 
-  private waitToAsk(): void {
-    this.cancel = this.deps.clock.after(this.options.exchangeMs, () => this.ask());
-  }
-
   private ask(): void {
-    this.waitToAsk();
     for (const session of this.deps.sessions.all()) session.notify(PEERS, ASK_PEERS);
   }
 }

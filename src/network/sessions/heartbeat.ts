@@ -1,5 +1,6 @@
 /** Shows the peers that this node is alive, and ends sessions with dead peers. */
 import type { Clock } from '../../base/ports/clock.ts';
+import { every } from '../../concurrency/interval.ts';
 import type { ConnectedSession } from './connected-session.ts';
 import type { NoticeHandler } from './session.ts';
 
@@ -15,16 +16,11 @@ export function startHeartbeat(
   sessions: () => readonly ConnectedSession[],
 ): () => void {
   const aliveMs = Math.min(ALIVE_MS_MAX, Math.floor(idleMs / 3));
-  let cancel = clock.after(aliveMs, beat);
-
-  function beat(): void {
-    cancel = clock.after(aliveMs, beat);
+  return every(clock, aliveMs, () => {
     const now = clock.monotonic();
     for (const session of sessions()) {
       if (now - session.lastHeard() > idleMs) session.close('no message for too long');
       else session.notify(ALIVE, new Uint8Array(0));
     }
-  }
-
-  return () => cancel();
+  });
 }

@@ -9,6 +9,7 @@ import { Misconduct } from '../../base/faults/misconduct.ts';
 import { isOwnFault } from '../../base/faults/own-fault.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import { ExpiringSet } from '../../concurrency/bounded-cache.ts';
+import { every } from '../../concurrency/interval.ts';
 import { SilentLine } from '../sessions/requests.ts';
 import type { Session, Sessions } from '../sessions/session.ts';
 import { GivenUp } from './given-up.ts';
@@ -46,15 +47,13 @@ export function createAskPeer(timeoutMs: number, { peerTips, sessions, clock }: 
       return promise;
     }
     left.addEventListener('abort', leave);
-    let cancel = clock.after(SLOW_MS, whenSlow);
-    function whenSlow(): void {
+    const cancel = every(clock, SLOW_MS, () => {
       peerTips.markSlow(session, true);
       wereSlow.add(latin1(session.owner));
-      cancel = clock.after(SLOW_MS, whenSlow);
       const other = peerTips.best();
       if (other === undefined || wereSlow.has(latin1(other.session.owner))) return;
       elsewhere('others may be faster');
-    }
+    });
     function over(): void {
       cancel();
       left.removeEventListener('abort', leave);

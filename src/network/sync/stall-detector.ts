@@ -9,6 +9,7 @@
 import { latin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
+import { every } from '../../concurrency/interval.ts';
 
 /** Watches one peer while it is being followed. */
 export interface StallWatch {
@@ -61,20 +62,17 @@ export function createStallDetector(clock: Clock): StallDetector {
   return {
     watch(owner, idleMs, onStalled) {
       const key = latin1(owner);
-      let cancel = clock.after(TICK_MS, tick);
-
-      function tick(): void {
-        cancel = clock.after(TICK_MS, tick);
+      const end = every(clock, TICK_MS, () => {
         pass();
         spend(TICK_MS);
-      }
+      });
 
       function spend(ms: number): void {
         const spent = Math.max(0, (idle.get(key) ?? 0) + ms);
         idle.set(key, spent);
         if (spent < idleMs) return;
         idle.delete(key);
-        cancel();
+        end();
         onStalled();
       }
 
@@ -85,7 +83,7 @@ export function createStallDetector(clock: Clock): StallDetector {
         },
         rolledBack: () => spend(ROLLED_BACK_MS),
         unusable: () => spend(UNUSABLE_MS),
-        end: () => cancel(),
+        end,
       };
     },
     recentlyAdopted: () => adopted.before + adopted.now,

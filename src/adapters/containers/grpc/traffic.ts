@@ -4,6 +4,7 @@
  */
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
+import { every } from '../../../concurrency/interval.ts';
 import type { GrpcContainer } from './container.ts';
 import type { GrpcConnection } from './listener.ts';
 
@@ -26,9 +27,7 @@ export function watchTraffic(
   let isNew = 0;
   /** Bytes of connections that have ended since the last look. */
   let gone = 0;
-  let cancel = clock.after(limits.interval.value, look);
-
-  function look(): void {
+  const endLooks = every(clock, limits.interval.value, () => {
     let received = gone;
     gone = 0;
     for (const [connection, before] of seen) {
@@ -38,8 +37,7 @@ export function watchTraffic(
     }
     if (received > limits.received.value) container.end('it sends too much');
     isNew = 0;
-    cancel = clock.after(limits.interval.value, look);
-  }
+  });
 
   return {
     began() {
@@ -56,7 +54,7 @@ export function watchTraffic(
       seen.delete(connection);
     },
     stop() {
-      cancel();
+      endLooks();
       for (const connection of seen.keys()) connection.destroy();
     },
   };

@@ -1,6 +1,7 @@
 /** How far a crawl is: one line that changes on a terminal, else an event every ten seconds. */
 import type { Clock } from '../../../base/ports/clock.ts';
 import type { Log } from '../../../base/ports/log.ts';
+import { every } from '../../../concurrency/interval.ts';
 import type { CrawlState } from '../../../data-service/crawler/crawl-state.ts';
 
 const TERMINAL_MS = 500;
@@ -25,8 +26,7 @@ export function showProgress(
   const sample = (): Sample => ({ at: clock.monotonic(), blocks: state.blocks, txs: state.txs });
   let last = sample();
   let shown = false;
-  let cancel = (): void => {};
-  const tick = (): void => {
+  const cancel = every(clock, terminal ? TERMINAL_MS : LOG_MS, () => {
     const now = sample();
     const seconds = Math.max(0.001, (now.at - last.at) / 1000);
     const rates = {
@@ -47,9 +47,7 @@ export function showProgress(
       const { height, nodeHeight, waitingBytes } = state;
       log.info('crawl.progress', { height, nodeHeight, ...rates, waitingBytes });
     }
-    cancel = clock.after(terminal ? TERMINAL_MS : LOG_MS, tick);
-  };
-  cancel = clock.after(terminal ? TERMINAL_MS : LOG_MS, tick);
+  });
   return () => {
     cancel();
     if (shown) stream.write('\r\x1b[K');
