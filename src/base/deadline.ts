@@ -46,3 +46,25 @@ export async function within<T>(
     cancel();
   }
 }
+
+/**
+ * The outcome of an action that ends with its signal. That aborts when `given` does, and after `ms`, with
+ * the reason that `late` makes.
+ */
+export async function withTimeout<T>(
+  clock: Pick<Clock, 'after'>,
+  ms: number,
+  given: AbortSignal | undefined,
+  action: (signal: AbortSignal) => Promise<T>,
+  late?: () => Error,
+): Promise<T> {
+  const limit = new AbortController();
+  const cancel = clock.after(ms, () => limit.abort(late?.()));
+  try {
+    return await action(
+      given === undefined ? limit.signal : AbortSignal.any([limit.signal, given]),
+    );
+  } finally {
+    cancel();
+  }
+}

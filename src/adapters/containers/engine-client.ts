@@ -7,8 +7,10 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { Pool } from 'undici';
+import { withTimeout } from '../../base/deadline.ts';
 import { isObject } from '../../base/json/json.ts';
 import type { Clock } from '../../base/ports/clock.ts';
+import { readBody } from '../http/read-body.ts';
 
 /** No complete answer arrived, or one that is no answer of an engine. */
 export class EngineAway extends Error {
@@ -98,25 +100,23 @@ export function engineClient(address: EngineAddress, clock: Pick<Clock, 'after'>
     const { method, query = {}, headers = {}, body, content, timeoutMs, signal } = call;
     const path = call.unversioned === true ? call.path : prefix + call.path;
     signal?.throwIfAborted();
-    const limit = new AbortController();
-    const cancel = clock.after(timeoutMs, () => {
-      limit.abort(new EngineAway(`no answer within ${timeoutMs} ms`));
-    });
     const search = new URLSearchParams(query).toString();
-    try {
+    const ask = async (limit: AbortSignal): Promise<T> => {
       const answer = await pool.request({
         method,
         path: `${path}${search === '' ? '' : `?${search}`}`,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-type': JSON_TYPE }) },
         body: body === undefined ? streamOf(content) : JSON.stringify(body),
-        signal: signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]),
+        signal: limit,
       });
       if (answer.statusCode >= 400) throw await refusal(answer);
-      return await read(answer);
+      return read(answer);
+    };
+    const late = (): EngineAway => new EngineAway(`no answer within ${timeoutMs} ms`);
+    try {
+      return await withTimeout(clock, timeoutMs, signal, ask, late);
     } catch (cause) {
       throw ownError(cause, signal);
-    } finally {
-      cancel();
     }
   }
 
@@ -169,16 +169,8 @@ async function refusal({ statusCode, body }: Answer): Promise<EngineRefusal> {
   return new EngineRefusal(status, reason.slice(0, REFUSAL_CHARS_MAX), isShortage);
 }
 
-async function bytesOf(body: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array> {
-  const list: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of body) {
-    length += piece.length;
-    if (length > max) throw new EngineAway(`an answer of more than ${max} bytes`);
-    list.push(piece);
-  }
-  return Buffer.concat(list);
-}
+const bytesOf = (body: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array> =>
+  readBody(body, max, () => new EngineAway(`an answer of more than ${max} bytes`));
 
 function jsonOf(bytes: Uint8Array): unknown {
   const text = Buffer.from(bytes).toString();

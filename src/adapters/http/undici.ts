@@ -2,6 +2,7 @@
 import { Agent } from 'undici';
 import { MIB } from '../../base/limits/budget.ts';
 import { AnswerTooLong, type HttpClient } from '../../base/ports/http.ts';
+import { readBody } from './read-body.ts';
 
 const HEADERS_MS = 30_000;
 const BODY_MS = 120_000;
@@ -50,7 +51,9 @@ export function undiciClient({
         body: body ?? null,
         signal: AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(answerMsMax)]),
       });
-      const text = await textOf(response.body, answerBytesMax);
+      // One that is too long ends the connection.
+      const tooLong = (): AnswerTooLong => new AnswerTooLong(answerBytesMax);
+      const text = (await readBody(response.body, answerBytesMax, tooLong)).toString();
       return {
         status: response.statusCode,
         header: (name) => one(response.headers[name]),
@@ -64,18 +67,6 @@ export function undiciClient({
 
 const given = (parts: ClientTls): object =>
   Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
-
-/** Ends the connection where there are more bytes. */
-async function textOf(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) throw new AnswerTooLong(bytesMax);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
 
 const one = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;

@@ -7,6 +7,7 @@
  * requests, which wait in places of their own.
  */
 
+import { withTimeout } from '../../base/deadline.ts';
 import { ApiError, apiError } from '../../base/errors.ts';
 import { clientOf } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports/clock.ts';
@@ -89,7 +90,7 @@ function forward(
       const target = nodeUrl + path + (query === '' ? '' : `?${query}`);
       try {
         const { status, header, text } = await places.run(client, gone, () =>
-          inTime(answerMsMax, clock, gone, (signal) =>
+          withTimeout(clock, answerMsMax, gone, (signal) =>
             http.request({ method: route.method, url: target, signal, ...posted }),
           ),
         );
@@ -103,20 +104,4 @@ function forward(
       }
     },
   };
-}
-
-/** The work's signal is aborted when the time is over, and when the client has gone. */
-async function inTime<T>(
-  ms: number,
-  clock: Clock,
-  gone: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const late = new AbortController();
-  const cancel = clock.after(ms, () => late.abort());
-  try {
-    return await work(AbortSignal.any([late.signal, ...(gone === undefined ? [] : [gone])]));
-  } finally {
-    cancel();
-  }
 }

@@ -4,6 +4,7 @@
  * and kept until it fails. What must come from one node is asked of a reader of it alone.
  */
 
+import { withTimeout } from '../../base/deadline.ts';
 import { isObject, type JsonObject } from '../../base/json/json.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import { AnswerTooLong, type HttpClient } from '../../base/ports/http.ts';
@@ -277,15 +278,8 @@ interface Asking {
 /** A client that waits a minute for each answer, and no longer than until the stop. */
 const limited = (http: HttpClient, clock: Clock, stopped: AbortSignal): HttpClient => ({
   ...http,
-  async request(asked) {
-    const late = new AbortController();
-    const cancel = clock.after(ANSWER_MS_MAX, () => late.abort());
-    try {
-      return await http.request({ ...asked, signal: AbortSignal.any([late.signal, stopped]) });
-    } finally {
-      cancel();
-    }
-  },
+  request: (asked) =>
+    withTimeout(clock, ANSWER_MS_MAX, stopped, (signal) => http.request({ ...asked, signal })),
 });
 
 /** Each part; a failure of the node is one of the reader. */

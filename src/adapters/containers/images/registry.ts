@@ -6,11 +6,13 @@
 
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
+import { withTimeout } from '../../../base/deadline.ts';
 import { DEFAULT_REGISTRY, type ImageName } from '../../../base/image-name.ts';
 import { ipRange, isInRanges } from '../../../base/ip-range.ts';
 import { isObject } from '../../../base/json/json.ts';
 import { contractLimits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
+import { readBody } from '../../http/read-body.ts';
 import type { RegistryLogin } from '../engine.ts';
 import type { InsecureRegistries } from '../engine-answers.ts';
 import { MANIFEST_TYPES, type Manifest, readManifest } from './manifest.ts';
@@ -96,28 +98,25 @@ export class Registry {
     bytesMax: number,
   ): Promise<Answer> {
     const { clock, signal } = this.#options;
-    const limit = new AbortController();
-    const cancel = clock.after(contractLimits.registryTime.value, () => {
-      limit.abort(new RegistryFailed('no answer in time'));
-    });
-    const both = AbortSignal.any([signal, limit.signal]);
-    try {
+    const ask = async (limit: AbortSignal): Promise<Answer> => {
       const answer = await this.#agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'GET',
-        signal: both,
+        signal: limit,
         headers: { ...headers, 'accept-encoding': 'identity' },
       });
       const challenge = String(answer.headers['www-authenticate'] ?? '');
       const bytes = await bytesOf(answer, bytesMax);
       return { status: answer.statusCode, challenge, bytes };
+    };
+    const late = (): RegistryFailed => new RegistryFailed('no answer in time');
+    try {
+      return await withTimeout(clock, contractLimits.registryTime.value, signal, ask, late);
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof RegistryFailed) throw cause;
       throw new RegistryFailed(reasonIn(cause), false, { cause });
-    } finally {
-      cancel();
     }
   }
 
@@ -172,16 +171,8 @@ function mayBePlain(registry: string, { domains, ranges }: InsecureRegistries): 
   return isIP(host) !== 0 && isInRanges(host, known);
 }
 
-async function bytesOf(answer: Dispatcher.ResponseData, max: number): Promise<Uint8Array> {
-  const list: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
-    length += piece.length;
-    if (length > max) throw new RegistryFailed(`an answer of more than ${max} bytes`);
-    list.push(piece);
-  }
-  return Buffer.concat(list);
-}
+const bytesOf = ({ body }: Dispatcher.ResponseData, max: number): Promise<Uint8Array> =>
+  readBody(body, max, () => new RegistryFailed(`an answer of more than ${max} bytes`));
 
 /** A field of a challenge: realm="https://…". */
 const fieldOf = (challenge: string, name: string): string | undefined =>
