@@ -3,10 +3,10 @@
  * So access to the metrics does not require access to the REST interface, and vice versa.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics } from '../base/ports/metrics.ts';
 import { createServer } from './http/node-own.ts';
+import { listening, portOf } from './listening.ts';
 
 export interface MetricsServer {
   readonly metrics: Metrics;
@@ -33,15 +33,12 @@ export async function servePrometheus(options: {
       return { type: registry.contentType, text: await registry.metrics() };
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new Error(`metrics: cannot listen on ${host}:${port}`, { cause })),
-    );
-    server.listen({ host, port, exclusive: true }, resolve);
+  await listening(server, { host, port, exclusive: true }).catch((cause) => {
+    throw new Error(`metrics: cannot listen on ${host}:${port}`, { cause });
   });
   return {
     metrics: registered(registry, readers),
-    port: (server.address() as AddressInfo).port,
+    port: portOf(server) ?? port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

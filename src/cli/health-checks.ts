@@ -1,6 +1,5 @@
 /** The checks of `platform-node doctor`, from cheap to slow. Each reports its findings. */
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { listenerText, nativeProblem } from '../adapters/http/listener.ts';
 import { systemClock } from '../adapters/system.ts';
@@ -8,6 +7,7 @@ import type { Block } from '../block/block.ts';
 import { publicKeyFrom } from '../node/config/genesis-section.ts';
 import { ConfigError, problemText } from '../node/config/problems.ts';
 import type { Config } from '../node/config/settings.ts';
+import { listenProblem } from './commands/dev/free-ports.ts';
 import { openWallet } from './commands/keystore/open-wallet.ts';
 import { loadConfig } from './config-file.ts';
 import { cryptographyOfConfig } from './cryptography.ts';
@@ -228,14 +228,6 @@ async function* ports(config: Config): AsyncGenerator<Finding> {
       ? finding(name, 'ok', `${host}:${port} is free`)
       : finding(name, 'warning', `${host}:${port}: ${problem} (is the node running?)`);
   }
-}
-
-function listenProblem(host: string, port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', (error) => resolve(error.message));
-    server.listen(port, host, () => server.close(() => resolve(undefined)));
-  });
 }
 
 async function* containers(config: Config): AsyncGenerator<Finding> {

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { listening, portOf } from '../listening.ts';
 
 /**
  * The port to listen on; rejects where another process listens there. The native server shares a
@@ -7,13 +8,10 @@ import { createServer } from 'node:net';
  */
 export async function freePort(host: string, port: number): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', (cause) =>
-      reject(new Error(`HTTP: cannot listen on ${host}:${port}`, { cause })),
-    );
-    probe.listen({ host, port, exclusive: true }, resolve);
+  await listening(probe, { host, port, exclusive: true }).catch((cause) => {
+    throw new Error(`HTTP: cannot listen on ${host}:${port}`, { cause });
   });
-  const address = probe.address();
+  const found = portOf(probe) ?? port;
   await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : port;
+  return found;
 }

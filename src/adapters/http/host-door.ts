@@ -6,6 +6,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import type { Http, HttpRoute, HttpServer, HttpServerOptions } from '../../base/ports/http.ts';
 import { Counts } from '../../concurrency/counts.ts';
+import { listening, portOf } from '../listening.ts';
 
 export interface HostDoor {
   readonly port: number;
@@ -55,17 +56,9 @@ export async function openHostDoor(options: HostDoorOptions): Promise<HostDoor> 
 
   const door = createServer(admit);
   door.maxConnections = connectionsMax;
-  await new Promise<void>((resolve, reject) => {
-    door.once('error', reject);
-    door.listen({ host, port }, () => {
-      door.off('error', reject);
-      resolve();
-    });
-  });
-  door.on('error', () => {});
-  const address = door.address();
+  await listening(door, { host, port });
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: portOf(door) ?? port,
     async close() {
       const closed = new Promise<void>((resolve) => door.close(() => resolve()));
       for (const client of clients) client.destroy();

@@ -6,6 +6,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import type { Line, LineEvents } from '../../base/signer/signer-line.ts';
+import { portOf } from '../listening.ts';
 
 export interface SignerTls {
   /** PEM texts. */
@@ -54,9 +55,8 @@ export async function listenSigner(
   const server = serverFor(place, accept);
   server.maxConnections = CONNECTIONS_MAX;
   await listening(server, place);
-  const address = server.address();
   return {
-    port: typeof address === 'object' && address !== null ? address.port : undefined,
+    port: portOf(server),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

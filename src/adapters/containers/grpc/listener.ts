@@ -17,6 +17,7 @@ import { clientOf } from '../../../base/ip-range.ts';
 import { MIB } from '../../../base/limits/budget.ts';
 import { contractLimits as limits } from '../../../base/limits/contract-limits.ts';
 import type { Clock } from '../../../base/ports/clock.ts';
+import { listening, portOf } from '../../listening.ts';
 import { frame, type HeldBytes, receiveMessage } from './frames.ts';
 import { GrpcRefusal, OK_TRAILERS, trailersOf } from './status.ts';
 
@@ -110,17 +111,9 @@ export async function listenGrpc(
     });
   });
   server.on('sessionError', () => {});
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(where, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  server.on('error', () => {});
-  const address = server.address();
+  await listening(server, where);
   return {
-    port: typeof address === 'object' && address !== null ? address.port : undefined,
+    port: portOf(server),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) destroySoon(session);

@@ -1,5 +1,6 @@
 /** Listens on a port, and gives the connections to the latest app. */
 import { createServer, type Server, type Socket } from 'node:net';
+import { listening } from '../../listening.ts';
 import type { App, Door } from '../app.ts';
 
 export interface SocketApp extends App {
@@ -43,16 +44,13 @@ async function listen(
   return servers;
 }
 
-function listenOnce(host: string, port: number, take: (socket: Socket) => void): Promise<Server> {
+async function listenOnce(
+  host: string,
+  port: number,
+  take: (socket: Socket) => void,
+): Promise<Server> {
   // A client that has ended its side may still get its answer.
   const server = createServer({ noDelay: true, allowHalfOpen: true }, take);
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port, reusePort: SERVERS > 1 }, () => {
-      server.off('error', reject);
-      // Node goes on where it could not accept a connection.
-      server.on('error', () => {});
-      resolve(server);
-    });
-  });
+  await listening(server, { host, port, reusePort: SERVERS > 1 });
+  return server;
 }

@@ -19,10 +19,14 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...found];
 }
 
-export function isFree(port: number): Promise<boolean> {
+export const isFree = async (port: number): Promise<boolean> =>
+  (await listenProblem('127.0.0.1', port)) === undefined;
+
+/** Why nobody can listen there; undefined where the port is free. */
+export function listenProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.once('error', (error) => resolve(error.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 }
