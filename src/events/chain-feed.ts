@@ -52,24 +52,6 @@ export interface Following {
   readonly place: Place;
 }
 
-export interface ChainFeed {
-  /** Behind everything that has happened. */
-  end(): Place;
-  /** True where nothing follows at present. */
-  isEnd(place: Place, filter: EventFilter): boolean;
-  /** Before the block at this height; undefined where the chain is shorter. */
-  before(height: number): Place | undefined;
-  /** Undefined where the chain knows nothing of this place any more. */
-  next(place: Place, filter: EventFilter): Promise<Following | undefined>;
-  readonly blocks: BlockLoader;
-  readonly view: LedgerView;
-  /** Called when something has happened; the returned function ends it. */
-  listen(action: () => void): () => void;
-  /** Counts the removals of blocks. */
-  removals(): number;
-  stop(): void;
-}
-
 /** Confidential data in the order in which they came to this node. */
 export interface Arrivals {
   /** The number of the last one; 0: there was none. */
@@ -108,9 +90,7 @@ interface KnownBlock {
   readonly end: Place;
 }
 
-export const createChainFeed = (deps: ChainFeedDeps): ChainFeed => new Feed(deps);
-
-class Feed implements ChainFeed {
+export class ChainFeed {
   readonly view: LedgerView;
   readonly blocks: BlockLoader;
   private readonly deps: ChainFeedDeps;
@@ -144,20 +124,24 @@ class Feed implements ChainFeed {
     this.ends = [endChain, arrivals?.listen(tell) ?? (() => {})];
   }
 
+  /** Behind everything that has happened. */
   end(): Place {
     return this.endAt(this.height, this.lastArrival);
   }
 
+  /** Before the block at this height; undefined where the chain is shorter. */
   before(height: number): Place | undefined {
     return endOf(this.view, height - 1, 0);
   }
 
+  /** True where nothing follows at present. */
   isEnd(place: Place, { kinds }: EventFilter): boolean {
     const isWhole = place.step === BLOCK_STEP && place.height === this.height;
     const hasItems = kinds.has('policyData') && this.lastArrival > place.arrival;
     return isWhole && !hasItems && this.has(place);
   }
 
+  /** Undefined where the chain knows nothing of this place any more. */
   async next(place: Place, filter: EventFilter): Promise<Following | undefined> {
     const last = this.stays(place);
     if (last === 'unknown') return undefined;
@@ -167,11 +151,13 @@ class Feed implements ChainFeed {
     return place.step < BLOCK_STEP ? this.restOf(place, filter) : this.nextBlock(place, filter);
   }
 
+  /** Called when something has happened; the returned function ends it. */
   listen(action: () => void): () => void {
     this.listeners.add(action);
     return () => this.listeners.delete(action);
   }
 
+  /** Counts the removals of blocks. */
   removals(): number {
     return this.removed;
   }

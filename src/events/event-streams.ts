@@ -30,10 +30,9 @@ import { type Page, SharedPages } from './shared-pages.ts';
 import {
   type Advance,
   BEAT_MS,
-  createStreams,
   type Sink,
   type StreamReader,
-  type Streams,
+  Streams,
   type StreamsOptions,
 } from './streams.ts';
 
@@ -49,15 +48,6 @@ export interface EventRequest {
   readonly follows: boolean;
   /** Whether the client still has the right to listen; absent where everybody has it. */
   readonly mayListen?: (() => boolean) | undefined;
-}
-
-export interface EventStreams {
-  /** Throws ApiError Overloaded where too many streams are open. */
-  open(request: EventRequest): { readonly first: string; readonly stream: HttpStream };
-  /** Streams that are open. */
-  count(): number;
-  /** Ends all streams. */
-  stop(): Promise<void>;
 }
 
 export interface EventStreamsDeps {
@@ -88,10 +78,7 @@ const FORGET_MS = 60_000;
 const TEXTS_BYTES = 16 * 1024 * 1024;
 const PAGES_BYTES = 8 * 1024 * 1024;
 
-export const createEventStreams = (options: StreamsOptions, deps: EventStreamsDeps): EventStreams =>
-  new FeedStreams(options, deps);
-
-class FeedStreams implements EventStreams {
+export class EventStreams {
   private readonly deps: EventStreamsDeps;
   private readonly streams: Streams<true>;
   private readonly ends: readonly (() => void)[];
@@ -115,7 +102,7 @@ class FeedStreams implements EventStreams {
     const { feed, clock } = deps;
     this.deps = deps;
     this.removals = feed.removals();
-    this.streams = createStreams<true>(options, {
+    this.streams = new Streams<true>(options, {
       clock,
       async begin() {
         return true;
@@ -137,6 +124,7 @@ class FeedStreams implements EventStreams {
     this.ends = [feed.listen(tell), deps.final?.listen(tell) ?? (() => {})];
   }
 
+  /** Throws ApiError Overloaded where too many streams are open. */
   open(request: EventRequest): { readonly first: string; readonly stream: HttpStream } {
     const { client, from, follows } = request;
     const isAhead = follows && typeof from === 'object' && this.isAhead(from);
@@ -152,10 +140,12 @@ class FeedStreams implements EventStreams {
     return { first: beginning(from, start), stream };
   }
 
+  /** Streams that are open. */
   count(): number {
     return this.streams.count();
   }
 
+  /** Ends all streams. */
   async stop(): Promise<void> {
     for (const end of this.ends) end();
     await this.streams.stop();

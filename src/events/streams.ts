@@ -64,17 +64,6 @@ export interface OpenedPlace<Round> {
   release(): void;
 }
 
-export interface Streams<Round> {
-  /** Throws ApiError Overloaded. */
-  admit(request: StreamRequest): OpenedPlace<Round>;
-  /** Streams that are open. */
-  count(): number;
-  /** Something new has come. */
-  ring(): void;
-  /** Ends all streams. */
-  stop(): Promise<void>;
-}
-
 /** The native server ends connections on which nothing was written for ten seconds. */
 export const BEAT_MS = 4000;
 /** A client that has not taken a page by then is ended. */
@@ -108,12 +97,7 @@ interface Member<Round> {
   turn: LazyAbort | undefined;
 }
 
-export const createStreams = <Round>(
-  options: StreamsOptions,
-  source: StreamSource<Round>,
-): Streams<Round> => new StreamSet(options, source);
-
-class StreamSet<Round> implements Streams<Round> {
+export class Streams<Round> {
   private readonly options: StreamsOptions;
   private readonly source: StreamSource<Round>;
   private readonly members = new Set<Member<Round>>();
@@ -136,6 +120,7 @@ class StreamSet<Round> implements Streams<Round> {
     this.late = new LateTurns(TURN_MS, source.clock);
   }
 
+  /** Throws ApiError Overloaded. */
   admit({ client, catchesUp }: StreamRequest): OpenedPlace<Round> {
     const { readersMax, readersOfClientMax } = this.options;
     const isFull =
@@ -161,14 +146,17 @@ class StreamSet<Round> implements Streams<Round> {
     };
   }
 
+  /** Streams that are open. */
   count(): number {
     return this.members.size;
   }
 
+  /** Something new has come. */
   ring(): void {
     this.alarm.ring();
   }
 
+  /** Ends all streams. */
   async stop(): Promise<void> {
     this.isStopped = true;
     for (const member of [...this.members]) this.end(member, 'stopping');

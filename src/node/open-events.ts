@@ -4,9 +4,9 @@ import type { Clock } from '../base/ports/clock.ts';
 import type { EventService } from '../base/ports/event-service.ts';
 import type { Blockchain } from '../chain/blockchain.ts';
 import { finalFloor } from '../chain/finality/final-floor.ts';
-import { createChainFeed } from '../events/chain-feed.ts';
+import { ChainFeed } from '../events/chain-feed.ts';
 import { createEventService } from '../events/event-service.ts';
-import { createEventStreams, type EventStreams } from '../events/event-streams.ts';
+import { EventStreams } from '../events/event-streams.ts';
 import type { Privacy } from '../privacy/privacy-service.ts';
 import { headerJson } from '../rest/block-json.ts';
 import { print } from '../rest-framework/answer.ts';
@@ -34,11 +34,11 @@ export function openEvents(
   config: Pick<Config, 'restApi' | 'network'>,
   { blockchain, privacy, finality, clock, metrics }: EventParts,
 ): NodeEvents {
-  const feed = createChainFeed({ chain: blockchain, arrivals: privacy?.arrivals, clock });
+  const feed = new ChainFeed({ chain: blockchain, arrivals: privacy?.arrivals, clock });
   const { maxEventStreams, maxEventStreamsPerClient } = config.restApi;
   const settings = apiSettings(config);
   const { scheme } = blockchain.view;
-  const streams = createEventStreams(
+  const streams = new EventStreams(
     { readersMax: maxEventStreams, readersOfClientMax: maxEventStreamsPerClient },
     {
       feed,

@@ -1,6 +1,6 @@
 // What a reader gets of a block that leaves the chain and comes back, and what passing over one costs.
 import t from 'tap';
-import { createChainFeed } from '../../src/events/chain-feed.ts';
+import { ChainFeed } from '../../src/events/chain-feed.ts';
 import { mine, newChain, payment, users } from '../chain/chain-harness.ts';
 
 const filter = { kinds: new Set(['transaction'] as const) };
@@ -24,7 +24,7 @@ t.test('a block that comes back while another reader loads it', async (t) => {
     turn: () =>
       isHeld ? new Promise<void>((resolve) => waiting.push(resolve)) : Promise.resolve(),
   };
-  const feed = createChainFeed({ chain: blockchain, clock });
+  const feed = new ChainFeed({ chain: blockchain, clock });
   const from = feed.before(height + 1)!;
   const first = feed.blocks.load(height + 1);
   await new Promise(setImmediate);

@@ -2,8 +2,8 @@
 // all of them.
 import t from 'tap';
 import { latin1 } from '../../src/base/bytes.ts';
-import { type ChainFeed, createChainFeed } from '../../src/events/chain-feed.ts';
-import { createEventStreams } from '../../src/events/event-streams.ts';
+import { ChainFeed } from '../../src/events/chain-feed.ts';
+import { EventStreams } from '../../src/events/event-streams.ts';
 import { headers, transactions } from '../../src/ledger/tables.ts';
 import { data } from '../../src/tx/types/012-data.ts';
 import { mine, newChain, payment, signed, users } from '../chain/chain-harness.ts';
@@ -50,7 +50,7 @@ async function workFor(
       },
     },
   });
-  const feed = createChainFeed({
+  const feed = new ChainFeed({
     chain: { view, tip: () => blockchain.tip(), listen: (one) => blockchain.listen(one) },
     clock,
   });
@@ -62,7 +62,7 @@ async function workFor(
       },
     },
   });
-  const streams = createEventStreams(
+  const streams = new EventStreams(
     { readersMax: readers + 1, readersOfClientMax: readers + 1 },
     { feed: counting, clock, headerText: String },
   );

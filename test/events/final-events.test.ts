@@ -1,8 +1,8 @@
 // Which blocks are final, as readers of the events of a chain hear it.
 import t from 'tap';
 import { finalFloor } from '../../src/chain/finality/final-floor.ts';
-import { createChainFeed } from '../../src/events/chain-feed.ts';
-import { createEventStreams } from '../../src/events/event-streams.ts';
+import { ChainFeed } from '../../src/events/chain-feed.ts';
+import { EventStreams } from '../../src/events/event-streams.ts';
 import type { EventKind } from '../../src/events/event-text.ts';
 import { NodeFinality } from '../../src/node/open-finality.ts';
 import { LENGTH_MS, miners, quiet, scheme, verifier } from '../chain/chain-harness.ts';
@@ -33,10 +33,10 @@ async function votedChain() {
     },
   );
   finality.start();
-  const streams = createEventStreams(
+  const streams = new EventStreams(
     { readersMax: 10, readersOfClientMax: 10 },
     {
-      feed: createChainFeed({ chain: blockchain, clock }),
+      feed: new ChainFeed({ chain: blockchain, clock }),
       clock,
       headerText: String,
       final: {

@@ -1,7 +1,7 @@
 // A client goes on at a node that is behind the one that it had before.
 import t from 'tap';
-import { createChainFeed } from '../../src/events/chain-feed.ts';
-import { createEventStreams, type EventRequest } from '../../src/events/event-streams.ts';
+import { ChainFeed } from '../../src/events/chain-feed.ts';
+import { type EventRequest, EventStreams } from '../../src/events/event-streams.ts';
 import { endOf, type NamedPlace, placeText, readPlace } from '../../src/events/place.ts';
 import { mine, newChain, type TestChain } from '../chain/chain-harness.ts';
 import { fakeClock } from '../node/fake-clock.ts';
@@ -20,10 +20,10 @@ async function nodeBehind() {
   }
   const following = [await mine(ahead), await mine(ahead)];
   const clock = fakeClock(0);
-  const streams = createEventStreams(
+  const streams = new EventStreams(
     { readersMax: 10, readersOfClientMax: 10 },
     {
-      feed: createChainFeed({ chain: behind.blockchain, clock }),
+      feed: new ChainFeed({ chain: behind.blockchain, clock }),
       clock,
       headerText: (height) => JSON.stringify({ height }),
     },

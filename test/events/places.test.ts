@@ -2,8 +2,8 @@
 import t from 'tap';
 import { encodeHeaderRow } from '../../src/block/header-row.ts';
 import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
-import { createChainFeed } from '../../src/events/chain-feed.ts';
-import { createEventStreams } from '../../src/events/event-streams.ts';
+import { ChainFeed } from '../../src/events/chain-feed.ts';
+import { EventStreams } from '../../src/events/event-streams.ts';
 import {
   BLOCK_STEP,
   beforeAll,
@@ -39,7 +39,7 @@ t.test('a step behind the end of every block', (t) => {
 t.test('a reorganisation of all blocks but the first', async (t) => {
   const chain = await newChain();
   const { blockchain, clock } = chain;
-  const feed = createChainFeed({ chain: blockchain, clock });
+  const feed = new ChainFeed({ chain: blockchain, clock });
   for (let i = 0; i < 5; i++) await mine(chain, []);
   const named = readPlace(placeText(feed.end()))!;
   t.equal(named.height, 6);
@@ -66,9 +66,9 @@ t.test('two blocks whose ids begin with the same bytes, as their miner may choos
 
 t.test('a request that fails keeps no place', async (t) => {
   const { blockchain, clock } = await newChain();
-  const streams = createEventStreams(
+  const streams = new EventStreams(
     { readersMax: 1, readersOfClientMax: 1 },
-    { feed: createChainFeed({ chain: blockchain, clock }), clock, headerText: () => '{}' },
+    { feed: new ChainFeed({ chain: blockchain, clock }), clock, headerText: () => '{}' },
   );
   const request = { filter: { kinds: new Set([]) }, filterText: '', client: '', follows: false };
   const from = { height: 2 ** 32, step: 0, arrival: 0, marks: 'AAAAAAAAAAAAAAAA' };

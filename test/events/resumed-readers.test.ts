@@ -4,8 +4,8 @@
  */
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
-import { createChainFeed } from '../../src/events/chain-feed.ts';
-import { createEventStreams, type EventStreams } from '../../src/events/event-streams.ts';
+import { ChainFeed } from '../../src/events/chain-feed.ts';
+import { EventStreams } from '../../src/events/event-streams.ts';
 import { eventKinds } from '../../src/events/event-text.ts';
 import { readPlace } from '../../src/events/place.ts';
 import { newChain, type TestChain } from '../chain/chain-harness.ts';
@@ -67,10 +67,10 @@ for (let seed = 1; seed <= SEEDS; seed++) {
 }
 
 const started = ({ blockchain, clock }: TestChain): EventStreams =>
-  createEventStreams(
+  new EventStreams(
     { readersMax: 10, readersOfClientMax: 10 },
     {
-      feed: createChainFeed({ chain: blockchain, clock }),
+      feed: new ChainFeed({ chain: blockchain, clock }),
       clock,
       headerText: (height) => JSON.stringify({ height }),
     },

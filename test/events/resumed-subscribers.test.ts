@@ -5,7 +5,7 @@
 import t from 'tap';
 import { ApiError } from '../../src/base/errors.ts';
 import type { PlainMessage } from '../../src/base/ports/event-service.ts';
-import { createChainFeed } from '../../src/events/chain-feed.ts';
+import { ChainFeed } from '../../src/events/chain-feed.ts';
 import { type CountedService, createEventService } from '../../src/events/event-service.ts';
 import { newChain } from '../chain/chain-harness.ts';
 import {
@@ -29,7 +29,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const random = numbers(seed);
     const chain = await newChain();
     const { blockchain, clock } = chain;
-    const feed = createChainFeed({ chain: blockchain, clock });
+    const feed = new ChainFeed({ chain: blockchain, clock });
     const service = createEventService(feed, clock);
     const all = Array.from({ length: SUBSCRIBERS }, () => new SubscriberClient(random));
     let reorganisations = 0;

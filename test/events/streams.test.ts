@@ -2,14 +2,14 @@
 import t from 'tap';
 import { PassedStreams } from '../../src/adapters/http/connection-threads/passed-streams.ts';
 import type { HttpStream } from '../../src/base/ports/http.ts';
-import { createStreams, type StreamReader, type Streams } from '../../src/events/streams.ts';
+import { type StreamReader, Streams } from '../../src/events/streams.ts';
 import { type FakeClock, fakeClock } from '../node/fake-clock.ts';
 
 const MIB = 1024 * 1024;
 const options = { readersMax: 6, readersOfClientMax: 4 };
 
 function opened(clock: FakeClock, limits = options): Streams<true> {
-  return createStreams<true>(limits, {
+  return new Streams<true>(limits, {
     clock,
     begin: async () => true,
     pollMs: () => 4000,
@@ -95,7 +95,7 @@ t.test('a hundred that never read cost nothing after ten seconds', async (t) => 
   const clock = fakeClock(0);
   const ended: string[] = [];
   let turns = 0;
-  const streams = createStreams<true>(
+  const streams = new Streams<true>(
     { readersMax: 200, readersOfClientMax: 200 },
     {
       clock,

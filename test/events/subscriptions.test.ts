@@ -2,8 +2,7 @@
 import t from 'tap';
 import { eventLimits } from '../../src/base/limits/event-limits.ts';
 import type { Subscriber } from '../../src/base/ports/event-service.ts';
-import type { ChainFeed } from '../../src/events/chain-feed.ts';
-import { createChainFeed } from '../../src/events/chain-feed.ts';
+import { ChainFeed } from '../../src/events/chain-feed.ts';
 import { createEventService } from '../../src/events/event-service.ts';
 import { mine, newChain } from '../chain/chain-harness.ts';
 
@@ -16,7 +15,7 @@ async function held() {
   const chain = await newChain();
   for (let i = 0; i < 3; i++) await mine(chain, []);
   const { blockchain, clock } = chain;
-  const feed = createChainFeed({ chain: blockchain, clock });
+  const feed = new ChainFeed({ chain: blockchain, clock });
   const reading: (() => void)[] = [];
   const most: number[] = [];
   const slowly: ChainFeed = Object.create(feed, {

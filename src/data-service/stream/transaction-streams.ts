@@ -9,7 +9,7 @@ import { ApiError, apiError } from '../../base/errors.ts';
 import { DatabaseError, type Listener } from '../../base/ports/database.ts';
 import type { Log } from '../../base/ports/log.ts';
 import { firstEvent } from '../../events/event-text.ts';
-import { BEAT_MS, createStreams, type Streams, type StreamsOptions } from '../../events/streams.ts';
+import { BEAT_MS, Streams, type StreamsOptions } from '../../events/streams.ts';
 import { costsThread, isTooSlow } from '../api/reading.ts';
 import type { DataServices } from '../api/services.ts';
 import { CHAIN_CHANNEL } from '../schema/notices.ts';
@@ -34,7 +34,7 @@ export class TransactionStreamService implements TransactionStreams {
 
   constructor(options: StreamsOptions, deps: StreamsDeps) {
     this.deps = deps;
-    this.streams = createStreams<StreamRound>(options, {
+    this.streams = new Streams<StreamRound>(options, {
       clock: deps.services.clock,
       begin: () => this.begin(),
       pollMs: () => (this.isHearing() ? BEAT_MS : POLL_MS),
