@@ -34,17 +34,17 @@ export interface PlannedQuery extends RangeQuery {
 }
 
 /** Conditions that are no columns of the transaction. */
-function further(filter: TransactionFilter, seq: string, values: SqlValues) {
+function further(filter: TransactionFilter, values: SqlValues) {
   const { sender, recipient, permissions } = filter;
   const found: string[] = [];
   const isParty = (address: string, role: number): string =>
     `EXISTS (SELECT FROM tx_addresses a WHERE a.address = ${values.add(address)}
-       AND a.seq = ${seq} AND a.role = ${role})`;
+       AND a.seq = s.seq AND a.role = ${role})`;
   if (recipient !== undefined) found.push(isParty(recipient, PARTICIPANT));
   if (sender !== undefined) found.push(isParty(sender, AUTHOR));
   if (permissions !== undefined) {
     found.push(
-      `EXISTS (SELECT FROM permission_ops p WHERE p.seq = ${seq}
+      `EXISTS (SELECT FROM permission_ops p WHERE p.seq = s.seq
          AND p.role = ANY(${values.add([...permissions], 'text[]')}))`,
     );
   }
@@ -71,7 +71,7 @@ export function selectOf(
   const { filter, range } = query;
   const onTxs = from === 'txs';
   const ofTx = conditions(filter, onTxs ? 's' : 't', values);
-  const others = further({ ...filter, ...drives(filter, from) }, 's.seq', values);
+  const others = further({ ...filter, ...drives(filter, from) }, values);
   // No index has the times: most rows of the range have one of the dates, and each is looked at.
   const isDates = ofTx.length === 1 && filter.dateFrom !== undefined;
   // A range for both sides of a join: one side alone would be read from its end.
@@ -88,14 +88,11 @@ export function selectOf(
   };
 }
 
-/** Rows that are walked before all are looked up. */
-const NEAREST = 4096;
-
 export const PARTS: Readonly<Record<Finding, (page: PageOf, select: Select) => string>> = {
   'in-order': (page, select) => inOrder(page, 's.seq', select),
   'by-bucket': (page, select) => byBucket(page, 's.seq', select),
   'few-by-bucket': (page, select) => fewByBucket(page, 's.seq', select),
-  'nearest-first': (page, select) => nearestFirst(page, 's.seq', NEAREST, select),
+  'nearest-first': (page, select) => nearestFirst(page, 's.seq', select),
   'at-once': (page, select) => inOrder(page, 's.seq + 0', select),
   compared: (page, select) => inOrder(page, 's.seq', select),
 };

@@ -114,14 +114,16 @@ function eachBucket(
     LIMIT ${most})`;
 }
 
-/** First among the `nearest` ordinals in their order, then among all by the best index. */
+/** Rows that are walked before all are looked up. */
+const NEAREST = 4096;
+
+/** First among the nearest ordinals in their order, then among all by the best index. */
 export function nearestFirst(
   { range, sort, most }: PageOf,
   ordinal: string,
-  nearest: number,
   select: Select,
 ): string {
-  const [near, rest] = cut(range, sort, nearest);
+  const [near, rest] = cut(range, sort, NEAREST);
   const first = inOrder({ range: near, sort, most }, ordinal, select);
   if (isEmpty(rest)) return first;
   // The sum keeps the planner from walking the index of the order on.

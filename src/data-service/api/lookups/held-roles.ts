@@ -4,6 +4,7 @@
  *
  * The index `permission_ops_time` has them in the order of their times, so each operation is read once.
  */
+import { ROLES } from '../../../tx/fields/permission.ts';
 import type { SqlValues } from '../sql-values.ts';
 
 const holdsAt = (at: string): string => `op = 'add' AND (due_ts IS NULL OR due_ts > ${at})`;
@@ -21,17 +22,12 @@ export function holdersOf(roles: readonly string[], now: number, values: SqlValu
     ORDER BY role, address, ${latestFirst(at)}) latest WHERE is_held)`;
 }
 
-/** The pairs of address and role of some addresses, in the order of the roles. */
-export function rolesOf(
-  addresses: readonly string[],
-  roles: readonly string[],
-  now: number,
-  values: SqlValues,
-): string {
+/** The pairs of address and role of some addresses, for every role, in the order of the roles. */
+export function rolesOf(addresses: readonly string[], now: number, values: SqlValues): string {
   const at = values.add(now, 'bigint');
   return `SELECT u.address, r.role
     FROM unnest(${values.add([...addresses], 'text[]')}) u(address)
-    CROSS JOIN unnest(${values.add([...roles], 'text[]')}) r(role)
+    CROSS JOIN unnest(${values.add([...ROLES], 'text[]')}) r(role)
     CROSS JOIN LATERAL (SELECT op, due_ts FROM permission_ops p
       WHERE p.address = u.address AND p.role = r.role AND p.ts <= ${at}
       ORDER BY ${latestFirst(at)} LIMIT 1) latest

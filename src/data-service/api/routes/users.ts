@@ -6,7 +6,6 @@ import { Answer, JSON_TYPE, notFound, print } from '../../../rest-framework/answ
 import { isoDate } from '../../../rest-framework/iso-date.ts';
 import type { ParamValues } from '../../../rest-framework/params.ts';
 import { Type } from '../../../rest-framework/type.ts';
-import { ROLES } from '../../../tx/fields/permission.ts';
 import { aliasChain, aliasName } from '../../crawler/rows/described.ts';
 import { blocksTouching } from '../lookups/date-blocks.ts';
 import { holdersOf, rolesOf } from '../lookups/held-roles.ts';
@@ -231,7 +230,7 @@ async function describe(found: readonly UserRow[], services: DataServices) {
   const addresses = found.map(({ address }) => address);
   const of = (sql: string) => `${sql} = ANY($1::text[])`;
   const values = sqlValues();
-  const roleSql = rolesOf(addresses, ROLES, services.clock.now(), values);
+  const roleSql = rolesOf(addresses, services.clock.now(), values);
   const [aliases, roles, holdings] = await Promise.all([
     rows<{ address: string; alias: string }>(
       services,
