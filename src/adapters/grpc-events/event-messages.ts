@@ -10,6 +10,7 @@ import type {
   SubscribeOn,
   TransactionFilter,
 } from '../../base/ports/event-service.ts';
+import { toInt64 } from '../containers/grpc/entries.ts';
 import { GrpcRefusal } from '../containers/grpc/status.ts';
 
 export const SUBSCRIBE_ON = '/wavesenterprise.BlockchainEventsService/SubscribeOn';
@@ -113,14 +114,9 @@ function typedValue(value: unknown, field: protobuf.Field): unknown {
     const isWrapper = resolvedType.fullName.startsWith('.google.protobuf.');
     return typed(isWrapper ? { value } : (value as PlainMessage), resolvedType);
   }
-  if (field.type === 'int64') return int64(BigInt(value as number | bigint));
+  if (field.type === 'int64') {
+    return { ...toInt64(BigInt(value as number | bigint)), unsigned: false };
+  }
   if (field.type === 'bytes' && typeof value === 'string') return Buffer.from(value);
   return value;
 }
-
-const int64 = (value: bigint): protobuf.Long =>
-  ({
-    low: Number(BigInt.asIntN(32, value)),
-    high: Number(BigInt.asIntN(32, value >> 32n)),
-    unsigned: false,
-  }) as protobuf.Long;

@@ -18,6 +18,7 @@ import type { Log } from '../../base/ports/log.ts';
 import type { Verifier } from '../../base/ports/verifier.ts';
 import type { ChainScheme } from '../../codec/codec.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
+import { Alarm } from '../../concurrency/alarm.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { type CheckedTx, ProofChecks } from '../../tx/proof-verdicts.ts';
 import type { Tx } from '../../tx/transaction.ts';
@@ -80,12 +81,13 @@ export class Recovery {
   private count = 0;
   private reading: Promise<void> | undefined;
   private stopped = false;
-  private endPause = nothing;
+  private readonly pause: Alarm;
   /** Of the records that wait. */
   bytes = 0;
 
   constructor(ports: RecoveryPorts) {
     this.ports = ports;
+    this.pause = new Alarm(ports.clock);
   }
 
   /**
@@ -162,7 +164,7 @@ export class Recovery {
   /** What waits stays in the journal until the next start. */
   stop(): void {
     this.stopped = true;
-    this.endPause();
+    this.pause.ring();
     for (const { done } of this.senders.values()) done?.resolve();
   }
 
@@ -264,13 +266,7 @@ export class Recovery {
         if (isOurs(cause)) throw cause;
         log.warn('pool.recovery-waits', { why: String(cause) });
       }
-      await new Promise<void>((resolve) => {
-        const cancel = clock.after(RETRY_MS, resolve);
-        this.endPause = () => {
-          cancel();
-          resolve();
-        };
-      });
+      await this.pause.wait(RETRY_MS);
       if (this.stopped) return [];
     }
   }

@@ -3,7 +3,7 @@ import { emptyNote, nextLink } from './data-paging.js';
 import { ask } from './data-rest.js';
 import { barList } from './data-svg.js';
 import { addressLink, amount, blockLink, h, heading, link, table } from './dom.js';
-import { short } from './format.js';
+import { NATIVE_DECIMALS, short } from './format.js';
 import { path } from './rest.js';
 
 const ROWS = 50;
@@ -87,7 +87,6 @@ export const assetsPage = listPage(
 );
 
 const HOLDERS = 30;
-const NATIVE_DECIMALS = 8;
 
 export async function holdersPage({ signal, argument }) {
   const isNative = argument === 'NATIVE' || argument === '';
