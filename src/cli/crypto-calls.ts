@@ -17,10 +17,9 @@ import {
 import { configuredFamily } from '../crypto/families.ts';
 import { CryptoError, type CryptoFamily } from '../crypto/family.ts';
 import { crypto } from '../rest/routes/crypto.ts';
-import type { Client } from '../rest-framework/client.ts';
 import { keyOfSeedFile } from './commands/keystore/seed-phrase.ts';
 import type { NodeFlags } from './node-options.ts';
-import { answerOf, restNode } from './rest-calls.ts';
+import { answerOf, convertByNode } from './rest-calls.ts';
 import { passwordOf } from './signed-calls.ts';
 import { convertAll, parseJson } from './terminal/documents.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
@@ -138,17 +137,10 @@ async function oneForAll(
 export async function decrypt(source: string, flags: DecryptFlags): Promise<void> {
   if (flags.seedFile !== undefined) return decryptHere(source, flags.seedFile, flags);
   const recipient = needed(flags.recipient, '--recipient');
-  const node = restNode(flags);
-  try {
-    await convertAll(documents(source), (json) => decryptByNode(node, recipient, flags, json));
-  } finally {
-    await node.close();
-  }
-}
-
-function decryptByNode({ call }: Client, recipient: string, flags: KeyFlags, json: unknown) {
-  const body = { recipient, ...passwordOf(flags), ...envelopeOf(json) };
-  return call(crypto.decrypt, { body });
+  await convertByNode(documents(source), flags, async ({ call }, json) => {
+    const body = { recipient, ...passwordOf(flags), ...envelopeOf(json) };
+    return call(crypto.decrypt, { body });
+  });
 }
 
 async function decryptHere(source: string, seedFile: string, flags: KeyFlags): Promise<void> {

@@ -7,6 +7,7 @@ import { undiciClient } from '../adapters/http/undici.ts';
 import { isObject } from '../base/json/json.ts';
 import { type Client, client, RefusedError } from '../rest-framework/client.ts';
 import type { NodeFlags } from './node-options.ts';
+import { convertAll } from './terminal/documents.ts';
 import { CliError, EXIT } from './terminal/exit.ts';
 import { printJson } from './terminal/output.ts';
 import { refusalLine } from './terminal/refusal-line.ts';
@@ -35,6 +36,21 @@ export function restNode(flags: NodeFlags): RestNode {
     { apiKey },
   );
   return { call, close: http.close };
+}
+
+/** `convertAll` through a node. */
+export async function convertByNode(
+  documents: AsyncIterable<() => unknown>,
+  flags: NodeFlags,
+  convert: (node: Client, document: unknown) => Promise<unknown>,
+  concurrency = 1,
+): Promise<void> {
+  const node = restNode(flags);
+  try {
+    await convertAll(documents, (document) => convert(node, document), concurrency);
+  } finally {
+    await node.close();
+  }
 }
 
 /** Sends the request and prints the answer. A refusal is printed unchanged, with exit code 1. */

@@ -44,25 +44,19 @@ export function mount<S>(
   services: S,
   serving: Serving<S>,
 ): HttpRoute[] {
-  const { guards } = serving;
   const mounted = new Map<string, HttpRoute>();
-  const add = (
-    route: AnyRoute<S>,
-    path: string,
-    pattern: string,
-    guard: Guard | undefined,
-  ): void => {
+  const add = (route: AnyRoute<S>, path: string, pattern: string): void => {
     const key = `${route.method} ${pattern}`;
     if (mounted.has(key)) return;
-    mounted.set(key, endpoint(route, path, pattern, guard, services, serving));
+    mounted.set(key, endpoint(route, path, pattern, services, serving));
   };
   const paths = routes.flatMap((route) =>
     [route.path, ...(route.also ?? [])].map((path) => [route, path] as const),
   );
-  for (const [route, path] of paths) add(route, path, pathPattern(path), guards(route.access));
+  for (const [route, path] of paths) add(route, path, pathPattern(path));
   // Declared paths come first: where such a path ends with a slash, the slash has a meaning.
   for (const [route, path] of paths) {
-    if (!path.endsWith('/')) add(route, path, `${pathPattern(path)}/`, guards(route.access));
+    if (!path.endsWith('/')) add(route, path, `${pathPattern(path)}/`);
   }
   return [...mounted.values()];
 }
@@ -71,7 +65,6 @@ function endpoint<S>(
   route: AnyRoute<S>,
   path: string,
   pattern: string,
-  guard: Guard | undefined,
   services: S,
   serving: Serving<S>,
 ): HttpRoute {
@@ -80,6 +73,7 @@ function endpoint<S>(
   const scheme = serving.scheme as ChainScheme;
   const read = (serving.strict === true ? strictReader : plainReader)(route, path);
   const { body, offload } = route;
+  const guard = serving.guards(route.access);
   const budget = budgetOf(route);
   const handle = route.handle as (request: unknown, services: S) => unknown;
   const failedIn =

@@ -10,9 +10,9 @@ import { callContract } from '../../../tx/types/104-call-contract.ts';
 import { disableContract } from '../../../tx/types/106-disable-contract.ts';
 import { updateContract } from '../../../tx/types/107-update-contract.ts';
 import type { NodeFlags, SignFlags } from '../../node-options.ts';
-import { answerOf, printAnswer, restNode } from '../../rest-calls.ts';
+import { answerOf, convertByNode, printAnswer } from '../../rest-calls.ts';
 import { confirmed, signerOf, waitSeconds } from '../../signed-calls.ts';
-import { convertAll, jsonDocuments, positive } from '../../terminal/documents.ts';
+import { jsonDocuments, positive } from '../../terminal/documents.ts';
 import { CliError, EXIT } from '../../terminal/exit.ts';
 import { printJson, say } from '../../terminal/output.ts';
 import { execution, known, type Outcome } from './contract-execution.ts';
@@ -147,28 +147,23 @@ async function each(
     if (problem !== undefined) throw problem;
     return;
   }
-  const node = restNode(flags);
-  const concurrency = positive(flags.concurrency ?? '1', '--concurrency', CONCURRENCY_MAX);
   let timestamp = 0;
-  try {
-    await convertAll(
-      jsonDocuments(source, flags.ndjson === true),
-      async (document) => {
-        if (!isObject(document)) throw apiError('MalformedJson');
-        // Equal calls of the same millisecond would be the same transaction.
-        timestamp = Math.max(Date.now(), timestamp + 1);
-        const { value, problem } = await run(node, document, { timestamp }).catch(invalidDocument);
-        if (problem !== undefined) {
-          say(problem.message);
-          process.exitCode = problem.code;
-        }
-        return value;
-      },
-      concurrency,
-    );
-  } finally {
-    await node.close();
-  }
+  await convertByNode(
+    jsonDocuments(source, flags.ndjson === true),
+    flags,
+    async (node, document) => {
+      if (!isObject(document)) throw apiError('MalformedJson');
+      // Equal calls of the same millisecond would be the same transaction.
+      timestamp = Math.max(Date.now(), timestamp + 1);
+      const { value, problem } = await run(node, document, { timestamp }).catch(invalidDocument);
+      if (problem !== undefined) {
+        say(problem.message);
+        process.exitCode = problem.code;
+      }
+      return value;
+    },
+    positive(flags.concurrency ?? '1', '--concurrency', CONCURRENCY_MAX),
+  );
 }
 
 /** What is wrong usage in an option is, in a document, the failure of this document alone. */

@@ -5,9 +5,9 @@ import { isObject, type JsonObject } from '../../../base/json/json.ts';
 import { transactions } from '../../../rest/routes/transactions.ts';
 import type { Client } from '../../../rest-framework/client.ts';
 import type { NodeFlags } from '../../node-options.ts';
-import { restNode } from '../../rest-calls.ts';
+import { convertByNode } from '../../rest-calls.ts';
 import { passwordOf } from '../../signed-calls.ts';
-import { convertAll, jsonDocuments, positive } from '../../terminal/documents.ts';
+import { jsonDocuments, positive } from '../../terminal/documents.ts';
 import { EXIT } from '../../terminal/exit.ts';
 
 export interface OnlineFlags extends NodeFlags {
@@ -38,22 +38,17 @@ async function pipe(
   flags: OnlineFlags,
   convert: (node: Client, json: JsonObject) => Promise<unknown>,
 ): Promise<void> {
-  const concurrency = positive(flags.concurrency, '--concurrency', CONCURRENCY_MAX);
-  const node = restNode(flags);
-  try {
-    await convertAll(
-      jsonDocuments(source, flags.ndjson === true),
-      (json) => {
-        if (!isObject(json)) throw apiError('MalformedJson');
-        if (isFailureLine(json)) {
-          process.exitCode = EXIT.failure;
-          return json;
-        }
-        return convert(node, json);
-      },
-      concurrency,
-    );
-  } finally {
-    await node.close();
-  }
+  await convertByNode(
+    jsonDocuments(source, flags.ndjson === true),
+    flags,
+    async (node, json) => {
+      if (!isObject(json)) throw apiError('MalformedJson');
+      if (isFailureLine(json)) {
+        process.exitCode = EXIT.failure;
+        return json;
+      }
+      return convert(node, json);
+    },
+    positive(flags.concurrency, '--concurrency', CONCURRENCY_MAX),
+  );
 }
