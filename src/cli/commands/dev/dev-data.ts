@@ -2,12 +2,12 @@
  * The data service of a private network: a process of its own, since its database works on the
  * thread that it is called from, and the node's must not wait. Its store is a folder of the network.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { CliError } from '../../terminal/exit.ts';
 import { warn } from '../../terminal/output.ts';
 import { isFree } from './free-ports.ts';
+import { startProcess } from './start-process.ts';
 
 export interface DevData {
   readonly url: string;
@@ -33,12 +33,13 @@ export async function startDevData(
   port: number,
 ): Promise<DevData | undefined> {
   const log = join(dir, 'data-service.log');
-  const child = start(log, [
+  const settings = [
     `data-service.node-url=http://127.0.0.1:${restPort}`,
     `data-service.database-url=pglite:${join(dir, 'data-service')}`,
     `data-service.port=${port}`,
     'data-service.rate-limit=0',
-  ]);
+  ];
+  const child = startProcess(['data', 'start'], settings, log);
   let isStopping = false;
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
@@ -57,18 +58,6 @@ export async function startDevData(
   warn(`the data service does not start: ${log}`);
   await stop();
   return undefined;
-}
-
-function start(log: string, settings: readonly string[]): ChildProcess {
-  const file = openSync(log, 'a');
-  const sets = settings.flatMap((one) => ['--set', one]);
-  const child = fork(process.argv[1] ?? '', ['data', 'start', ...sets], {
-    stdio: ['ignore', file, file, 'ipc'],
-    // Ctrl-C reaches all processes of a terminal's group, and the caller ends this one.
-    detached: true,
-  });
-  closeSync(file);
-  return child;
 }
 
 /** The first message of the process. */

@@ -5,14 +5,15 @@
  * from a developer. After `platform-node node stop` the others run on, so that a developer can
  * watch the network without that node.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { peers } from '../../../rest/routes/peers.ts';
 import { restNode } from '../../rest-calls.ts';
 import { CliError } from '../../terminal/exit.ts';
 import { say } from '../../terminal/output.ts';
 import { TERMINAL_SIGNALS } from '../../terminal/stop-requests.ts';
+import { startProcess } from './start-process.ts';
 
 export interface DevProcess {
   readonly config: string;
@@ -86,25 +87,10 @@ export function startProcesses(nodes: readonly DevProcess[]): DevProcesses {
   return { connected, ended };
 }
 
-function start({ config, restPort, settings, log }: DevProcess): ChildProcess {
-  const file = openSync(log, 'a');
-  const child = fork(
-    process.argv[1] ?? '',
-    [
-      'start',
-      config,
-      ...[`rest-api.port=${restPort}`, ...settings].flatMap((one) => ['--set', one]),
-    ],
-    {
-      stdio: ['ignore', file, file, 'ipc'],
-      // Ctrl-C reaches all processes of a terminal's group, and this process passes it on.
-      detached: true,
-      env: { ...process.env, PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true' },
-    },
-  );
-  closeSync(file);
-  return child;
-}
+const start = ({ config, restPort, settings, log }: DevProcess): ChildProcess =>
+  startProcess(['start', config], [`rest-api.port=${restPort}`, ...settings], log, {
+    PLATFORM_NODE_OWNER_PASSWORD_EMPTY: 'true',
+  });
 
 const lastLines = (log: string): string =>
   readFileSync(log, 'utf8')
