@@ -81,11 +81,7 @@ const OF_DATA_SERVICE =
 export function readDataConfig(input: ConfigInput, serves: boolean): DataConfig {
   const locate = (path: string): string => `${input.file}: ${path}`;
   const tree = isObject(input.tree) ? input.tree : {};
-  const layers = [
-    collectFile(tree, locate),
-    collectEnvironment(input.env),
-    collectFlags(input.sets),
-  ];
+  const layers = layersOf(input, tree, locate);
   const chosen = allSettings.filter(({ key }) => OF_DATA_SERVICE.test(key));
   const problems = layers
     .flatMap((layer) => layer.problems)
@@ -126,11 +122,7 @@ export function readConfig(input: ConfigInput): ConfigResult {
       missing,
     );
   }
-  const layers = [
-    collectFile(input.tree, locatorOf(input, map)),
-    collectEnvironment(input.env),
-    collectFlags(input.sets),
-  ];
+  const layers = layersOf(input, input.tree, locatorOf(input, map));
   const problems = layers.flatMap((layer) => layer.problems);
   const warnings = [...missing, ...layers.flatMap((layer) => layer.warnings)];
   const unknown = [...missing, ...layers.flatMap((layer) => layer.unknown)];
@@ -143,7 +135,7 @@ export function readConfig(input: ConfigInput): ConfigResult {
   }
   resolveSecretFiles(raw, input, problems);
 
-  const digits = (spelling: string): string | undefined => {
+  const digits: Digits = (spelling) => {
     const entry = findEntry(map, `node.${spelling}`) ?? findEntry(map, spelling);
     return entry && input.text.slice(entry.valueStart, entry.valueEnd);
   };
@@ -209,6 +201,13 @@ const sourceIn =
   (key) =>
     raw.get(key)?.source ?? file;
 
+/** From the weakest source to the strongest. */
+const layersOf = (
+  { env, sets }: ConfigInput,
+  tree: Record<string, unknown>,
+  locate: Locate,
+): Collected[] => [collectFile(tree, locate), collectEnvironment(env), collectFlags(sets)];
+
 function merge(layers: readonly Collected[]): Map<string, Raw> {
   const raw = new Map<string, Raw>();
   for (const layer of layers) {
@@ -244,11 +243,14 @@ function resolveSecretFiles(
   }
 }
 
+/** The text of a value in the file, for an integer that JavaScript has rounded. */
+type Digits = (spelling: string) => string | undefined;
+
 function typeAll(
   raw: ReadonlyMap<string, Raw>,
   input: ConfigInput,
   problems: Problem[],
-  digits: (spelling: string) => string | undefined,
+  digits: Digits,
   chosen = allSettings,
 ): Map<string, unknown> {
   const values = new Map<string, unknown>([['nonce', input.nonce]]);
@@ -257,8 +259,8 @@ function typeAll(
     home: input.home,
     ticker: typeof ticker === 'string' ? ticker : NATIVE_TOKEN,
   };
-  const late: PlacedSetting[] = [];
-  const type = (placed: PlacedSetting, given: Raw | undefined, fallback: unknown): void => {
+  const derived: PlacedSetting[] = [];
+  const type = (placed: PlacedSetting, given: Raw | undefined, fallback?: unknown): void => {
     const { key, setting } = placed;
     const value = setting.kind.parse(given === undefined ? fallback : given.value, context);
     if (!(value instanceof Wrong)) {
@@ -269,27 +271,14 @@ function typeAll(
       given !== undefined || setting.derive,
       `the default of ${key} is no ${setting.kind.name}`,
     );
-    for (const { at, expected, fix } of [value, ...value.others]) {
-      const spelling = [given?.spelling ?? key, ...at].join('.');
-      const inner = at.reduce(dig, given?.value);
-      const shown = fix === QUOTE_IT ? (digits(spelling) ?? String(inner)) : stringify(inner);
-      problems.push({
-        source: given?.source ?? input.file,
-        key: spelling,
-        ...(setting.secret === true || setting.unrepeated === true || inner === undefined
-          ? {}
-          : { value: shown }),
-        expected: `expected ${expected}`,
-        ...(fix === undefined ? {} : { fix }),
-      });
-    }
+    problems.push(...wrongParts(value, placed, given, input.file, digits));
   };
   for (const placed of chosen) {
     const { key, setting } = placed;
     const given = raw.get(key);
-    if (given !== undefined) type(placed, given, undefined);
+    if (given !== undefined) type(placed, given);
     else if (setting.presence === 'default') type(placed, undefined, setting.fallback);
-    else if (setting.presence === 'derived') late.push(placed);
+    else if (setting.presence === 'derived') derived.push(placed);
     else if (setting.presence === 'required') {
       problems.push({
         source: input.file,
@@ -299,7 +288,7 @@ function typeAll(
       });
     }
   }
-  for (const placed of late) {
+  for (const placed of derived) {
     let hasBasis = true;
     const fallback = placed.setting.derive?.((key) => {
       const value = values.get(key);
@@ -311,6 +300,28 @@ function typeAll(
   }
   return values;
 }
+
+/** A list or an object can be wrong in several places. */
+const wrongParts = (
+  wrong: Wrong,
+  { key, setting }: PlacedSetting,
+  given: Raw | undefined,
+  file: string,
+  digits: Digits,
+): Problem[] =>
+  [wrong, ...wrong.others].map(({ at, expected, fix }) => {
+    const spelling = [given?.spelling ?? key, ...at].join('.');
+    const inner = at.reduce(dig, given?.value);
+    const shown = fix === QUOTE_IT ? (digits(spelling) ?? String(inner)) : stringify(inner);
+    const isHidden = setting.secret === true || setting.unrepeated === true || inner === undefined;
+    return {
+      source: given?.source ?? file,
+      key: spelling,
+      ...(isHidden ? {} : { value: shown }),
+      expected: `expected ${expected}`,
+      ...(fix === undefined ? {} : { fix }),
+    };
+  });
 
 const dig = (value: unknown, part: string): unknown =>
   (value as Record<string, unknown> | undefined)?.[part];
