@@ -1,10 +1,10 @@
 /**
  * `npm run test:unit -- [--timeout=SECONDS] [--jobs=N] [test files]`: runs the named test files, or
  * all of them and some once more as another kind of node (repeated-runs.ts), and reports at the end
- * how many assertions passed and which tests failed. Many files wait most of their time for rounds,
- * engines or other processes, so one more runs where the processors are idle, unless `--jobs` says
- * how many run at a time. Files that compute begin from one end of the list, and files that wait from
- * the other, so that both kinds run side by side.
+ * how many assertions passed and which tests failed. Two files run at a time, beside them one of those
+ * that hardly use a processor (waiting-files.ts), and one more where the processors are idle, unless
+ * `--jobs` says how many. Files that compute begin from one end of the list, and files that wait for
+ * rounds or other processes from the other, so that both kinds run side by side.
  *
  * It does so whatever happens in a test file. When one file exceeds its time, tap's own runner
  * drops the files that have not begun and prints no summary.
@@ -15,6 +15,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { idleShare } from './idle-share.ts';
 import { repeatedRuns } from './repeated-runs.ts';
 import { type FileResult, TestFile, type TestRun } from './test-file.ts';
+import { waitingFiles } from './waiting-files.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,28 +27,34 @@ const { values, positionals } = parseArgs({
 const jobs = Number(values.jobs ?? packageJson.tap.jobs);
 /** One more file begins after so long with this part of the processors idle. */
 const IDLE_MS = 2000;
-const IDLE_MIN = 0.4;
+const IDLE_MIN = 0.3;
 const timeoutMs = Number(values.timeout) * 1000;
 const once = (file: string): TestRun => ({ file });
 const files = globSync(packageJson.tap.include).sort();
-const mostlyWaits = (file: string): boolean => file.startsWith('test/system/');
-const waiting: TestRun[] =
+const isOfNetworks = (file: string): boolean => file.startsWith('test/system/');
+const all: readonly TestRun[] =
   positionals.length > 0
     ? positionals.map(once)
     : [
-        ...files.filter((file) => !mostlyWaits(file)).map(once),
+        ...files.filter((file) => !isOfNetworks(file)).map(once),
         ...repeatedRuns,
-        ...files.filter(mostlyWaits).map(once),
+        ...files.filter(isOfNetworks).map(once),
       ];
-const first = (): TestRun | undefined => waiting.shift();
-const last = (): TestRun | undefined => waiting.pop();
-const fileCount = waiting.length;
+const place = ({ file }: TestRun): number =>
+  values.jobs === undefined ? waitingFiles.indexOf(file) : -1;
+const waiting = all.filter((one) => place(one) >= 0).sort((a, b) => place(a) - place(b));
+const others = all.filter((one) => place(one) < 0);
+const first = (): TestRun | undefined => others.shift() ?? waiting.shift();
+const last = (): TestRun | undefined => others.pop() ?? waiting.shift();
+const nextWaiting = (): TestRun | undefined => waiting.shift();
+const fileCount = all.length;
 const running = new Set<TestFile>();
 const results: FileResult[] = [];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => {
     waiting.length = 0;
+    others.length = 0;
     for (const file of running) file.kill();
   });
 }
@@ -67,7 +74,7 @@ async function work(next: () => TestRun | undefined): Promise<void> {
 
 /** One file at a time, each where the processors were idle just before. */
 async function workWhileIdle(): Promise<void> {
-  while (waiting.length > 0) {
+  while (others.length + waiting.length > 0) {
     if ((await idleShare(IDLE_MS)) < IDLE_MIN) continue;
     const one = last();
     if (one !== undefined) await run(one);
@@ -87,7 +94,7 @@ function report({ file, passed, failed, skipped, failures, seconds }: FileResult
 
 await Promise.all([
   ...Array.from({ length: jobs }, (_, n) => work(n % 2 === 0 ? first : last)),
-  ...(values.jobs === undefined ? [workWhileIdle()] : []),
+  ...(values.jobs === undefined ? [work(nextWaiting), workWhileIdle()] : []),
 ]);
 const sum = (what: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((total, result) => total + result[what], 0);

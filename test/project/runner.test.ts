@@ -2,9 +2,10 @@
 // with correct counts and the names of failed tests, and leaves no process behind.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { waitingFiles } from '../../scripts/waiting-files.ts';
 import { childEnvironment } from '../child-environment.ts';
 import { eventually } from '../system/e2e/process.ts';
 
@@ -193,6 +194,14 @@ t.test('sleeps', async (t) => {
   const ran = [...stdout.matchAll(/^ok {3}(\S+):/gm)].map(([, file]) => file);
   t.strictSame(ran.sort(), sleeping);
   t.equal(lastLine(stdout), 'All: 5 passed, 0 failed, 0 skipped, in 5 files');
+});
+
+t.test('each file of which one more runs is there', async (t) => {
+  t.strictSame(
+    waitingFiles.filter((file) => !existsSync(join(ROOT, file))),
+    [],
+  );
+  t.equal(new Set(waitingFiles).size, waitingFiles.length);
 });
 
 t.test('an interrupted run ends what is running and says so', async (t) => {
