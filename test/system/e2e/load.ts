@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../../src/base/json/json.ts';
 import type { DevNode } from './dev-node.ts';
+import { NoAnswerError } from './rest.ts';
 import { transfersOf } from './signed-transfers.ts';
 
 export interface Load {
@@ -41,7 +42,7 @@ export function startLoad({ rest, accounts, chainId }: DevNode): Load {
   // A node that goes away in the middle of a request ends its client, nothing else does.
   const clients = Array.from({ length: CLIENTS }, (_, i) =>
     client(i).catch((error: Error) => {
-      if (!/fetch failed|terminated|^503/.test(error.message)) throw error;
+      if (!(error instanceof NoAnswerError) && !error.message.startsWith('503')) throw error;
     }),
   );
   return {

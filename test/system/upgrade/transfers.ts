@@ -3,6 +3,7 @@
  * clients of an operator do during an upgrade.
  */
 import { eventually } from '../e2e/process.ts';
+import { NoAnswerError } from '../e2e/rest.ts';
 import { transfersOf } from '../e2e/signed-transfers.ts';
 import type { UpgradedNetwork, UpgradedNode } from './upgraded-network.ts';
 
@@ -25,7 +26,8 @@ export interface Acknowledged {
 const PAUSE_MS = 250;
 const AT_ONCE = 50;
 /** No process of a node, or one that ends. */
-const AWAY = /fetch failed|terminated|^503/;
+const isAway = (cause: Error): boolean =>
+  cause instanceof NoAnswerError || cause.message.startsWith('503');
 
 export function startTransfers({ nodes, accounts, chainId }: UpgradedNetwork): Transfers {
   const acknowledged: Acknowledged[] = [];
@@ -42,7 +44,7 @@ export function startTransfers({ nodes, accounts, chainId }: UpgradedNetwork): T
         return nodes[index]!.rest.broadcast(json).then(
           () => index,
           (cause: Error) => {
-            if (!AWAY.test(cause.message)) throw cause;
+            if (!isAway(cause)) throw cause;
             at++;
             return undefined;
           },
