@@ -5,10 +5,11 @@ import type { Engine } from '../../../adapters/containers/engine.ts';
 import { systemClock } from '../../../adapters/system.ts';
 import { CliError } from '../../terminal/exit.ts';
 
-const REMEDIES: Readonly<Record<string, string>> = {
-  ENOENT: ' (start Docker or Podman, or name its address with DOCKER_HOST)',
-  ECONNREFUSED: ' (start Docker or Podman, or name its address with DOCKER_HOST)',
-  EACCES: ' (this user may not use it; with Docker, members of the group docker may)',
+const START = 'start Docker or Podman, or name its address with DOCKER_HOST';
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: `there is no such socket (${START})`,
+  ECONNREFUSED: `nothing listens there (${START})`,
+  EACCES: 'this user may not use it (with Docker, members of the group docker may)',
 };
 
 /** Rejects with CliError where no engine answers at the address. */
@@ -24,7 +25,7 @@ export async function openEngine(host: string): Promise<Engine> {
   } catch (cause) {
     await engine?.close();
     const why = (cause as Error).message;
-    throw new CliError(`No container engine answers at ${host}: ${why}${REMEDIES[why] ?? ''}`);
+    throw new CliError(`No container engine answers at ${host}: ${REASONS[why] ?? why}`);
   }
 }
 
