@@ -225,7 +225,8 @@ export class ContractPacker {
     const workPorts = { ...this.#shared, failed: this.#failedIn(header, limits) };
     const order = this.#orderOf(block, workPorts.failed);
     const maySign = (): boolean => this.#maySign(draft);
-    const groupPorts = { ...workPorts, loadOf, maySign, waits: order.waits };
+    const { waits, before } = order;
+    const groupPorts = { ...workPorts, loadOf, maySign, waits, before };
     this.#groups = beginGroups(pool.inOrder(), block, limits.contractDeadline, work, groupPorts);
     await this.#groups.run();
     const phase = this.#openPhase(createWork(block, loadOf, work, workPorts), order, limits);

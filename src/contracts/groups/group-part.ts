@@ -26,7 +26,7 @@ export function beginGroups(
   work: WorkOptions,
   ports: GroupPorts,
 ): GroupPhase {
-  const { clock, repetitions, failed, turns, maySign, waits } = ports;
+  const { clock, repetitions, failed, turns, maySign, waits, before } = ports;
   turns.roundBegan();
   const now = clock.now();
   const left = deadline - now;
@@ -40,6 +40,7 @@ export function beginGroups(
     runGroup: (entry, ended) => runGroup(entry, { ...place, ended }),
     maySign,
     isDue: (entry) => repetitions.isDue(entry.key) && !failed.has(entry.key) && !waits(entry),
+    before,
     hasFailed: ({ key }) => repetitions.has(key),
     debtOf: debtsWith(turns, block.draft.overlay),
     lastTurnOf: turns.lastOf,

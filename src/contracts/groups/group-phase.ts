@@ -23,6 +23,8 @@ export interface GroupPhasePorts {
   readonly maySign: () => boolean;
   /** False for what must not be executed in this block. */
   readonly isDue: (entry: PoolEntry) => boolean;
+  /** One that has to be executed before this one, as long as that may happen in this part. */
+  readonly before: (entry: PoolEntry) => PoolEntry | undefined;
   /** True for what has failed before: what owes as little, and has not, comes first. */
   readonly hasFailed: (entry: PoolEntry) => boolean;
   /** Milliseconds for which its sender, or the creator of one of its contracts, answers. */
@@ -46,7 +48,7 @@ export function createGroupPhase(
   deadline: number,
   ports: GroupPhasePorts,
 ): GroupPhase {
-  const { clock, runGroup, maySign, isDue, hasFailed, debtOf, wastedMs, isProven } = ports;
+  const { clock, runGroup, maySign, isDue, before, hasFailed, debtOf, wastedMs, isProven } = ports;
   const partMs = deadline - clock.now();
   const shareMs = partMs / GROUPS_OF_ONE_SHARE;
   const usedMs = new Map<string, number>();
@@ -78,15 +80,30 @@ export function createGroupPhase(
   async function runAll(): Promise<void> {
     const slice = new TimeSlice(clock);
     const waiting = new Ranks();
-    for (const entry of inTurns(entries.filter(isDue), ports)) waiting.add(entry, rankOf(entry));
+    const due = new Set(entries.filter(isDue));
+    const behind = createBehind();
+    for (const entry of inTurns([...due], ports)) waiting.add(entry, rankOf(entry));
     for (let next = waiting.take(); next !== undefined; next = waiting.take()) {
       if (isOver || clock.now() >= deadline || !maySign()) return;
       const { entry, rank } = next;
-      if (entry.removed) continue;
+      if (!due.has(entry)) continue;
       // Asked anew, since a sender wastes time, or uses up its share, while others wait.
-      const now = rankOf(entry);
-      if (now > rank) waiting.add(entry, now);
-      else await runOne(entry);
+      const now = Math.min(rankOf(entry), behind.rankFor(entry));
+      const first = entry.removed ? undefined : before(entry);
+      if (first !== undefined) {
+        due.delete(entry);
+        behind.add(entry, first, rank);
+        if (due.has(first)) waiting.add(first, rank);
+      } else if (now > rank) {
+        waiting.add(entry, now);
+      } else {
+        due.delete(entry);
+        if (!entry.removed) await runOne(entry);
+        for (const other of behind.leave(entry)) {
+          due.add(other);
+          waiting.add(other, rankOf(other));
+        }
+      }
       if (slice.isOver()) await slice.yield();
     }
   }
@@ -103,6 +120,29 @@ export function createGroupPhase(
       }
     },
     end: () => finish(true),
+  };
+}
+
+/**
+ * Those that wait for another one. It comes with the first turn of these: debts of its sender would else
+ * hold up others.
+ */
+function createBehind() {
+  const others = new Map<PoolEntry, PoolEntry[]>();
+  const ranks = new Map<PoolEntry, number>();
+  return {
+    add(entry: PoolEntry, first: PoolEntry, rank: number): void {
+      const list = others.get(first);
+      if (list === undefined) others.set(first, [entry]);
+      else list.push(entry);
+      ranks.set(first, Math.min(rank, ranks.get(first) ?? rank));
+    },
+    rankFor: (first: PoolEntry): number => ranks.get(first) ?? Number.POSITIVE_INFINITY,
+    leave(first: PoolEntry): readonly PoolEntry[] {
+      const list = others.get(first) ?? [];
+      others.delete(first);
+      return list;
+    },
   };
 }
 

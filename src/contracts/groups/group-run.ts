@@ -46,6 +46,8 @@ export interface GroupPorts extends WorkPorts {
   readonly maySign: () => boolean;
   /** True where single transactions of its contracts come first (waiting/doubt-order.ts). */
   readonly waits: (entry: PoolEntry) => boolean;
+  /** Another atomic transaction that comes before this one. */
+  readonly before: (entry: PoolEntry) => PoolEntry | undefined;
 }
 
 export interface GroupPlace {

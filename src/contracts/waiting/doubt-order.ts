@@ -3,6 +3,8 @@
  * not that of their times. Those inside atomic transactions run in a part of their own, so that one of
  * them, or of the others, waits for a later block where it stands behind one of the other part that
  * concerns the same contract. An update would otherwise come before calls of the version before it.
+ * Within their part senders take turns, so that each waits there for those before it as well. Which
+ * contracts an atomic transaction ends is not known before it is decoded: one waits for all.
  */
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import {
@@ -20,15 +22,26 @@ export interface DoubtOrder {
   readonly placeOf: PlaceOf | undefined;
   /** True while one of the other part, which may still get into the block in work, comes first. */
   waits(entry: PoolEntry): boolean;
+  /** An atomic transaction that comes before this one, and may still get into the block in work. */
+  before(entry: PoolEntry): PoolEntry | undefined;
   /** The ends of contracts before which such a one comes; to be asked behind the contracts of a block. */
   held(): ReadonlySet<PoolEntry>;
 }
 
-/** Those of one contract that may come first, in their order. */
+/** Those of one contract that may come first. */
 interface Line {
-  readonly singles: PoolEntry[];
-  readonly groups: PoolEntry[];
+  readonly singles: Row;
+  readonly groups: Row;
 }
+
+/** In the order of the pool. */
+interface Row {
+  readonly entries: PoolEntry[];
+  /** All before this index are over. */
+  at: number;
+}
+
+const newLine = (): Line => ({ singles: { entries: [], at: 0 }, groups: { entries: [], at: 0 } });
 
 /**
  * The order does not change while a block is made. `isOver`: true for what is in the block in work, or
@@ -41,21 +54,51 @@ export function createDoubtOrder(
 ): DoubtOrder {
   const places = new Map<PoolEntry, number>();
   const lines = new Map<string, Line>();
+  const lineOfAll = newLine();
   const lineOf = (contract: string): Line => {
-    const line = lines.get(contract) ?? { singles: [], groups: [] };
+    const line = lines.get(contract) ?? newLine();
     lines.set(contract, line);
     return line;
   };
   for (const entry of inDoubt) {
     places.set(entry, places.size);
-    if (isExecutable(entry)) lineOf(contractKeyOf(entry, publicKeySize)).singles.push(entry);
-    else for (const contract of contractsIn(entry)) lineOf(contract).groups.push(entry);
+    if (!needsEngine(entry)) continue;
+    const row = isExecutable(entry) ? 'singles' : 'groups';
+    lineOfAll[row].entries.push(entry);
+    for (const contract of contractsOf(entry)) lineOf(contract)[row].entries.push(entry);
   }
 
-  function isBehind(place: number, others: PoolEntry[] | undefined): boolean {
-    while (others?.[0] !== undefined && isOver(others[0])) others.shift();
-    const first = others?.[0];
-    return first !== undefined && places.get(first)! < place;
+  function contractsOf(entry: PoolEntry): Iterable<string> {
+    return entry.memberContracts === undefined
+      ? [contractKeyOf(entry, publicKeySize)]
+      : contractsIn(entry);
+  }
+
+  /** Those whose order with this one counts. */
+  function* linesOf(entry: PoolEntry): Generator<Line> {
+    if (endsAmongOthers(entry)) yield lineOfAll;
+    else for (const contract of contractsOf(entry)) yield lines.get(contract) ?? newLine();
+  }
+
+  /** The first of the row that may still come, where that is before this place. */
+  function firstIn(row: Row, place: number): PoolEntry | undefined {
+    while (row.at < row.entries.length && isOver(row.entries[row.at]!)) row.at++;
+    const first = row.entries[row.at];
+    return first !== undefined && places.get(first)! < place ? first : undefined;
+  }
+
+  /** The one just before it rather than the first: else all would be asked again behind each. */
+  function lastIn(row: Row, place: number): PoolEntry | undefined {
+    const first = firstIn(row, place);
+    if (first === undefined) return undefined;
+    let [low, high] = [row.at, row.entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (places.get(row.entries[middle]!)! < place) low = middle + 1;
+      else high = middle;
+    }
+    const last = row.entries[low - 1]!;
+    return isOver(last) ? first : last;
   }
 
   return {
@@ -65,12 +108,18 @@ export function createDoubtOrder(
     waits(entry) {
       const place = places.get(entry);
       if (place === undefined) return false;
-      if (!isExecutableGroup(entry)) {
-        return isBehind(place, lines.get(contractKeyOf(entry, publicKeySize))?.groups);
+      const row = isExecutableGroup(entry) ? 'singles' : 'groups';
+      for (const line of linesOf(entry)) if (firstIn(line[row], place) !== undefined) return true;
+      return false;
+    },
+    before(entry) {
+      const place = places.get(entry);
+      if (place === undefined) return undefined;
+      for (const { groups } of linesOf(entry)) {
+        const one = lastIn(groups, place);
+        if (one !== undefined) return one;
       }
-      return [...contractsIn(entry)].some((contract) =>
-        isBehind(place, lines.get(contract)?.singles),
-      );
+      return undefined;
     },
   };
 }

@@ -24,6 +24,7 @@ interface Round {
   /** Of the contracts of a transaction. */
   readonly creators?: (entry: PoolEntry) => readonly string[];
   readonly maySign?: (ran: readonly string[]) => boolean;
+  readonly before?: (entry: PoolEntry) => PoolEntry | undefined;
 }
 
 const entryOf = (key: string): PoolEntry => ({ key, sender: key[0]! }) as PoolEntry;
@@ -37,6 +38,7 @@ function rounds() {
   /** The keys of what is executed, in order. */
   return async (entries: readonly PoolEntry[], round: Round = {}): Promise<readonly string[]> => {
     const { ms = 1, failing = () => false, creators = () => [], maySign = () => true } = round;
+    const { before = () => undefined } = round;
     const ran: string[] = [];
     turns.roundBegan();
     const phase = createGroupPhase(entries, clock.now() + PART_MS, {
@@ -54,6 +56,7 @@ function rounds() {
       },
       maySign: () => maySign(ran),
       isDue: () => true,
+      before,
       hasFailed: ({ key }) => failed.has(key),
       debtOf: (entry) =>
         Math.max(turns.debtOf(entry.sender), ...creators(entry).map(turns.debtOfCreator)),
@@ -193,3 +196,43 @@ t.test('a creator answers for no quick calls of others', async (t) => {
 const entryCreators = ({ sender }: PoolEntry): readonly string[] => [
   ['x', 'y'].includes(sender) ? 'other' : 'good',
 ];
+
+t.test('what has to come first takes the turn of those behind it', async (t) => {
+  const run = rounds();
+  const failing = { failing: () => true, ms: 2 * DEBT_STEP_MS };
+  t.strictSame(await run(entriesOf('d1'), failing), ['d1']);
+  const [debtor, second, third, other] = entriesOf('d2', 'a1', 'a2', 'b1') as [
+    PoolEntry,
+    PoolEntry,
+    PoolEntry,
+    PoolEntry,
+  ];
+  const over = new Set<PoolEntry>();
+  const chain = [debtor, second, third];
+  const before = (entry: PoolEntry): PoolEntry | undefined => {
+    const first = chain[chain.indexOf(entry) - 1];
+    return first === undefined || over.has(first) ? undefined : first;
+  };
+  const ms = (entry: PoolEntry): number => {
+    over.add(entry);
+    return 1;
+  };
+  const ran = await run([third, second, other, debtor], { before, ms });
+  t.strictSame(ran, ['b1', 'd2', 'a1', 'a2'], 'a debt holds up nobody else');
+  over.clear();
+  // It waits for its container, so that those behind it wait as well.
+  const stays = await run([third, debtor, second, other], { before });
+  t.strictSame([...stays].sort(), ['b1', 'd2']);
+});
+
+t.test('what stands behind one that has left the pool goes on', async (t) => {
+  const run = rounds();
+  const [gone, next] = entriesOf('a1', 'b1') as [PoolEntry, PoolEntry];
+  let asked = 0;
+  const before = (entry: PoolEntry): PoolEntry | undefined => {
+    if (entry !== next || asked++ > 0) return undefined;
+    gone.removed = true;
+    return gone;
+  };
+  t.strictSame(await run([next, gone], { before }), ['b1']);
+});

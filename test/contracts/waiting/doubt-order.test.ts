@@ -42,6 +42,34 @@ t.test('one waits for those of the other part that come before it', async (t) =>
   t.equal(waits(single(106, 'a')), false, 'what is in no doubt');
 });
 
+t.test('atomic transactions wait for the one before them', async (t) => {
+  const [first, both, other, last] = [group('a'), group('ba'), group('c'), group('ac')] as const;
+  const all = [first, both, other, last];
+  t.strictSame(all.map(orderOf(all).before), [undefined, first, undefined, both]);
+  t.strictSame(all.map(orderOf(all, [both]).before), [undefined, first, undefined, first]);
+  t.strictSame(all.map(orderOf(all, [first, both]).before), [
+    undefined,
+    undefined,
+    undefined,
+    other,
+  ]);
+  t.equal(orderOf(all).before(group('a')), undefined, 'what is in no doubt');
+});
+
+t.test('one that calls a contract and ends another one comes behind all', async (t) => {
+  const [call, calls, end, later] = [
+    single(104, 'a'),
+    group('b'),
+    group('c', 106),
+    single(104, 'c'),
+  ] as const;
+  const all = [call, calls, end, later];
+  t.strictSame(all.map(orderOf(all).waits), [false, false, true, true]);
+  t.equal(orderOf(all).before(end), calls);
+  const { waits, before } = orderOf(all, [call, calls]);
+  t.strictSame([waits(end), before(end)], [false, undefined]);
+});
+
 t.test('the places are those of the pool, and all others come behind', async (t) => {
   const [later, earlier] = [single(104, 'a'), single(104, 'a')];
   const { placeOf } = orderOf([later, earlier]);
