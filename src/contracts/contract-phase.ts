@@ -11,6 +11,7 @@ import type { Clock } from '../base/ports/clock.ts';
 import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import { TimeSlice } from '../concurrency/time-slice.ts';
 import type { PoolEntry } from '../mempool/entries/entry.ts';
+import { callContract } from '../tx/types/104-call-contract.ts';
 import type { Then } from './execution/conclude.ts';
 import type { Begin, Started } from './execution/contract-work.ts';
 import type { ImageLoad } from './images/image-loads.ts';
@@ -102,7 +103,7 @@ export class ContractPhase {
     const key = this.ports.contractKey(entry);
     let queue = this.queues.get(key);
     if (queue?.state === 'stopped' || !this.ports.isDue(key, entry)) return undefined;
-    if (!this.intake.offer(entry, key)) return undefined;
+    if (!this.intake.offer(entry, key, this.endsCalls(entry))) return undefined;
     if (queue === undefined) {
       const left = (done: PoolEntry): void => this.intake.leave(done, key);
       const yields = (waiting: PoolEntry): boolean => this.ports.yields(key, waiting);
@@ -112,6 +113,12 @@ export class ContractPhase {
     }
     queue.add(entry);
     return queue;
+  }
+
+  /** In doubt it keeps its place; otherwise calls without end would put off the end of a contract. */
+  private endsCalls(entry: PoolEntry): boolean {
+    const place = this.ports.placeOf?.(entry) ?? Number.POSITIVE_INFINITY;
+    return entry.def.type !== callContract.type && place < Number.POSITIVE_INFINITY;
   }
 
   /** A transaction has arrived while the phase is under way. */

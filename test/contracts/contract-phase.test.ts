@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { Clock } from '../../src/base/ports/clock.ts';
-import { ContractPhase } from '../../src/contracts/contract-phase.ts';
+import { ContractPhase, type PhasePorts } from '../../src/contracts/contract-phase.ts';
 import { createImageLoads } from '../../src/contracts/images/image-loads.ts';
 import { ENTRIES_OF_ONE_MAX } from '../../src/contracts/waiting/phase-intake.ts';
 import type { PoolEntry } from '../../src/mempool/entries/entry.ts';
@@ -115,7 +115,8 @@ interface SimulatedRun {
 /** A phase on a clock of its own, with one contract for each sender; the test says what begins. */
 function simulated(
   parallelism: number,
-  begin: (sender: string) => { readonly cold: string } | SimulatedRun,
+  begin: (sender: string, entry: PoolEntry) => { readonly cold: string } | SimulatedRun,
+  more: Pick<Partial<PhasePorts>, 'contractKey' | 'placeOf'> = {},
 ) {
   const timers: { at: number; action: () => void }[] = [];
   let now = 0;
@@ -142,8 +143,9 @@ function simulated(
       ownerOf,
       isDue: () => true,
       yields: () => false,
-      begin({ key }) {
-        const step = begin(key);
+      ...more,
+      begin({ key }, entry) {
+        const step = begin(key, entry);
         begun.push(key);
         if ('cold' in step) return step;
         const ended = new Promise<() => 'next' | 'again' | 'stop'>((resolve) => {
@@ -194,6 +196,31 @@ t.test('what has been executed leaves its place to what was left out', async (t)
   phase.addAll(entries('a', ENTRIES_OF_ONE_MAX + 1_000));
   await pass();
   t.equal(begun.length, ENTRIES_OF_ONE_MAX + 1_000);
+});
+
+t.test('the end of a contract in doubt waits for calls that were left out', async (t) => {
+  for (const isInDoubt of [true, false]) {
+    const end = { key: 'end', sender: 'creator', def: { type: 106 } } as PoolEntry;
+    const calls = entries('a', ENTRIES_OF_ONE_MAX + 500);
+    // The calls of another contract take most of the places of their sender, and do not end.
+    const slow = new Set(calls.slice(0, 3_000));
+    const all = [...calls, end];
+    const executed: PoolEntry[] = [];
+    const { phase, pass } = simulated(
+      2,
+      (_, entry) => {
+        executed.push(entry);
+        return { runs: slow.has(entry) ? 1_000 : 0 };
+      },
+      {
+        contractKey: (entry) => (slow.has(entry) ? 'slow' : 'fast'),
+        placeOf: isInDoubt ? (entry) => all.indexOf(entry) : undefined,
+      },
+    );
+    phase.addAll(all);
+    await pass();
+    t.equal(executed.includes(end), !isInDoubt, 'nobody else can put off the end of a contract');
+  }
 });
 
 t.test('a contract that stops leaves its places to others', async (t) => {

@@ -15,8 +15,11 @@ const LEFT_OUT_MAX = limits.leftOut.value;
 export interface PhaseIntake {
   /** Shares the places out among the senders of these, before they are offered. */
   share(entries: readonly PoolEntry[]): void;
-  /** True where the transaction is in play now; otherwise it may be offered again later. */
-  offer(entry: PoolEntry, contract: string): boolean;
+  /**
+   * True where the transaction is in play now; otherwise it may be offered again later. `comesBehind`: not
+   * before those of the contract that were left out.
+   */
+  offer(entry: PoolEntry, contract: string, comesBehind?: boolean): boolean;
   /** It has been executed, has left, or has to wait for another block. */
   leave(entry: PoolEntry, contract: string): void;
   /** What was left out, once there is room for it. */
@@ -27,6 +30,8 @@ export function createPhaseIntake(): PhaseIntake {
   const bySender = new Map<string, number>();
   const byContract = new Map<string, number>();
   let leftOut: PoolEntry[] = [];
+  /** The contracts of these. */
+  const lacking = new Set<string>();
   let shareOfOne = ENTRIES_OF_ONE_MAX;
   let inPlay = 0;
   let filled = 0;
@@ -35,11 +40,13 @@ export function createPhaseIntake(): PhaseIntake {
     share(entries) {
       shareOfOne = fairShare(entries);
     },
-    offer(entry, contract) {
+    offer(entry, contract, comesBehind = false) {
       const ofSender = bySender.get(entry.sender) ?? 0;
       const ofContract = byContract.get(contract) ?? 0;
       const isFull = inPlay >= ENTRIES_MAX || ofContract >= ENTRIES_OF_ONE_MAX;
-      if (isFull || ofSender >= shareOfOne) {
+      const isEarly = comesBehind && lacking.has(contract);
+      if (isFull || ofSender >= shareOfOne || isEarly) {
+        lacking.add(contract);
         if (leftOut.length < LEFT_OUT_MAX) leftOut.push(entry);
         return false;
       }
@@ -57,6 +64,7 @@ export function createPhaseIntake(): PhaseIntake {
       if (leftOut.length === 0 || inPlay > filled / 2) return NONE;
       const entries = leftOut.filter(({ removed }) => !removed);
       leftOut = [];
+      lacking.clear();
       filled = inPlay;
       shareOfOne = fairShare(entries);
       return entries;

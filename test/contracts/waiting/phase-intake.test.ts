@@ -58,3 +58,23 @@ t.test('what is left out has a limit too', async (t) => {
   for (let i = 0; i < ENTRIES_OF_ONE_MAX / 2; i++) intake.leave(entry!, '');
   t.equal(intake.again().length, LEFT_OUT_MAX);
 });
+
+t.test('what comes behind those of its contract is left out with them', async (t) => {
+  const intake = createPhaseIntake();
+  const calls = entriesOf('a', ENTRIES_OF_ONE_MAX + 1);
+  const [end, other] = [...entriesOf('end', 1), ...entriesOf('other', 1)] as [PoolEntry, PoolEntry];
+  intake.share([...calls, end, other]);
+  // The places of its sender are full, and not those of the contract.
+  for (const [i, call] of calls.entries()) intake.offer(call, i < 100 ? 'one' : 'two');
+  t.equal(intake.offer(end, 'two', true), false);
+  t.equal(intake.offer(other, 'one', true), true, 'of another contract');
+  for (const call of calls.slice(0, ENTRIES_OF_ONE_MAX - 1)) {
+    intake.leave(call, calls.indexOf(call) < 100 ? 'one' : 'two');
+  }
+  const again = intake.again();
+  t.strictSame(again, [calls.at(-1), end]);
+  t.strictSame(
+    again.map((entry) => intake.offer(entry, 'two', entry === end)),
+    [true, true],
+  );
+});
