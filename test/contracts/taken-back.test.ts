@@ -39,6 +39,36 @@ t.test('they are executed in the order of their chain, whatever their times say'
   t.equal(pool.dropped(call.id), undefined);
 });
 
+t.test(
+  'a call that gives way to others does not give way to the end of its contract',
+  async (t) => {
+    const moody: Program = (execution, wait) =>
+      execution.transaction.params.some(({ key }) => key === 'bad')
+        ? { kind: 'error', code: 2, message: 'refused' }
+        : sum(execution, wait);
+    const node = await contractNode(t, { sum: moody });
+    const { at, owner } = node;
+    const contract = await node.created('sum');
+    const { blockchain, pool } = at.node;
+    const before = blockchain.tip().height;
+    const call = await node.call(contract, add(5));
+    await at.mine();
+    // The next calls of the sender give way from now on.
+    await node.call(contract, { params: [{ key: 'bad', type: 'boolean', value: true }] });
+    await at.mine();
+    await at.send(owner, { type: 106, contractId: base58.encode(contract.id) });
+    await at.mine();
+    t.equal(node.isActive(contract), false);
+    await at.mine();
+    await blockchain.rollback(before);
+    await pool.readmitted();
+    for (let i = 0; i < 8 && pool.size() > 0; i++) await at.mine();
+    t.equal(pool.dropped(call.id), undefined);
+    t.strictSame(node.state(contract), { sum: 5n });
+    t.equal(node.isActive(contract), false);
+  },
+);
+
 /** Its creations fail for as long as the test says. */
 function failing() {
   const state = { fails: false };

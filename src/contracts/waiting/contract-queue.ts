@@ -88,6 +88,8 @@ export class ContractQueue {
   private at = 0;
   /** Calls that have given way, which they do once. */
   private behind: PoolEntry[] = [];
+  /** How many of them are in doubt. */
+  private doubted = 0;
   private readonly yielded = new Set<PoolEntry>();
   private decoded: { readonly entry: PoolEntry; readonly tx: Tx } | undefined;
 
@@ -123,6 +125,7 @@ export class ContractQueue {
   /** The next transaction that is still in the pool. */
   next(): PoolEntry | undefined {
     for (;;) {
+      this.bringBack();
       const entry = this.waiting[this.at] ?? this.fromBehind();
       if (entry === undefined) return undefined;
       if (entry.removed) this.skip();
@@ -130,6 +133,7 @@ export class ContractQueue {
       else {
         this.yielded.add(entry);
         this.behind.push(entry);
+        if (this.isInDoubt(entry)) this.doubted++;
         this.pass();
       }
     }
@@ -146,6 +150,10 @@ export class ContractQueue {
   /** Gives up what waits. */
   clear(): void {
     while (this.at < this.waiting.length || this.fromBehind() !== undefined) this.skip();
+  }
+
+  private isInDoubt(entry: PoolEntry): boolean {
+    return this.placeOf(entry) < Number.POSITIVE_INFINITY;
   }
 
   private isBefore(a: PoolEntry, b: PoolEntry): boolean {
@@ -167,10 +175,24 @@ export class ContractQueue {
     this.at = 0;
   }
 
+  /** What is in doubt gives way to other calls, and not to what ends them, which comes behind it. */
+  private bringBack(): void {
+    const first = this.doubted === 0 ? undefined : this.waiting[this.at];
+    if (first === undefined || first.def.type === callContract.type) return;
+    const isEarlier = (entry: PoolEntry): boolean => this.placeOf(entry) < this.placeOf(first);
+    const earlier = this.behind.filter(isEarlier);
+    if (earlier.length === 0) return;
+    this.doubted -= earlier.length;
+    this.behind = this.behind.filter((entry) => !isEarlier(entry));
+    this.waiting.splice(this.at, 0, ...earlier);
+  }
+
   /** One at a time, so that what arrives meanwhile comes next. */
   private fromBehind(): PoolEntry | undefined {
     const entry = this.behind.shift();
-    if (entry !== undefined) this.waiting.push(entry);
+    if (entry === undefined) return undefined;
+    if (this.isInDoubt(entry)) this.doubted--;
+    this.waiting.push(entry);
     return entry;
   }
 

@@ -134,3 +134,26 @@ t.test('a line that is given up tells all that waits', async (t) => {
   t.same(left, [3, 4, 1, 2]);
   t.equal(queue.next(), undefined);
 });
+
+t.test('what is in doubt gives way to calls and not to what ends them', async (t) => {
+  const [call, end] = [callContract, disableContract] as unknown as TxType<never>[];
+  const [first, second, third, last] = [1, 2, 3, 4].map((time) => entry(make(call!, 1, time)));
+  const ending = entry(make(end!, 1, 9));
+  const doubted = [first, second, ending, third];
+  const placeOf = (one: PoolEntry): number => {
+    const place = doubted.indexOf(one);
+    return place < 0 ? Number.POSITIVE_INFINITY : place;
+  };
+  const yields = (one: PoolEntry): boolean => one === first || one === third;
+  const queue = new ContractQueue('contract', '', () => {}, yields, placeOf);
+  for (const one of [first, second, ending, third, last]) queue.add(one!);
+  const order: (PoolEntry | undefined)[] = [];
+  for (let next = queue.next(); next !== undefined; next = queue.next()) {
+    order.push(next);
+    queue.skip();
+  }
+  t.strictSame(
+    order.map((one) => [first, second, third, last, ending].indexOf(one)),
+    [1, 0, 4, 3, 2],
+  );
+});
