@@ -95,7 +95,7 @@ export interface Deadlines {
 type BlockRoom = PackLimits & Deadlines;
 
 /** What the contracts of a block leave, and what has to wait for them. */
-type Left = Room & Partial<Pick<DoubtOrder, 'held'>>;
+type Left = Room & Pick<DoubtOrder, 'held'>;
 
 type Filled = Pick<OwnDraft, 'draft' | 'header' | 'limits'>;
 
@@ -160,17 +160,19 @@ export class ContractPacker {
     }
     const reserved = shareOfContracts(pool, limits.bytesMax);
     const first = await this.#pack(draft, limits, { takes: isPlain, reserved });
-    const before: Left = { ...first, bytes: first.bytes + reserved };
+    const before = { ...first, bytes: first.bytes + reserved };
     // The first part may have taken the right away.
     const mayRun = !this.#stopped && this.#maySign(draft);
-    const left = mayRun ? await this.#execute(draft, limits, header, before) : before;
-    const held = left.held?.();
+    const left = mayRun
+      ? await this.#execute(draft, limits, header, before)
+      : { ...before, held: this.#orderWith(() => false).held };
+    const held = left.held();
     if (!first.isFull && !pool.inOrder().some(endsAmongOthers)) return;
     await this.#pack(draft, forTheRest(limits, left), {
       takes: (entry) =>
         !concernsContract(entry) &&
         !isExecutableGroup(entry) &&
-        held?.has(entry) !== true &&
+        !held.has(entry) &&
         !draft.has(idOf(entry)),
       reserved: limits.bytesMax - left.bytes,
     });
@@ -243,8 +245,7 @@ export class ContractPacker {
 
   /** What is in doubt, until it is in the block, has failed, or rests. */
   #orderOf({ executedHere }: BlockInWork, failed: ReadonlySet<string>): DoubtOrder {
-    const { pool, view } = this.#ports;
-    const { publicKeySize } = view.scheme;
+    const { publicKeySize } = this.#ports.view.scheme;
     const isOver = (entry: PoolEntry): boolean => {
       const { key, removed, members = [key], memberContracts = [] } = entry;
       if (removed || failed.has(key)) return true;
@@ -254,7 +255,12 @@ export class ContractPacker {
       if (contracts.length === 0) contracts.push(contractKeyOf(entry, publicKeySize));
       return !this.#isDue(entry, contracts);
     };
-    return createDoubtOrder([...pool.inDoubt()], publicKeySize, isOver);
+    return this.#orderWith(isOver);
+  }
+
+  #orderWith(isOver: (entry: PoolEntry) => boolean): DoubtOrder {
+    const { pool, view } = this.#ports;
+    return createDoubtOrder([...pool.inDoubt()], view.scheme.publicKeySize, isOver);
   }
 
   /** False for what has failed and has to wait before its next attempt. */

@@ -7,7 +7,7 @@ import type { Account } from '../node/in-process.ts';
 import { hashOfImage } from '../simulated/containers.ts';
 import type { ContractNode } from './contract-node.ts';
 
-const badge = { atomicBadge: { trustedSender: null } };
+export const badge = { atomicBadge: { trustedSender: null } };
 /** A node, and who sends what no other account does. */
 type Place = Pick<ContractNode, 'at' | 'owner'>;
 
