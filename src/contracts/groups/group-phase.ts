@@ -79,30 +79,12 @@ export function createGroupPhase(
 
   async function runAll(): Promise<void> {
     const slice = new TimeSlice(clock);
-    const waiting = new Ranks();
-    const due = new Set(entries.filter(isDue));
-    const behind = createBehind();
-    for (const entry of inTurns([...due], ports)) waiting.add(entry, rankOf(entry));
-    for (let next = waiting.take(); next !== undefined; next = waiting.take()) {
+    const turns = createTurns(inTurns(entries.filter(isDue), ports), rankOf, before);
+    for (let next = turns.take(); next !== undefined; next = turns.take()) {
       if (isOver || clock.now() >= deadline || !maySign()) return;
-      const { entry, rank } = next;
-      if (!due.has(entry)) continue;
-      // Asked anew, since a sender wastes time, or uses up its share, while others wait.
-      const now = Math.min(rankOf(entry), behind.rankFor(entry));
-      const first = entry.removed ? undefined : before(entry);
-      if (first !== undefined) {
-        due.delete(entry);
-        behind.add(entry, first, rank);
-        if (due.has(first)) waiting.add(first, rank);
-      } else if (now > rank) {
-        waiting.add(entry, now);
-      } else {
-        due.delete(entry);
-        if (!entry.removed) await runOne(entry);
-        for (const other of behind.leave(entry)) {
-          due.add(other);
-          waiting.add(other, rankOf(other));
-        }
+      if (next !== 'later') {
+        await runOne(next);
+        turns.leave(next);
       }
       if (slice.isOver()) await slice.yield();
     }
@@ -123,26 +105,66 @@ export function createGroupPhase(
   };
 }
 
+interface Turns {
+  /** The next one; `later`: that is not known yet, so ask again. Undefined where none is left. */
+  take(): PoolEntry | 'later' | undefined;
+  /** It has had its turn: those behind it may come. */
+  leave(entry: PoolEntry): void;
+}
+
 /**
- * Those that wait for another one. It comes with the first turn of these: debts of its sender would else
+ * What has to come first comes with the first turn of those behind it: debts of its sender would else
  * hold up others.
  */
-function createBehind() {
-  const others = new Map<PoolEntry, PoolEntry[]>();
-  const ranks = new Map<PoolEntry, number>();
+function createTurns(
+  entries: readonly PoolEntry[],
+  rankOf: (entry: PoolEntry) => number,
+  before: GroupPhasePorts['before'],
+): Turns {
+  const waiting = new Ranks();
+  const due = new Set(entries);
+  const behind = new Map<PoolEntry, PoolEntry[]>();
+  const lent = new Map<PoolEntry, number>();
+  for (const entry of entries) waiting.add(entry, rankOf(entry));
+
+  function putBehind(first: PoolEntry, entry: PoolEntry, rank: number): void {
+    due.delete(entry);
+    const others = behind.get(first);
+    if (others === undefined) behind.set(first, [entry]);
+    else others.push(entry);
+    if (!due.has(first)) return;
+    lent.set(first, Math.min(rank, lent.get(first) ?? rank));
+    waiting.add(first, rank);
+  }
+
+  function leave(entry: PoolEntry): void {
+    due.delete(entry);
+    for (const other of behind.get(entry) ?? []) {
+      due.add(other);
+      waiting.add(other, rankOf(other));
+    }
+    behind.delete(entry);
+  }
+
   return {
-    add(entry: PoolEntry, first: PoolEntry, rank: number): void {
-      const list = others.get(first);
-      if (list === undefined) others.set(first, [entry]);
-      else list.push(entry);
-      ranks.set(first, Math.min(rank, ranks.get(first) ?? rank));
+    take() {
+      const next = waiting.take();
+      if (next === undefined) return undefined;
+      const { entry, rank } = next;
+      if (!due.has(entry)) return 'later';
+      if (entry.removed) {
+        leave(entry);
+        return 'later';
+      }
+      const first = before(entry);
+      // Asked anew, since a sender wastes time, or uses up its share, while others wait.
+      const now = Math.min(rankOf(entry), lent.get(entry) ?? Number.POSITIVE_INFINITY);
+      if (first !== undefined) putBehind(first, entry, rank);
+      else if (now > rank) waiting.add(entry, now);
+      else return entry;
+      return 'later';
     },
-    rankFor: (first: PoolEntry): number => ranks.get(first) ?? Number.POSITIVE_INFINITY,
-    leave(first: PoolEntry): readonly PoolEntry[] {
-      const list = others.get(first) ?? [];
-      others.delete(first);
-      return list;
-    },
+    leave,
   };
 }
 

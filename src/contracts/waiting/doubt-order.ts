@@ -34,14 +34,52 @@ interface Line {
   readonly groups: Row;
 }
 
-/** In the order of the pool. */
-interface Row {
-  readonly entries: PoolEntry[];
-  /** All before this index are over. */
-  at: number;
+interface Known {
+  readonly placeOf: PlaceOf;
+  readonly isOver: (entry: PoolEntry) => boolean;
 }
 
-const newLine = (): Line => ({ singles: { entries: [], at: 0 }, groups: { entries: [], at: 0 } });
+/** In the order of the pool. */
+class Row {
+  readonly #entries: PoolEntry[] = [];
+  readonly #known: Known;
+  /** All before this index are over. */
+  #at = 0;
+
+  constructor(known: Known) {
+    this.#known = known;
+  }
+
+  add(entry: PoolEntry): void {
+    this.#entries.push(entry);
+  }
+
+  /** The first that may still come, where that is before this place. */
+  firstBefore(place: number): PoolEntry | undefined {
+    const { placeOf, isOver } = this.#known;
+    const entries = this.#entries;
+    while (this.#at < entries.length && isOver(entries[this.#at]!)) this.#at++;
+    const first = entries[this.#at];
+    return first !== undefined && placeOf(first) < place ? first : undefined;
+  }
+
+  /** The one just before it rather than the first: else all would be asked again behind each. */
+  lastBefore(place: number): PoolEntry | undefined {
+    const first = this.firstBefore(place);
+    if (first === undefined) return undefined;
+    const { placeOf, isOver } = this.#known;
+    let [low, high] = [this.#at, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (placeOf(this.#entries[middle]!) < place) low = middle + 1;
+      else high = middle;
+    }
+    const last = this.#entries[low - 1]!;
+    return isOver(last) ? first : last;
+  }
+}
+
+const newLine = (known: Known): Line => ({ singles: new Row(known), groups: new Row(known) });
 
 /**
  * The order does not change while a block is made. `isOver`: true for what is in the block in work, or
@@ -53,10 +91,12 @@ export function createDoubtOrder(
   isOver: (entry: PoolEntry) => boolean,
 ): DoubtOrder {
   const places = new Map<PoolEntry, number>();
+  const placeOf = (entry: PoolEntry): number => places.get(entry) ?? Number.POSITIVE_INFINITY;
+  const known = { placeOf, isOver };
   const lines = new Map<string, Line>();
-  const lineOfAll = newLine();
+  const lineOfAll = newLine(known);
   const lineOf = (contract: string): Line => {
-    const line = lines.get(contract) ?? newLine();
+    const line = lines.get(contract) ?? newLine(known);
     lines.set(contract, line);
     return line;
   };
@@ -64,8 +104,8 @@ export function createDoubtOrder(
     places.set(entry, places.size);
     if (!needsEngine(entry)) continue;
     const row = isExecutable(entry) ? 'singles' : 'groups';
-    lineOfAll[row].entries.push(entry);
-    for (const contract of contractsOf(entry)) lineOf(contract)[row].entries.push(entry);
+    lineOfAll[row].add(entry);
+    for (const contract of contractsOf(entry)) lineOf(contract)[row].add(entry);
   }
 
   function contractsOf(entry: PoolEntry): Iterable<string> {
@@ -77,46 +117,26 @@ export function createDoubtOrder(
   /** Those whose order with this one counts. */
   function* linesOf(entry: PoolEntry): Generator<Line> {
     if (endsAmongOthers(entry)) yield lineOfAll;
-    else for (const contract of contractsOf(entry)) yield lines.get(contract) ?? newLine();
-  }
-
-  /** The first of the row that may still come, where that is before this place. */
-  function firstIn(row: Row, place: number): PoolEntry | undefined {
-    while (row.at < row.entries.length && isOver(row.entries[row.at]!)) row.at++;
-    const first = row.entries[row.at];
-    return first !== undefined && places.get(first)! < place ? first : undefined;
-  }
-
-  /** The one just before it rather than the first: else all would be asked again behind each. */
-  function lastIn(row: Row, place: number): PoolEntry | undefined {
-    const first = firstIn(row, place);
-    if (first === undefined) return undefined;
-    let [low, high] = [row.at, row.entries.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (places.get(row.entries[middle]!)! < place) low = middle + 1;
-      else high = middle;
-    }
-    const last = row.entries[low - 1]!;
-    return isOver(last) ? first : last;
+    else for (const contract of contractsOf(entry)) yield lines.get(contract) ?? newLine(known);
   }
 
   return {
     held: () => endsBehindOthers(inDoubt, publicKeySize, isOver),
-    placeOf:
-      places.size === 0 ? undefined : (entry) => places.get(entry) ?? Number.POSITIVE_INFINITY,
+    placeOf: places.size === 0 ? undefined : placeOf,
     waits(entry) {
       const place = places.get(entry);
       if (place === undefined) return false;
       const row = isExecutableGroup(entry) ? 'singles' : 'groups';
-      for (const line of linesOf(entry)) if (firstIn(line[row], place) !== undefined) return true;
+      for (const line of linesOf(entry)) {
+        if (line[row].firstBefore(place) !== undefined) return true;
+      }
       return false;
     },
     before(entry) {
       const place = places.get(entry);
       if (place === undefined) return undefined;
       for (const { groups } of linesOf(entry)) {
-        const one = lastIn(groups, place);
+        const one = groups.lastBefore(place);
         if (one !== undefined) return one;
       }
       return undefined;
