@@ -16,7 +16,7 @@ export interface Job {
   only: ReadonlySet<string> | undefined;
   /** Lined up before its time by what another node says or does, so the attempt does not count. */
   isEarly: boolean;
-  /** Who announced it, or connected, during an attempt in which only others are asked. */
+  /** Who announced it, or connected, during an attempt, other than those who alone are asked. */
   readonly next: Set<string>;
   /** How often it was held after a try of all members. */
   holds: number;

@@ -194,7 +194,8 @@ export class FetchQueue {
 
   private tryEarly(job: Job, from: string): void {
     if (job.running) {
-      if (job.only?.has(from) === false) job.next.add(from);
+      // Where all are asked, it may have said before that it lacks the item.
+      if (job.only?.has(from) !== true) job.next.add(from);
       return;
     }
     if (job.cancelWait === undefined) {
@@ -215,6 +216,8 @@ export class FetchQueue {
   private waitFor(job: Job, from: string): void {
     const onHold = this.held.get(job);
     if (job.cancelWait === undefined) this.tryEarly(job, from);
+    // It is among all who are asked soon; asked alone, it could delay them by its silence.
+    else if (job.kind === 'new' && onHold === undefined) return;
     else if (onHold?.heldBy.has(from) !== true) {
       job.cancelWait();
       this.hold(job, {
@@ -297,7 +300,8 @@ export class FetchQueue {
     const now = this.deps.clock.monotonic();
     this.held.remove(job);
     if (job.wantedMeanwhile) job.kind = 'new';
-    job.heldUntil ??= onHold.isEarly ? job.due : now + holdMs(job.holds++);
+    if (job.heldUntil === undefined && !onHold.isEarly) job.due = now + holdMs(job.holds++);
+    job.heldUntil ??= job.due;
     this.held.add(job, onHold);
     job.cancelWait = this.deps.clock.after(Math.max(0, job.heldUntil - now), () =>
       this.tryAll(job),

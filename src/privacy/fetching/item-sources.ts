@@ -115,10 +115,12 @@ export class Sources {
     return new Map(able.map((owner) => [owner, this.askedAtOnce - this.asked.of(owner)]));
   }
 
-  /** A peer that has reconnected is asked again, unless it was slow. */
+  /**
+   * A peer that has reconnected is asked again, unless it was slow. One that was busy still comes
+   * last: whoever is silent could else delay some new items each time that it connects.
+   */
   clearFailure(owner: Uint8Array): void {
     this.failures.delete(latin1(owner));
-    this.busy.delete(latin1(owner));
   }
 
   private isOut(owner: string): boolean {

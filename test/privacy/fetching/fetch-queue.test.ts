@@ -263,7 +263,7 @@ t.test('an item that is asked for during an attempt', async (t) => {
     { kind: 'want', isHeld: true, more: 1, why: 'the data may have been found damaged since' },
     { kind: 'want', isHeld: false, more: 0, why: 'it is pending' },
     { kind: 'retryNow', isHeld: true, more: 0, why: 'who announces it changes nothing' },
-    { kind: 'retryNow', isHeld: false, more: 0, why: 'or a member could have it tried for ever' },
+    { kind: 'retryNow', isHeld: false, more: 1, why: 'it may have come to it meanwhile' },
   ] as const;
   for (const { kind, isHeld, more, why } of cases) {
     const at = opened();

@@ -256,6 +256,67 @@ t.test('who announces an item while another one is asked for it is asked, too', 
   await at.queue.stop();
 });
 
+t.test('who announces an item while all are asked for it is asked afterwards', async (t) => {
+  const at = opened([
+    [other, 'nothing'],
+    [silent, 'mute'],
+  ]);
+  const [item] = items(1, 1) as [ItemId];
+  at.queue.add(item, 0);
+  await nextTurn();
+  at.set(other, 'has');
+  for (let i = 0; i < 3; i++) at.queue.retryNow(item, other);
+  at.set(silent, 'nothing');
+  at.speak();
+  await at.queue.idle();
+  t.strictSame([at.askedOf(silent), at.askedOf(other)], [1, 2]);
+  t.equal(at.queue.sizes().pending, 0, 'it has come');
+  await at.queue.stop();
+});
+
+t.test('who announces an item during each attempt is asked once more', async (t) => {
+  const at = opened([[other, 'mute']]);
+  const [item] = items(1, 1) as [ItemId];
+  at.queue.add(item, 0);
+  for (let i = 0; i < 5; i++) {
+    await nextTurn();
+    if (at.queue.sizes().transfers > 0) at.queue.retryNow(item, other);
+    at.speak();
+  }
+  await at.queue.idle();
+  t.equal(at.askedOf(other), 2);
+  await at.queue.stop();
+});
+
+t.test('a silent member delays no new item by connecting', async (t) => {
+  const at = opened([
+    [other, 'has'],
+    [silent, 'mute'],
+  ]);
+  at.free.set(latin1(silent), 5);
+  const [item] = items(1, 1) as [ItemId];
+  at.queue.add(item, 3_000);
+  at.queue.retryAllNow(silent, () => true);
+  await at.clock.advance(3_000);
+  t.strictSame([at.askedOf(silent), at.askedOf(other)], [0, 1]);
+  await at.queue.stop();
+});
+
+t.test('held items give way before those that are tried soon', async (t) => {
+  const at = opened([[silent, 'full']]);
+  const held = items(1, 4_990);
+  for (const item of held) at.queue.add(item, 0);
+  await at.queue.idle();
+  at.set(silent, 'nothing');
+  const missing = items(1, 10);
+  for (const item of missing) at.queue.add(item, 0);
+  await at.queue.idle();
+  at.queue.add(items(1, 1)[0]!, 60_000);
+  t.ok(at.queue.sizes().new < held.length, 'some have gone');
+  t.equal(at.queue.sizes().pending, missing.length);
+  await at.queue.stop();
+});
+
 t.test('a client that asks while one member is asked has all asked', async (t) => {
   const at = opened([
     [silent, 'nothing'],
