@@ -3,7 +3,7 @@
  * privacy.md#exchange-between-nodes).
  *
  *   new        just bound by a block: tried at once, or as soon as a peer announces it
- *   pending    tried before: again after a while, each time a third longer
+ *   pending    tried before, or held for long: again after a while, each time a third longer
  *   lost       tried too often: again every ten minutes, in any order, and when a client asks for it
  *
  * Invariants: an item is fetched once at a time; the rest of a long list waits on disk; a new item
@@ -18,15 +18,13 @@ import { sampleOf } from './backlog-sample.ts';
 import { leastUrgent } from './eviction.ts';
 import { type Job, mayRest, newJob } from './fetch-job.ts';
 import type { FetchQueueDeps, FetchQueueOptions, QueueSizes } from './fetch-queue-ports.ts';
-import { HeldJobs, holdMs, type OnHold } from './held-jobs.ts';
+import { HeldJobs, holdMs, LOOK_MS, type OnHold } from './held-jobs.ts';
 import { type Kind, TransferLines } from './transfer-lines.ts';
 
 /** Jobs in memory; about half a kilobyte each. */
 const JOBS_MAX = 5_000;
 /** Of these, lost ones in line: those whose sources are silent stay for hours. */
 const LOST_JOBS_MAX = JOBS_MAX / 2;
-/** How often held jobs are looked at: one that went on may have found its item elsewhere, and wakes no next one. */
-const LOOK_MS = 30_000;
 /** Evicted at once, since to choose them costs a look at all. */
 const EVICTED_AT_ONCE = JOBS_MAX / 10;
 /** Jobs that go before the rest is read again, since that takes a write to the disk. */
@@ -220,10 +218,8 @@ export class FetchQueue {
     else if (job.kind === 'new' && onHold === undefined) return;
     else if (onHold?.heldBy.has(from) !== true) {
       job.cancelWait();
-      this.hold(job, {
-        heldBy: new Set(onHold?.heldBy).add(from),
-        isEarly: onHold?.isEarly ?? true,
-      });
+      const heldBy = new Set(onHold?.heldBy).add(from);
+      this.hold(job, { heldBy, isEarly: onHold?.isEarly ?? true });
     }
   }
 
@@ -303,10 +299,16 @@ export class FetchQueue {
     if (job.heldUntil === undefined && !onHold.isEarly) job.due = now + holdMs(job.holds++);
     job.heldUntil ??= job.due;
     this.held.add(job, onHold);
-    job.cancelWait = this.deps.clock.after(Math.max(0, job.heldUntil - now), () =>
-      this.tryAll(job),
-    );
+    const waitMs = Math.max(0, job.heldUntil - now);
+    job.cancelWait = this.deps.clock.after(waitMs, () => this.tryHeld(job, onHold));
     this.lookSoon();
+  }
+
+  /** What all were asked for is no longer new: thousands of such items could else delay new ones. */
+  private tryHeld(job: Job, { isEarly }: OnHold): void {
+    this.held.remove(job);
+    if (job.kind === 'new' && !isEarly) job.kind = 'pending';
+    this.tryAll(job);
   }
 
   private lookSoon(): void {

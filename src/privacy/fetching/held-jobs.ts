@@ -1,9 +1,9 @@
 /**
- * Jobs that wait, without a place, for members that have enough to answer, in the order in which
- * they came.
+ * Jobs that wait, without a place, for members that have enough to answer: new ones first, each kind
+ * in the order in which they came.
  */
 import type { Held } from './after-attempt.ts';
-import type { Kind } from './transfer-lines.ts';
+import { KINDS, type Kind } from './transfer-lines.ts';
 
 export interface OnHold extends Held {
   /** The attempt that goes on then does not count. */
@@ -15,46 +15,53 @@ const FIRST_MS = 60_000;
 const LONGEST_MS = 600_000;
 const GROWTH = 4 / 3;
 
+/** How often held jobs are looked at: one that went on may have found its item elsewhere, and wakes no next one. */
+export const LOOK_MS = 30_000;
+
 /** Grows, since a member that is silent may hold some thousand jobs for days. */
 export const holdMs = (holds: number): number => Math.min(LONGEST_MS, FIRST_MS * GROWTH ** holds);
 
 export class HeldJobs<Job extends { readonly kind: Kind }> {
-  private readonly jobs = new Map<Job, OnHold>();
-  private lost = 0;
+  private readonly jobs: Readonly<Record<Kind, Map<Job, OnHold>>> = {
+    new: new Map(),
+    pending: new Map(),
+    lost: new Map(),
+  };
 
   get size(): number {
-    return this.jobs.size;
+    return this.jobs.new.size + this.jobs.pending.size + this.jobs.lost.size;
   }
 
   get lostCount(): number {
-    return this.lost;
+    return this.jobs.lost.size;
   }
 
   get(job: Job): OnHold | undefined {
-    return this.jobs.get(job);
+    return this.jobs[job.kind].get(job);
   }
 
   /** The kind of a job changes only while it is not held. */
   add(job: Job, onHold: OnHold): void {
-    this.jobs.set(job, onHold);
-    if (job.kind === 'lost') this.lost++;
+    this.jobs[job.kind].set(job, onHold);
   }
 
   remove(job: Job): void {
-    if (this.jobs.delete(job) && job.kind === 'lost') this.lost--;
+    this.jobs[job.kind].delete(job);
   }
 
   /** So many of those that wait for this member, with what they wait for. */
   of(owner: string, count: number): [Job, OnHold][] {
     const found: [Job, OnHold][] = [];
-    for (const entry of this.jobs) {
-      if (found.length >= count) break;
-      if (entry[1].heldBy.has(owner)) found.push(entry);
+    for (const kind of KINDS) {
+      for (const entry of this.jobs[kind]) {
+        if (found.length >= count) return found;
+        if (entry[1].heldBy.has(owner)) found.push(entry);
+      }
     }
     return found;
   }
 
   lostOnes(): Job[] {
-    return [...this.jobs.keys()].filter(({ kind }) => kind === 'lost');
+    return [...this.jobs.lost.keys()];
   }
 }

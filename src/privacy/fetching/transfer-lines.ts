@@ -9,7 +9,7 @@
 export type Kind = 'new' | 'pending' | 'lost';
 
 /** The order in which the queues are read. */
-const KINDS: readonly Kind[] = ['new', 'pending', 'lost'];
+export const KINDS: readonly Kind[] = ['new', 'pending', 'lost'];
 const SHARES: Readonly<Record<Kind, number>> = { new: 1, pending: 0.5, lost: 0.25 };
 
 export class TransferLines<Job extends { readonly kind: Kind }> {

@@ -269,8 +269,7 @@ t.test('who announces an item while all are asked for it is asked afterwards', a
   at.set(silent, 'nothing');
   at.speak();
   await at.queue.idle();
-  t.strictSame([at.askedOf(silent), at.askedOf(other)], [1, 2]);
-  t.equal(at.queue.sizes().pending, 0, 'it has come');
+  t.strictSame([at.askedOf(silent), at.askedOf(other), at.queue.sizes().pending], [1, 2, 0]);
   await at.queue.stop();
 });
 
@@ -312,8 +311,8 @@ t.test('held items give way before those that are tried soon', async (t) => {
   for (const item of missing) at.queue.add(item, 0);
   await at.queue.idle();
   at.queue.add(items(1, 1)[0]!, 60_000);
-  t.ok(at.queue.sizes().new < held.length, 'some have gone');
-  t.equal(at.queue.sizes().pending, missing.length);
+  const sizes = at.queue.sizes();
+  t.strictSame([sizes.new < held.length, sizes.pending], [true, missing.length]);
   await at.queue.stop();
 });
 
@@ -371,6 +370,22 @@ t.test('no announcements put off the time when all are asked', async (t) => {
     t.ok(at.askedOf(third) > 0, manner);
     await at.queue.stop();
   }
+});
+
+t.test('new items go on before held ones that all were asked for', async (t) => {
+  const at = opened([[silent, 'full']]);
+  const old = items(1, 20);
+  for (const item of old) at.queue.add(item, 0);
+  await at.clock.advance(2 * MINUTE_MS);
+  t.strictSame([at.queue.sizes().new, at.queue.sizes().pending], [0, old.length]);
+  const [item, early] = items(2, 2) as [ItemId, ItemId];
+  await at.since(() => at.queue.add(item, 0));
+  t.strictSame(await at.since(() => at.queue.retryHeld(silent, 1)), [itemKey(item)]);
+  at.queue.add(early, 3_000);
+  at.queue.retryNow(early, silent);
+  await at.clock.advance(3_000);
+  t.equal(at.queue.sizes().new, 2, 'one that was announced early is still new');
+  await at.queue.stop();
 });
 
 t.test('lost jobs are counted', (t) => {
