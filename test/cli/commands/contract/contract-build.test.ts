@@ -87,5 +87,8 @@ t.test('no engine', async (t) => {
   const folder = t.testdir({ Dockerfile: 'FROM scratch\n' });
   const none = await run(['contract', 'build', folder, '--docker-host', 'unix:///nowhere/d.sock']);
   t.equal(none.code, 1);
-  t.match(none.stderr, /No container engine answers at unix:.*there is no such socket \(start Docker or Podman/);
+  t.match(
+    none.stderr,
+    /No container engine answers at unix:.*there is no such socket \(start Docker or Podman/,
+  );
 });
