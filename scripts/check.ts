@@ -18,9 +18,11 @@ const checks = spawn('sh', ['-c', STATIC], {
 const tests = spawn(process.execPath, [...TESTS, ...process.argv.slice(2)], { stdio: 'inherit' });
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => {
+  // More than once, as in test.ts.
+  process.on(signal, () => {
     tests.kill(signal);
-    if (checks.pid !== undefined && checks.exitCode === null) process.kill(-checks.pid, 'SIGKILL');
+    const isRunning = checks.exitCode === null && checks.signalCode === null;
+    if (checks.pid !== undefined && isRunning) process.kill(-checks.pid, 'SIGKILL');
   });
 }
 

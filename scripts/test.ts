@@ -52,7 +52,9 @@ const running = new Set<TestFile>();
 const results: FileResult[] = [];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => {
+  // More than once: npm passes on what a terminal sends to all, and people press Ctrl-C again. Without the
+  // results of the files that end now, what they started would live on.
+  process.on(signal, () => {
     waiting.length = 0;
     others.length = 0;
     for (const file of running) file.kill();
