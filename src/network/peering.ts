@@ -3,6 +3,7 @@
  * addresses, penalties. Services register their protocols with `sessions` before `start`.
  */
 
+import { DisposedError } from '../base/disposal.ts';
 import type { Clock } from '../base/ports/clock.ts';
 import type { Files } from '../base/ports/files.ts';
 import type { Log } from '../base/ports/log.ts';
@@ -83,6 +84,7 @@ export class Peering {
   private readonly missed: MissedMembers;
   private readonly dialler: Dialler;
   private readonly exchange: Exchange;
+  private readonly ending = new AbortController();
 
   constructor(options: PeeringOptions, deps: PeeringDeps) {
     const { owner, scheme, clock, log } = deps;
@@ -131,7 +133,7 @@ export class Peering {
     this.exchange = new Exchange(options, { ...deps, sessions, book, resolve });
   }
 
-  /** Rejects with InitialSyncError where the node cannot join its network. */
+  /** Rejects with InitialSyncError where the node cannot join its network, with DisposedError after a stop. */
   async start(): Promise<void> {
     this.sessions.onOpen(() => this.membership.accepted());
     this.exchange.start();
@@ -139,6 +141,7 @@ export class Peering {
     serveIdentity(this.identity);
     await this.listen();
     if (this.options.handshakeCheck && !this.isRegistered()) await this.learnKeys();
+    this.ending.signal.throwIfAborted();
     this.keeper.start();
     this.dialler.start();
     if (this.options.handshakeCheck) this.missed.start();
@@ -164,6 +167,7 @@ export class Peering {
   }
 
   async stop(): Promise<void> {
+    this.ending.abort(new DisposedError());
     this.missed.stop();
     this.dialler.stop();
     this.exchange.stop();
@@ -207,7 +211,7 @@ export class Peering {
 
   private async learnKeys(): Promise<void> {
     try {
-      const keys = await initialSync(this.options.knownPeers, this.identity);
+      const keys = await initialSync(this.options.knownPeers, this.identity, this.ending.signal);
       this.keys.learn(keys, this.deps.clock.now());
     } catch (cause) {
       await this.deps.network.close();

@@ -2,6 +2,7 @@
  * Connects a configured node to its peers: connections (peering.ts) and the services that use them.
  */
 
+import { DisposedError } from '../base/disposal.ts';
 import { StartError } from '../base/faults/start-error.ts';
 import type { Block } from '../block/block.ts';
 import { lacksFeatures } from '../chain/features/feature-activation.ts';
@@ -100,7 +101,7 @@ export function openNetwork(config: Config, genesis: Block, ports: NetworkPorts)
       try {
         await peering.start();
       } catch (cause) {
-        if (cause instanceof InitialSyncError) throw cause;
+        if (cause instanceof InitialSyncError || cause instanceof DisposedError) throw cause;
         const { bindAddress, port } = config.network;
         const part = `network of nodes on ${bindAddress}:${port}`;
         throw StartError.ofAddress(part, 'network.bind-address, network.port', cause);

@@ -481,6 +481,24 @@ t.test('initial sync', async (t) => {
   });
 });
 
+t.test('a stop ends a start that waits, and no timer stays', async (t) => {
+  const { clock, state, node, seconds } = world(t);
+  const stranger = node('stranger', ['nobody']);
+  state.delete(latin1(stranger.owner));
+  // Nobody answers, so that it asks again after a while.
+  const waiting = t.rejects(stranger.peering.start(), { name: 'DisposedError' });
+  await seconds(1);
+  await stranger.peering.stop();
+  await waiting;
+  t.equal(clock.timers(), 0);
+
+  const one = node('one', ['nobody']);
+  const listening = t.rejects(one.peering.start(), { name: 'DisposedError' });
+  await one.peering.stop();
+  await listening;
+  t.equal(clock.timers(), 0);
+});
+
 t.test('timers begin with the start and end with the stop', async (t) => {
   const { clock, node } = world(t);
   const { peering } = node('one', []);

@@ -5,8 +5,9 @@
  */
 
 import { base58 } from '../../base/base58.ts';
-import { pause, within } from '../../base/deadline.ts';
+import { within } from '../../base/deadline.ts';
 import type { Log } from '../../base/ports/log.ts';
+import { Alarm } from '../../concurrency/alarm.ts';
 import { addressText, type PeerAddress } from '../messages/peer-address.ts';
 import { askIdentity, type IdentityPorts, IdentityRefused } from './identity-query.ts';
 
@@ -45,12 +46,18 @@ const NOT_REGISTERED =
   'Your node is probably not registered in the network. To register your node please contact ' +
   'your connection-manager.';
 
-/** Keys of the peers that answered, at least one. Rejects with InitialSyncError. */
+/**
+ * Keys of the peers that answered, at least one. Rejects with InitialSyncError, and with the reason of the
+ * signal as soon as that aborts.
+ */
 export async function initialSync(
   peers: readonly PeerAddress[],
   ports: IdentityPorts & { readonly log: Log },
+  stopped: AbortSignal,
 ): Promise<readonly Uint8Array[]> {
   const { clock, log } = ports;
+  const alarm = new Alarm(clock);
+  stopped.addEventListener('abort', alarm.ring);
   if (peers.length === 0) throw unregistered(NO_PEERS, ports);
   const until = clock.monotonic() + TOTAL_MS;
   const unauthenticated = new Set<string>();
@@ -63,6 +70,7 @@ export async function initialSync(
         try {
           keys.push(await askForKey(peer, ports, Math.min(ONE_MS_MAX, until - clock.monotonic())));
         } catch (cause) {
+          if (stopped.aborted) return;
           log.warn('identity.failed', { place, why: (cause as Error).message });
           if (cause instanceof IdentityRefused && cause.refusal === 'not-registered') {
             unauthenticated.add(place);
@@ -70,6 +78,7 @@ export async function initialSync(
         }
       }),
     );
+    stopped.throwIfAborted();
     if (keys.length > 0) return keys;
     if (unauthenticated.size === peers.length) throw unregistered(NOT_REGISTERED, ports);
     if (clock.monotonic() + AGAIN_MS >= until) {
@@ -77,7 +86,8 @@ export async function initialSync(
       if (unauthenticated.size > 0) throw unregistered(NOT_REGISTERED, ports);
       throw new InitialSyncError(FAILED);
     }
-    await pause(clock, AGAIN_MS);
+    await alarm.wait(AGAIN_MS);
+    stopped.throwIfAborted();
   }
 }
 
