@@ -83,8 +83,9 @@ t.test('an interrupted one leaves nothing behind', async (t) => {
   await sleep(AGAIN_MS);
   child.kill('SIGINT');
   child.kill('SIGTERM');
-  const [stdout, [code]] = (await ended) as [string, [number]];
-  t.equal(code, 1);
+  const [stdout, [code, signal]] = (await ended) as [string, [number | null, string | null]];
+  // The others may end it just after its last line.
+  t.ok(code === 1 || signal !== null, `code ${code}, ${signal}`);
   t.match(stdout, 'All: 0 passed, 1 failed');
   t.match(stdout, 'ended by SIGKILL');
   for (const one of own) await eventually('its end', async () => !isAlive(one) || undefined);

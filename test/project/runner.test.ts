@@ -225,7 +225,9 @@ t.test('an interrupted run ends what is running and says so', async (t) => {
   child.kill('SIGINT');
   await sleep(AGAIN_MS);
   child.kill('SIGINT');
-  t.strictSame(await closed, [1, null]);
+  // The second one may end it just after its last line.
+  const [code, signal] = await closed;
+  t.ok(code === 1 || signal === 'SIGINT', `code ${code}, ${signal}`);
   for (const one of own) await eventually('its end', async () => !isAlive(one) || undefined);
   t.match(text, 'after fine: ended by SIGKILL');
   t.match(text, '1 of 2 test files did not run');
