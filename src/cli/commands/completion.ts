@@ -95,6 +95,22 @@ const knownValues = (all: readonly Choices[]): readonly KnownValues[] =>
       })),
   );
 
+/** The functions of bash and zsh that set what follows a path, and what follows an option; 1: unknown. */
+const tables = (choices: readonly string[], values: readonly string[]): string =>
+  `_platform_node_choices() {
+  case $1 in
+${choices.join('\n')}
+    *) return 1 ;;
+  esac
+}
+_platform_node_values() {
+  case $1 in
+${values.join('\n')}
+    *) return 1 ;;
+  esac
+}
+`;
+
 /** The longest known path among the words before the cursor decides, in each shell. */
 function bash(all: readonly Choices[]): string {
   const listed = (choices: readonly Choice[]) => singleQuoted(choices.map(wordOf).join(' '));
@@ -125,19 +141,7 @@ function bash(all: readonly Choices[]): string {
     COMPREPLY=($(compgen -f -- "$current"))
   fi
 }
-_platform_node_choices() {
-  case $1 in
-${cases.join('\n')}
-    *) return 1 ;;
-  esac
-}
-_platform_node_values() {
-  case $1 in
-${known.join('\n')}
-    *) return 1 ;;
-  esac
-}
-complete -F _platform_node platform-node
+${tables(cases, known)}complete -F _platform_node platform-node
 `;
 }
 
@@ -169,19 +173,7 @@ _platform_node() {
   fi
   _describe platform-node offered || _files
 }
-_platform_node_choices() {
-  case $1 in
-${cases.join('\n')}
-    *) return 1 ;;
-  esac
-}
-_platform_node_values() {
-  case $1 in
-${known.join('\n')}
-    *) return 1 ;;
-  esac
-}
-if [ "$funcstack[1]" = _platform-node ]; then
+${tables(cases, known)}if [ "$funcstack[1]" = _platform-node ]; then
   _platform_node "$@"
 else
   (( $+functions[compdef] )) || { autoload -U compinit && compinit; }
