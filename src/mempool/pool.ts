@@ -218,7 +218,11 @@ function connected(options: PoolOptions, ports: PoolPorts) {
   const returning = { entries, candidates, otherProofs, decode: trial.decode };
   const shorten = () => size.rewrite();
   const readmission = new Readmission({ ...ports, ...returning, shorten });
-  const beside = { older: () => recovery.unjudged(), underWay: () => readmission.underWay() };
+  const beside = {
+    older: () => recovery.unjudged(),
+    underWay: () => readmission.underWay(),
+    order: () => [...readmission.order(), ...candidates.order(), ...recovery.order()],
+  };
   const size = watchJournalSize(journal, entries, beside, log);
   const rewrite = async () => void (await size.rewrite());
   const recovery = new Recovery({ ...ports, entries, senders, candidates, admission, rewrite });

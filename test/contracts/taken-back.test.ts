@@ -1,16 +1,19 @@
 // Contract transactions of blocks that are taken back.
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { roundLimits } from '../../src/base/limits/round-limits.ts';
 import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
 import { base58 } from '../../src/codec/text.ts';
-import { executedBy } from '../../src/ledger/contracts.ts';
+import { contractOf, executedBy } from '../../src/ledger/contracts.ts';
 import { REFUSALS_MAX } from '../../src/mempool/admission/evictions.ts';
 import { membersOf } from '../../src/tx/members.ts';
+import type { Tx } from '../../src/tx/transaction.ts';
+import type { WholeNode } from '../node/in-process.ts';
 import type { Program } from '../simulated/containers.ts';
 import { callOf, extra, groupOf, transferOf, updateOf } from './atomic-groups.ts';
 import { add, contractNode, sum } from './contract-node.ts';
 
-t.test('they are executed in the order of their chain, whatever their times say', async (t) => {
+/** A chain whose calls, and the end of their contract, are each older than the one before. */
+async function againstTheirTimes(t: Test) {
   const node = await contractNode(t, { sum });
   const { at, owner } = node;
   const contract = await node.created('sum');
@@ -29,14 +32,31 @@ t.test('they are executed in the order of their chain, whatever their times say'
   await blockchain.rollback(before);
   await pool.readmitted();
   t.equal(node.isActive(contract), true);
-  const executed = [];
-  for (let i = 0; i < 8 && pool.size() > 0; i++) executed.push(...(await at.mine()));
-  t.strictSame(
-    executed.map((tx) => base58.encode((tx.def.inner?.(tx) ?? tx).id)),
-    [call, later, end].map(({ id }) => base58.encode(id)),
-  );
+  return { node, contract, txs: [call, later, end] };
+}
+
+async function minedIds(at: WholeNode): Promise<readonly string[]> {
+  const mined = [];
+  for (let i = 0; i < 8 && at.node.pool.size() > 0; i++) mined.push(...(await at.mine()));
+  return mined.map((tx) => base58.encode((tx.def.inner?.(tx) ?? tx).id));
+}
+
+const idsOf = (txs: readonly Tx[]): readonly string[] => txs.map(({ id }) => base58.encode(id));
+
+t.test('they are executed in the order of their chain, whatever their times say', async (t) => {
+  const { node, contract, txs } = await againstTheirTimes(t);
+  t.strictSame(await minedIds(node.at), idsOf(txs));
   t.strictSame(node.state(contract), { sum: 6n });
-  t.equal(pool.dropped(call.id), undefined);
+  for (const { id } of txs) t.equal(node.at.node.pool.dropped(id), undefined);
+});
+
+t.test('and also where the node restarts before they are mined again', async (t) => {
+  const { node, contract, txs } = await againstTheirTimes(t);
+  const again = await node.at.restart();
+  t.strictSame(await minedIds(again), idsOf(txs));
+  for (const { id } of txs) t.equal(again.node.pool.dropped(id), undefined);
+  const { view } = again.node.blockchain;
+  t.equal(contractOf(view, contract.id)?.active, false);
 });
 
 t.test(

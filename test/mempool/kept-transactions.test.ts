@@ -17,6 +17,7 @@ import {
   NotKeptError,
   PORTION_BYTES,
 } from '../../src/mempool/journal/journal-portions.ts';
+import { isOrderRecord, orderIn } from '../../src/mempool/journal/return-order.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import { decodeTx } from '../../src/tx/tx-bytes.ts';
 import {
@@ -40,7 +41,10 @@ const root = mkdtempSync(join(tmpdir(), 'kept-'));
 t.teardown(() => rmSync(root, { recursive: true }));
 
 const ids = (records: readonly Uint8Array[]): string[] =>
-  records.map((record) => encodeHex(decodeTx(record, scheme).id));
+  transactionsIn(records).map((record) => encodeHex(decodeTx(record, scheme).id));
+
+const transactionsIn = (records: readonly Uint8Array[]): readonly Uint8Array[] =>
+  records.filter((record) => !isOrderRecord(record));
 
 /** The blocks of a chain above genesis, as they come over the wire. */
 const branchOf = ({ blockchain }: TestChain) =>
@@ -240,11 +244,13 @@ t.test('attempts that fail behind the journal do not fill it', async (t) => {
     },
   });
   for (let i = 0; i < 5; i++) await t.rejects(at.blockchain.rollback(1), /full/);
-  t.equal(journal.records.length, 2, 'each stands there once');
+  t.equal(transactionsIn(journal.records).length, 2, 'each stands there once');
+  t.equal(journal.records.length, 3, 'and so does their order');
   unlisten();
   await mine(at, [payment(alice, bob, 3n, at.clock.time)]);
   await at.blockchain.rollback(1);
-  t.equal(journal.records.length, 3, 'and those that came later');
+  t.equal(transactionsIn(journal.records).length, 3, 'and those that came later');
+  t.same([...orderIn(journal.records)].length, 3);
 });
 
 const CHILD = new URL('rollback-child.ts', import.meta.url).pathname;

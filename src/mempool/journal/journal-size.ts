@@ -3,6 +3,7 @@ import type { Journal } from '../../base/ports/journal.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { PoolEntry } from '../entries/entry.ts';
 import type { Entries } from '../entries/pool-entries.ts';
+import { orderRecords } from './return-order.ts';
 
 const SLACK_BYTES = 8 * 1024 * 1024;
 
@@ -11,16 +12,20 @@ export interface BesideEntries {
   /** Those that were there before the entries: of two with one id, the later one counts. */
   older(): readonly Uint8Array[];
   underWay(): readonly Uint8Array[];
+  /** The ids of what rolled-back blocks held, as Latin-1 texts in the order of the chain. */
+  order(): readonly string[];
 }
 
 function* recordsOf(
   older: readonly Uint8Array[],
   waiting: readonly PoolEntry[],
   more: readonly Uint8Array[],
+  order: readonly string[],
 ): Generator<Uint8Array> {
   yield* older;
   for (const { bytes } of waiting) yield bytes;
   yield* more;
+  yield* orderRecords(order);
 }
 
 export interface JournalSize {
@@ -33,7 +38,7 @@ export interface JournalSize {
 export function watchJournalSize(
   journal: Journal,
   entries: Entries,
-  { older, underWay }: BesideEntries,
+  { older, underWay, order }: BesideEntries,
   log: Log,
 ): JournalSize {
   let leftBytes = 0;
@@ -45,7 +50,7 @@ export function watchJournalSize(
   async function rewrite(): Promise<boolean> {
     leftBytes = 0;
     try {
-      await journal.rewrite(recordsOf(older(), [...entries.inOrder()], underWay()));
+      await journal.rewrite(recordsOf(older(), [...entries.inOrder()], underWay(), order()));
       return true;
     } catch (cause) {
       // The old file still holds all that was promised, and the next block tries again.

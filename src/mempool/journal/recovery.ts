@@ -6,8 +6,9 @@
  * Invariants: a record is on disk until it is an entry, mined, or refused with a recorded reason, so
  * a crash at any moment loses none; as soon as the records are read, each is found by its id; no
  * transaction overtakes an older one of its sender, or takes its id; of two records with one id, the
- * later one was the last that the pool held, and it alone counts. Those that the head refuses are
- * in doubt (reorg-candidates.ts), since the end may have come in the middle of a reorganisation.
+ * later one was the last that the pool held, and it alone counts. Those that came back from rolled-back
+ * blocks (return-order.ts) are judged first and in doubt (reorg-candidates.ts), in the order of their chain.
+ * Others that the head refuses are in doubt as well, since they may build on these.
  */
 import { isOurs } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
@@ -30,6 +31,7 @@ import type { Senders } from '../entries/senders.ts';
 import { NOTHING_SPENT } from '../entries/spending.ts';
 import type { PoolChain } from '../pool-chain.ts';
 import type { ReorgCandidates } from '../reorg/reorg-candidates.ts';
+import { isOrderRecord, orderIn } from './return-order.ts';
 
 export interface RecoveryPorts {
   readonly scheme: ChainScheme;
@@ -75,6 +77,10 @@ export class Recovery {
   private readonly senders = new Map<string, OfSender>();
   private readonly accepted: PoolEntry[] = [];
   private readonly refused: CheckedTx[] = [];
+  /** The ids of what rolled-back blocks held, in the order of their chain. */
+  private returned: ReadonlySet<string> = new Set();
+  /** The number of records that the head has refused. */
+  private doubted = 0;
   /** Records that need not stay in the journal. */
   private useless = 0;
   /** The number of records that were read. */
@@ -110,10 +116,12 @@ export class Recovery {
     if (this.stopped) return;
     this.putInDoubt();
     const { length: records } = this.ports.journal.recovered;
-    const [accepted, doubted] = [this.accepted.length, this.refused.length];
+    const { doubted } = this;
+    const accepted = this.accepted.length;
     if (records > 0) this.ports.log.info('pool.recovered', { records, accepted, doubted });
     this.accepted.length = 0;
     this.refused.length = 0;
+    this.returned = new Set();
     if (this.useless > 0) await this.ports.rewrite();
   }
 
@@ -161,6 +169,11 @@ export class Recovery {
     return [...this.underWay(), ...this.ports.journal.recovered.slice(this.count)];
   }
 
+  /** The ids of records that wait and came back from rolled-back blocks, in the order of their chain. */
+  order(): string[] {
+    return [...this.returned].filter((key) => this.waiting.has(key));
+  }
+
   /** What waits stays in the journal until the next start. */
   stop(): void {
     this.stopped = true;
@@ -169,20 +182,26 @@ export class Recovery {
   }
 
   private async read(): Promise<void> {
-    const { journal, clock, state, senders } = this.ports;
+    const { journal, clock } = this.ports;
     const slice = new TimeSlice(clock);
+    this.returned = orderIn(journal.recovered);
     for (const record of journal.recovered) {
       if (this.stopped) return;
-      const tx = this.readRecord(record);
-      // Most are mined, since the journal is trimmed now and then only. Some stand there twice.
-      if (tx === undefined || state.isMined(tx.id) || !this.replaces(tx)) {
-        this.useless++;
-      } else {
-        this.note(tx);
-        senders.reserve(tx.bytes.length);
-      }
+      if (!isOrderRecord(record)) this.take(record);
       this.count++;
       if (slice.isOver()) await slice.yield();
+    }
+  }
+
+  private take(record: Uint8Array): void {
+    const { state, senders } = this.ports;
+    const tx = this.readRecord(record);
+    // Most are mined, since the journal is trimmed now and then only. Some stand there twice.
+    if (tx === undefined || state.isMined(tx.id) || !this.replaces(tx)) {
+      this.useless++;
+    } else {
+      this.note(tx);
+      senders.reserve(tx.bytes.length);
     }
   }
 
@@ -227,7 +246,7 @@ export class Recovery {
   }
 
   private async joinAll(): Promise<void> {
-    const groups = groupsOf([...this.waiting]);
+    const groups = groupsOf(this.inTurn());
     const slice = new TimeSlice(this.ports.clock);
     // The proofs of the next ones are checked while these are judged.
     let next = this.ask(groups.next());
@@ -241,6 +260,12 @@ export class Recovery {
         await this.join(one);
       }
     }
+  }
+
+  /** Those that came back first, since they were in the chain before all others. */
+  private inTurn(): (readonly [string, Waiting])[] {
+    const first = this.order().map((key) => [key, this.waiting.get(key)!] as const);
+    return [...first, ...[...this.waiting].filter(([key]) => !this.returned.has(key))];
   }
 
   /** Checks the proofs of a group; empty after the last one. */
@@ -272,7 +297,7 @@ export class Recovery {
   }
 
   private async join(checked: CheckedTx): Promise<void> {
-    const { state, entries, senders, admission } = this.ports;
+    const { state, entries, senders, admission, candidates } = this.ports;
     const { tx, verdicts } = checked;
     const key = latin1(tx.id);
     senders.reserve(-tx.bytes.length);
@@ -289,10 +314,13 @@ export class Recovery {
       // While it waited for other scripts, a reorganisation may have been faster.
       if (!entry.holds(tx.bytes)) return;
       this.accepted.push(entry);
+      if (this.returned.has(key)) candidates.putLast(entry);
       entries.announce(entry);
     } catch (error) {
       // Throws what is a fault of this node.
       refusalFrom(error);
+      this.doubted++;
+      if (this.returned.has(key)) return this.doubt(checked);
       senders.reserve(tx.bytes.length);
       this.refused.push(checked);
     }
@@ -300,19 +328,24 @@ export class Recovery {
 
   /** Where the head refuses one, it may build on others of the same reorganisation. */
   private putInDoubt(): void {
-    const { state, entries, senders, candidates } = this.ports;
+    const { senders, candidates } = this.ports;
     if (this.refused.length === 0) return;
     for (const entry of this.accepted) if (!entry.removed) candidates.putLast(entry);
-    for (const { tx, verdicts } of this.refused) {
-      const texts = textsOf(tx);
-      senders.reserve(-tx.bytes.length);
-      if (entries.get(texts.key) === undefined && !state.isMined(tx.id)) {
-        const entry = new PoolEntry(tx, texts, verdicts, NOTHING_SPENT, false);
-        entries.put(entry);
-        candidates.putLast(entry);
-      }
-      this.settle(texts.key);
+    for (const checked of this.refused) {
+      senders.reserve(-checked.tx.bytes.length);
+      this.doubt(checked);
     }
+  }
+
+  private doubt({ tx, verdicts }: CheckedTx): void {
+    const { state, entries, candidates } = this.ports;
+    const texts = textsOf(tx);
+    if (entries.get(texts.key) === undefined && !state.isMined(tx.id)) {
+      const entry = new PoolEntry(tx, texts, verdicts, NOTHING_SPENT, false);
+      entries.put(entry);
+      candidates.putLast(entry);
+    }
+    this.settle(texts.key);
   }
 
   /** A record of another release may not decode. The log says so, since it was acknowledged. */

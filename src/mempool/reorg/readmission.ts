@@ -2,7 +2,7 @@
  * Returns transactions to the pool when a reorganisation rolls back their blocks.
  *
  * Invariants: they are in the journal from before the rollback until they are entries of the pool,
- * so a crash at any moment loses none, and what the journal cannot take is not rolled back. What the
+ * so a crash at any moment loses none, nor their order, and what the journal cannot take is not rolled back. What the
  * pool held with other proofs than the block comes back with its own. Nothing that was known about their proofs serves again: a
  * script may have judged them in the block, and the new branch may have none. They are checked by
  * other threads, and until then by whoever judges the entry.
@@ -24,6 +24,7 @@ import { PoolEntry, textsOf } from '../entries/entry.ts';
 import type { Entries } from '../entries/pool-entries.ts';
 import { NOTHING_SPENT } from '../entries/spending.ts';
 import { appendInPortions, NotKeptError } from '../journal/journal-portions.ts';
+import { orderRecords } from '../journal/return-order.ts';
 import type { PoolChain } from '../pool-chain.ts';
 import type { OtherProofs } from './other-proofs.ts';
 import type { ReorgCandidates } from './reorg-candidates.ts';
@@ -74,17 +75,19 @@ export class Readmission {
     const wanted = new Map(this.#ownRecords(txs));
     this.#kept = wanted;
     const lacking = [...wanted].filter(([key, record]) => !isSame(before.get(key), record));
+    const keys = [...wanted.keys()];
+    const order = isSameOrder(keys, [...before.keys()]) ? [] : orderRecords(keys);
     let written = 0;
     const landed = (count: number): void => {
       written += count;
     };
     try {
-      const records = lacking.map(([, record]) => record);
+      const records = [...order, ...lacking.map(([, record]) => record)];
       await appendInPortions(records, { journal, clock, landed });
     } catch (cause) {
       // What is dead in the file makes room, and then all of these stand there.
       if (isTooLong(cause) && (await shorten())) return;
-      for (const [key] of lacking.slice(written)) wanted.delete(key);
+      for (const [key] of lacking.slice(Math.max(0, written - order.length))) wanted.delete(key);
       log.error('pool.journal-failed', { why: String(cause) });
       throw cause;
     }
@@ -114,6 +117,15 @@ export class Readmission {
   underWay(): Uint8Array[] {
     const returning = [...this.#returning].flatMap((txs) => this.#ownRecords(txs));
     return [...this.#kept.values(), ...returning.map(([, record]) => record)];
+  }
+
+  /** Their ids as Latin-1 texts, in the order of the chain. */
+  order(): string[] {
+    const returning = [...this.#returning].toReversed();
+    return [
+      ...this.#kept.keys(),
+      ...returning.flatMap((txs) => Array.from(recordsOf(txs), ([key]) => key)),
+    ];
   }
 
   /** Transactions that arrive after this stay in the journal until the next start. */
@@ -210,6 +222,9 @@ export function* recordsOf(mined: Iterable<Tx>): Generator<[key: string, record:
 
 const isTooLong = (cause: unknown): boolean =>
   cause instanceof NotKeptError && cause.cause instanceof JournalTooLongError;
+
+const isSameOrder = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((key, i) => key === other[i]);
 
 const isSame = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
   one !== undefined && equal(one, other);

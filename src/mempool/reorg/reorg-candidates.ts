@@ -25,6 +25,11 @@ export class ReorgCandidates {
     return this.waiting;
   }
 
+  /** The ids of those that came back, as Latin-1 texts. */
+  order(): string[] {
+    return Array.from(this.waiting, ({ key }) => key);
+  }
+
   /** These come before all others, in their order. */
   putFirst(returned: readonly PoolEntry[]): void {
     this.waiting = new Set([...returned, ...this.waiting]);

@@ -274,6 +274,7 @@ interface RollbackFlags extends Flags {
 async function rollback(path: string, target: number, flags: RollbackFlags) {
   const { poolJournal } = await import('../../journals.ts');
   const { appendInPortions } = await import('../../../mempool/journal/journal-portions.ts');
+  const { orderRecords } = await import('../../../mempool/journal/return-order.ts');
   const { recordsOf } = await import('../../../mempool/reorg/readmission.ts');
   const { UsedSlots } = await import('../../../miner/used-slots.ts');
   const { giveUpRemovedBlocks, keepRemovedBlocks } = await import(
@@ -299,9 +300,9 @@ async function rollback(path: string, target: number, flags: RollbackFlags) {
     let blocks: RemovedBlocks | undefined;
     blockchain.listen({
       async rollingBack(txs, above) {
-        const records = Array.from(recordsOf(txs), ([, record]) => record);
-        await appendInPortions(records, ports);
-        keptTransactions = records.length;
+        const kept = new Map(recordsOf(txs));
+        await appendInPortions([...orderRecords([...kept.keys()]), ...kept.values()], ports);
+        keptTransactions = kept.size;
         blocks = await settleTurns(above, chain);
       },
     });

@@ -15,9 +15,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openJournal } from '../../../../src/adapters/journal.ts';
 import { base58 } from '../../../../src/base/base58.ts';
+import { fromLatin1 } from '../../../../src/base/bytes.ts';
 import { decodeBlock } from '../../../../src/block/block.ts';
 import { untilAsked } from '../../../../src/cli/terminal/interruption.ts';
 import { createChainScheme } from '../../../../src/crypto/chain-scheme.ts';
+import { isOrderRecord, orderIn } from '../../../../src/mempool/journal/return-order.ts';
 import { readRecord } from '../../../../src/miner/slot-records.ts';
 import { decodeTx } from '../../../../src/tx/tx-bytes.ts';
 import { childEnvironment } from '../../../child-environment.ts';
@@ -147,8 +149,12 @@ t.test('a chain as a file', async (t) => {
     const back = await json('rollback', config, '2', ...fresh('second'));
     t.match(back, { height: 2, removedTransactions: Number, keptTransactions: Number });
     const scheme = createChainScheme(family, node.chainId.charCodeAt(0));
-    const kept = recordsIn(journal).map((record) => base58.encode(decodeTx(record, scheme).id));
+    const records = recordsIn(journal);
+    const transactions = records.filter((record) => !isOrderRecord(record));
+    const kept = transactions.map((record) => base58.encode(decodeTx(record, scheme).id));
     t.equal(new Set(kept).size, back['keptTransactions']);
+    const order = Array.from(orderIn(records), (id) => base58.encode(fromLatin1(id)));
+    t.same(order, kept, 'and so is their order');
     t.same(
       kept.filter((id) => !posted.has(id)),
       [],

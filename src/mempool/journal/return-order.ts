@@ -1,0 +1,47 @@
+/**
+ * Records of the journal that name transactions of rolled-back blocks in the order of their chain, so that
+ * a restart keeps that order (reorg-candidates.ts).
+ *
+ * Record: mark 1, version 1, then ids of 32 bytes each. What it names comes before all that records in
+ * front of it in the journal name.
+ */
+import { fromLatin1, latin1 } from '../../base/bytes.ts';
+import { ID_BYTES } from '../../base/sizes.ts';
+
+/** No transaction begins with this byte. */
+const MARK = 0xff;
+const VERSION = 1;
+const HEAD_BYTES = 2;
+/** The ids of one record, far below a portion of the journal (journal-portions.ts). */
+const IDS_MAX = 16_384;
+
+export const isOrderRecord = (record: Uint8Array): boolean => record[0] === MARK;
+
+/** `keys`: ids as Latin-1 texts. None for none. */
+export function orderRecords(keys: readonly string[]): Uint8Array[] {
+  const records: Uint8Array[] = [];
+  for (let end = keys.length; end > 0; end -= IDS_MAX) {
+    records.push(recordOf(keys.slice(Math.max(0, end - IDS_MAX), end)));
+  }
+  return records;
+}
+
+function recordOf(keys: readonly string[]): Uint8Array {
+  const record = new Uint8Array(HEAD_BYTES + keys.length * ID_BYTES);
+  record[0] = MARK;
+  record[1] = VERSION;
+  for (const [i, key] of keys.entries()) record.set(fromLatin1(key), HEAD_BYTES + i * ID_BYTES);
+  return record;
+}
+
+/** The order that the records of a journal give, as Latin-1 texts; records of transactions give none. */
+export function orderIn(records: readonly Uint8Array[]): Set<string> {
+  const order = new Set<string>();
+  for (const record of records.toReversed()) {
+    if (!isOrderRecord(record) || record[1] !== VERSION) continue;
+    for (let at = HEAD_BYTES; at + ID_BYTES <= record.length; at += ID_BYTES) {
+      order.add(latin1(record.subarray(at, at + ID_BYTES)));
+    }
+  }
+  return order;
+}
