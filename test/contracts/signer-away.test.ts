@@ -42,17 +42,18 @@ for (const isAtomic of [false, true]) {
     const { node, line } = await nodeWithSigner(t);
     const { at } = node;
     const contract = await node.created('sum');
-    const { pool } = at.node;
+    const { pool, blockchain } = at.node;
     line.isCut = true;
     const tx = isAtomic
       ? await pool.submit(
           groupOf(node, [callOf(node, contract, add(1)), callOf(node, contract, add(2))]),
         )
       : await node.call(contract, add(3));
-    const before = line.asked;
-    for (let i = 0; i < 12; i++) {
+    const [before, { height }] = [line.asked, blockchain.tip()];
+    for (let i = 1; i <= 12; i++) {
       await at.mine();
       t.ok(inPool(node, tx), `round ${i}`);
+      t.equal(blockchain.tip().height, height + i, 'a block without it');
     }
     t.ok(line.asked > before, 'it was executed');
     t.equal(pool.dropped(tx.id), undefined);
@@ -60,6 +61,7 @@ for (const isAtomic of [false, true]) {
       node.statuses(tx).some((status) => /^Error|^Failure null/.test(status)),
       'nobody is told that it was refused',
     );
+    t.strictSame(at.log.of('miner.failed'), []);
     line.isCut = false;
     for (let i = 0; i < 100 && pool.size() > 0; i++) await at.mine();
     t.strictSame(node.state(contract), { sum: 3n });

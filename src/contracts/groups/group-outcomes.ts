@@ -3,7 +3,7 @@
  * later round, or leaves the pool with all its members (contracts.md#inside-atomic-transactions).
  */
 import { fromLatin1 } from '../../base/bytes.ts';
-import { apiError } from '../../base/errors.ts';
+import { type ApiError, apiError } from '../../base/errors.ts';
 import type { ContractFailure, ContractOutcome } from '../../base/ports/containers.ts';
 import { refusalFrom } from '../../codec/refusal.ts';
 import { base58 } from '../../codec/text.ts';
@@ -25,7 +25,7 @@ export interface GroupOutcomes {
   /** A rule refuses the group with its results. */
   refused(entry: PoolEntry, tx: Tx, cause: unknown): void;
   /** The results of a call break a rule. */
-  badResults(entry: PoolEntry, tx: Tx, call: GroupCall, cause: unknown): void;
+  badResults(entry: PoolEntry, tx: Tx, call: GroupCall, refusal: ApiError): void;
   /** A member has had too many failures. */
   givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void;
   /** The container of a call did not start; an update before it may have named the image. */
@@ -91,9 +91,9 @@ class Outcomes implements GroupOutcomes {
     this.judged(entry, tx, judgeRefusal(refusalFrom(cause).message));
   }
 
-  badResults(entry: PoolEntry, tx: Tx, call: GroupCall, cause: unknown): void {
+  badResults(entry: PoolEntry, tx: Tx, call: GroupCall, refusal: ApiError): void {
     this.ports.breakers.failed(call.key, { sender: entry.sender, outage: undefined });
-    this.judged(entry, tx, judgeRefusal(refusalFrom(cause).message), call);
+    this.judged(entry, tx, judgeRefusal(refusal.message), call);
   }
 
   givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void {

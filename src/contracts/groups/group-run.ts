@@ -8,6 +8,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
+import type { ApiError } from '../../base/errors.ts';
 import type {
   ContractFailure,
   ContractImage,
@@ -18,6 +19,7 @@ import { isUnsigned } from '../../base/signer/signing.ts';
 import { isBlockFull } from '../../chain/apply/block-draft.ts';
 import type { GroupInWork } from '../../chain/apply/group-in-work.ts';
 import type { StoredTx } from '../../chain/store/stored-blocks.ts';
+import { refusalFrom } from '../../codec/refusal.ts';
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import { isForNextBlock } from '../../mempool/role-times.ts';
 import { membersOf } from '../../tx/members.ts';
@@ -250,17 +252,16 @@ interface Executing {
   bytes: number;
 }
 
-/** Rejects where the signer fails, which says nothing of the results. */
+/** Rejects with a fault of this node or its signer, which says nothing of the results. */
 async function resultOf(
   { index, tx: member }: GroupCall,
   entries: readonly DataEntry[],
   { entry, tx, place }: Executing,
-): Promise<{ readonly tx: Tx } | { readonly refusal: unknown }> {
+): Promise<{ readonly tx: Tx } | { readonly refusal: ApiError }> {
   try {
     return await place.block.resultOf(member, verdictsInside(tx, entry.verdicts, index), entries);
   } catch (cause) {
-    if (isUnsigned(cause)) throw cause;
-    return { refusal: cause };
+    return { refusal: refusalFrom(cause) };
   }
 }
 
