@@ -7,6 +7,11 @@
 import { latin1 } from '../../base/bytes.ts';
 import type { ItemId } from '../protocol/item-id.ts';
 
+/** Jobs in memory; about half a kilobyte each. */
+export const JOBS_MAX = 5_000;
+/** Evicted at once, since to choose them costs a look at all. */
+export const EVICTED_AT_ONCE = JOBS_MAX / 10;
+
 export interface Evictable {
   readonly item: ItemId;
   /** The time of the next attempt. */

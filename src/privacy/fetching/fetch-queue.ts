@@ -15,18 +15,14 @@ import { latin1 } from '../../base/bytes.ts';
 import { type ItemId, itemKey, itemOfKey } from '../protocol/item-id.ts';
 import { afterAttempt, type Held, type Outcome } from './after-attempt.ts';
 import { sampleOf } from './backlog-sample.ts';
-import { leastUrgent } from './eviction.ts';
+import { EVICTED_AT_ONCE, JOBS_MAX, leastUrgent } from './eviction.ts';
 import { type Job, mayRest, newJob } from './fetch-job.ts';
 import type { FetchQueueDeps, FetchQueueOptions, QueueSizes } from './fetch-queue-ports.ts';
 import { HeldJobs, holdMs, LOOK_MS, type OnHold } from './held-jobs.ts';
 import { type Kind, TransferLines } from './transfer-lines.ts';
 
-/** Jobs in memory; about half a kilobyte each. */
-const JOBS_MAX = 5_000;
-/** Of these, lost ones in line: those whose sources are silent stay for hours. */
+/** Of the jobs in memory, lost ones in line: those whose sources are silent stay for hours. */
 const LOST_JOBS_MAX = JOBS_MAX / 2;
-/** Evicted at once, since to choose them costs a look at all. */
-const EVICTED_AT_ONCE = JOBS_MAX / 10;
 /** Jobs that go before the rest is read again, since that takes a write to the disk. */
 const LOADED_AT_LEAST = JOBS_MAX / 20;
 /** What is read from disk at once, and of a long policy. */
@@ -201,8 +197,11 @@ export class FetchQueue {
       return;
     }
     const onHold = this.held.get(job);
-    // Who has enough to answer has not become nearer by what it says.
-    if (onHold?.heldBy.has(from) === true) return;
+    if (onHold?.heldBy.has(from) === true) {
+      // Who has enough to answer is asked when it has fewer.
+      this.held.announce(job, from);
+      return;
+    }
     // All are asked soon, and this one need not delay that.
     if (job.kind === 'new' && onHold === undefined && this.deps.isBusy(from)) return;
     job.only = new Set(onHold?.heldBy).add(from);
@@ -294,7 +293,6 @@ export class FetchQueue {
   /** No attempt: it goes on when a member has fewer to answer. */
   private hold(job: Job, onHold: OnHold): void {
     const now = this.deps.clock.monotonic();
-    this.held.remove(job);
     if (job.wantedMeanwhile) job.kind = 'new';
     if (job.heldUntil === undefined && !onHold.isEarly) job.due = now + holdMs(job.holds++);
     job.heldUntil ??= job.due;

@@ -1,6 +1,6 @@
 /**
- * Jobs that wait, without a place, for members that have enough to answer: new ones first, each kind
- * in the order in which they came.
+ * Jobs that wait, without a place, for members that have enough to answer: first those whose item the
+ * member says it has, then new ones, each kind in the order in which they came.
  */
 import type { Held } from './after-attempt.ts';
 import { KINDS, type Kind } from './transfer-lines.ts';
@@ -27,6 +27,7 @@ export class HeldJobs<Job extends { readonly kind: Kind }> {
     pending: new Map(),
     lost: new Map(),
   };
+  private readonly announced = new Map<string, Set<Job>>();
 
   get size(): number {
     return this.jobs.new.size + this.jobs.pending.size + this.jobs.lost.size;
@@ -40,25 +41,40 @@ export class HeldJobs<Job extends { readonly kind: Kind }> {
     return this.jobs[job.kind].get(job);
   }
 
-  /** The kind of a job changes only while it is not held. */
+  /** Again: it comes last, for more members. The kind of a job changes only while it is not held. */
   add(job: Job, onHold: OnHold): void {
+    this.jobs[job.kind].delete(job);
     this.jobs[job.kind].set(job, onHold);
   }
 
   remove(job: Job): void {
+    for (const owner of this.get(job)?.heldBy ?? []) this.forget(owner, job);
     this.jobs[job.kind].delete(job);
   }
 
+  /** This member, for which the job waits, says that it has the item. */
+  announce(job: Job, owner: string): void {
+    const jobs = this.announced.get(owner) ?? new Set();
+    this.announced.set(owner, jobs.add(job));
+  }
+
   /** So many of those that wait for this member, with what they wait for. */
-  of(owner: string, count: number): [Job, OnHold][] {
-    const found: [Job, OnHold][] = [];
+  of(owner: string, count: number): (readonly [Job, OnHold])[] {
+    const announced = this.announced.get(owner) ?? new Set();
+    const found = [...announced].slice(0, count).map((job) => [job, this.get(job)!] as const);
     for (const kind of KINDS) {
       for (const entry of this.jobs[kind]) {
         if (found.length >= count) return found;
-        if (entry[1].heldBy.has(owner)) found.push(entry);
+        if (entry[1].heldBy.has(owner) && !announced.has(entry[0])) found.push(entry);
       }
     }
     return found;
+  }
+
+  private forget(owner: string, job: Job): void {
+    const jobs = this.announced.get(owner);
+    jobs?.delete(job);
+    if (jobs?.size === 0) this.announced.delete(owner);
   }
 
   lostOnes(): Job[] {

@@ -2,78 +2,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
-import { Backlog } from '../../../src/privacy/fetching/fetch-backlog.ts';
-import { FetchQueue } from '../../../src/privacy/fetching/fetch-queue.ts';
 import { HeldJobs } from '../../../src/privacy/fetching/held-jobs.ts';
 import { type ItemId, itemKey } from '../../../src/privacy/protocol/item-id.ts';
-import { quiet } from '../../chain/chain-harness.ts';
-import { seededRandom } from '../../crypto/random.ts';
-import { fakeClock } from '../../node/fake-clock.ts';
-import { createMemoryStore } from '../../simulated/memory-store.ts';
 
-const options = { parallelism: 100, lostEveryMs: 600_000, attemptsMax: 24, firstDelayMs: 5_000 };
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const random = seededRandom('held items');
-const [silent, other, third] = [7, 8, 9].map((byte) => new Uint8Array(26).fill(byte)) as [
-  Uint8Array,
-  Uint8Array,
-  Uint8Array,
-];
-
-const items = (policy: number, count: number): ItemId[] => {
-  const policyId = new Uint8Array(32).fill(policy);
-  return Array.from({ length: count }, () => ({ policyId, hash: random.bytes(32) }));
-};
-
-/** `full`: has enough to answer; `mute`: says nothing until `speak`. */
-type Manner = 'full' | 'mute' | 'nothing' | 'has';
-
-/** A queue and the members that it asks, in this order. */
-function opened(manners: [member: Uint8Array, manner: Manner][]) {
-  const clock = fakeClock(0);
-  const backlog = new Backlog({ store: createMemoryStore(), clock, log: quiet });
-  const how = new Map(manners.map(([member, manner]) => [latin1(member), manner]));
-  const free = new Map<string, number>();
-  const busy = new Set<string>();
-  const lost: ItemId[] = [];
-  const tried: string[] = [];
-  const asked: [member: string, item: string][] = [];
-  let silence = Promise.withResolvers<void>();
-  const queue = new FetchQueue(options, {
-    ...{ backlog, clock, random, log: quiet, onLost: (item) => void lost.push(item) },
-    free: () => free,
-    isBusy: (member) => busy.has(member),
-    async fetch(item, only) {
-      tried.push(itemKey(item));
-      const heldBy = new Set<string>();
-      for (const [member, manner] of how) {
-        if (only?.has(member) === false) continue;
-        if (manner === 'full') heldBy.add(member);
-        else asked.push([member, itemKey(item)]);
-        if (manner === 'mute') await silence.promise;
-        if (manner === 'has') return 'settled';
-      }
-      return heldBy.size > 0 ? { heldBy } : 'missing';
-    },
-  });
-  return {
-    ...{ queue, clock, backlog, lost, tried, asked, free, busy },
-    set: (member: Uint8Array, manner: Manner) => void how.set(latin1(member), manner),
-    speak() {
-      silence.resolve();
-      silence = Promise.withResolvers<void>();
-    },
-    /** What is tried meanwhile. */
-    async since(act: () => void): Promise<string[]> {
-      tried.length = 0;
-      act();
-      await queue.idle();
-      return [...tried];
-    },
-    askedOf: (member: Uint8Array) => asked.filter(([one]) => one === latin1(member)).length,
-  };
-}
+import {
+  HOUR_MS,
+  items,
+  MINUTE_MS,
+  opened,
+  options,
+  other,
+  silent,
+  third,
+} from './asked-members.ts';
 
 t.test('a held item goes on when its member has fewer to answer', async (t) => {
   const { queue, clock, lost, since, set } = opened([[silent, 'full']]);
@@ -397,4 +338,34 @@ t.test('lost jobs are counted', (t) => {
   for (const job of [a, a, b]) held.remove(job);
   t.strictSame([held.size, held.lostCount], [0, 0]);
   t.end();
+});
+
+t.test('an item that its busy member announces goes on before others', async (t) => {
+  const { queue, since } = opened([
+    [silent, 'full'],
+    [other, 'full'],
+  ]);
+  const list = items(1, 6);
+  const keys = list.map(itemKey);
+  await since(() => list.forEach((item) => void queue.add(item, 0)));
+  queue.retryNow(list[4]!, silent);
+  queue.retryNow(list[2]!, silent);
+  queue.retryNow(list[3]!, other);
+  t.strictSame(await since(() => queue.retryHeld(silent, 3)), [keys[4], keys[2], keys[0]]);
+  t.strictSame(await since(() => queue.retryHeld(silent, 1)), [keys[1]], 'once');
+  t.strictSame(await since(() => queue.retryHeld(other, 2)), [keys[3], keys[5]]);
+  await queue.stop();
+});
+
+t.test('it does so although a third member connects meanwhile', async (t) => {
+  const { queue, since } = opened([[silent, 'full']]);
+  const list = items(1, 4);
+  await since(() => list.forEach((item) => void queue.add(item, 0)));
+  queue.retryNow(list[3]!, silent);
+  queue.retryAllNow(third, () => true);
+  t.strictSame(await since(() => queue.retryHeld(silent, 1)), [itemKey(list[3]!)]);
+  queue.retryNow(list[2]!, silent);
+  queue.drop(list[2]!);
+  t.equal((await since(() => queue.retryHeld(silent, 9))).length, 3);
+  await queue.stop();
 });
