@@ -1,8 +1,17 @@
 // What came back from rolled-back blocks keeps the order of its chain across a restart.
 import t from 'tap';
+import { JournalTooLongError } from '../../src/base/faults/journal-full.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
-import { FUNDS, mine, newChain, payment, type TestChain, users } from '../chain/chain-harness.ts';
+import {
+  FUNDS,
+  mine,
+  newChain,
+  payment,
+  replaced,
+  type TestChain,
+  users,
+} from '../chain/chain-harness.ts';
 import { createTestPool, hearBlocks, memoryJournal } from './pool-harness.ts';
 
 const [alice, bob, carol] = users;
@@ -109,4 +118,34 @@ t.test('a crash before the blocks have left leaves nothing in doubt', async (t) 
   await one.crash();
   t.equal(one.pool.size(), 0);
   t.same(idsOf(one.pool.inDoubt()), []);
+});
+
+t.test('a journal that is rewritten while it is read keeps it', async (t) => {
+  const one = await restartable();
+  const { at } = one;
+  const txs = olderAndOlder(at, 4);
+  for (const tx of txs) await mine(at, [tx]);
+  await at.blockchain.rollback(1);
+  await one.pool.readmitted();
+  await one.pool.stop();
+  const journal = memoryJournal(one.records);
+  journal.append = async () => {
+    throw new JournalTooLongError('2 GB');
+  };
+  let kept: Promise<void> | undefined;
+  let time = 0;
+  const clock = replaced(at.clock, {
+    // Each record takes a slice of its own.
+    monotonic: () => (time += 3),
+    async turn() {
+      kept ??= pool.keep([payment(bob, alice, 9n, at.clock.time)]);
+      await kept;
+    },
+  });
+  const pool = createTestPool(at, { journal, clock });
+  await pool.recover();
+  t.not(kept, undefined);
+  const next = createTestPool(at, { journal: memoryJournal(journal.records) });
+  await next.recover();
+  t.same(idsOf(next.inDoubt()).slice(-4), idsOf(txs));
 });

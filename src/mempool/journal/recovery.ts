@@ -171,7 +171,9 @@ export class Recovery {
 
   /** The ids of records that wait and came back from rolled-back blocks, in the order of their chain. */
   order(): string[] {
-    return [...this.returned].filter((key) => this.waiting.has(key));
+    // What these name may stand behind the last record that was read.
+    const isRead = this.count === this.ports.journal.recovered.length;
+    return [...this.returned].filter((key) => !isRead || this.waiting.has(key));
   }
 
   /** What waits stays in the journal until the next start. */
@@ -264,7 +266,11 @@ export class Recovery {
 
   /** Those that came back first, since they were in the chain before all others. */
   private inTurn(): (readonly [string, Waiting])[] {
-    const first = this.order().map((key) => [key, this.waiting.get(key)!] as const);
+    const first: (readonly [string, Waiting])[] = [];
+    for (const key of this.returned) {
+      const record = this.waiting.get(key);
+      if (record !== undefined) first.push([key, record]);
+    }
     return [...first, ...[...this.waiting].filter(([key]) => !this.returned.has(key))];
   }
 
