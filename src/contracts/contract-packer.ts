@@ -260,7 +260,7 @@ export class ContractPacker {
 
   #orderWith(isOver: (entry: PoolEntry) => boolean): DoubtOrder {
     const { pool, view } = this.#ports;
-    return createDoubtOrder([...pool.inDoubt()], view.scheme.publicKeySize, isOver);
+    return createDoubtOrder(pool, view.scheme.publicKeySize, isOver);
   }
 
   /** False for what has failed and has to wait before its next attempt. */

@@ -77,6 +77,7 @@ export interface Pool {
   inOrder(): readonly PoolEntry[];
   /** Those of them that a reorganisation has put in doubt, which come first. */
   inDoubt(): Iterable<PoolEntry>;
+  isInDoubt(entry: PoolEntry): boolean;
   decode(entry: PoolEntry): Tx;
   /** Removes the entry with this reason. After a reorganisation, a later head decides. */
   drop(entry: PoolEntry, error: ApiError): void;
@@ -150,6 +151,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
     bytes: () => entries.bytes + recovery.bytes,
     inOrder,
     inDoubt: () => candidates.entries(),
+    isInDoubt: (entry) => candidates.has(entry),
     decode: trial.decode,
     drop: (entry, error) => evictions.drop(entry, error),
     refuse: (entry, error) => evictions.refuse(entry, error),

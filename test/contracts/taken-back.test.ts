@@ -5,19 +5,26 @@ import { findTransaction } from '../../src/chain/store/stored-blocks.ts';
 import { base58 } from '../../src/codec/text.ts';
 import { contractOf, executedBy } from '../../src/ledger/contracts.ts';
 import { REFUSALS_MAX } from '../../src/mempool/admission/evictions.ts';
+import type { NodePorts } from '../../src/node/node-ports.ts';
 import { membersOf } from '../../src/tx/members.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import type { WholeNode } from '../node/in-process.ts';
 import type { Program } from '../simulated/containers.ts';
 import { callOf, extra, groupOf, transferOf, updateOf } from './atomic-groups.ts';
-import { add, contractNode, sum } from './contract-node.ts';
+import { add, type ContractNodeOptions, contractNode, sum } from './contract-node.ts';
 
 /** A chain whose calls, and the end of their contract, are each older than the one before. */
-async function againstTheirTimes(t: Test) {
-  const node = await contractNode(t, { sum });
+async function againstTheirTimes(
+  t: Test,
+  programs: Readonly<Record<string, Program>> = {},
+  options: ContractNodeOptions = {},
+) {
+  const node = await contractNode(t, { ...programs, sum }, options);
   const { at, owner } = node;
   const contract = await node.created('sum');
   const contractId = base58.encode(contract.id);
+  const others: Tx[] = [];
+  for (const image of Object.keys(programs)) others.push(await node.created(image));
   const { blockchain, pool } = at.node;
   const before = blockchain.tip().height;
   const time = at.clock.now();
@@ -32,7 +39,7 @@ async function againstTheirTimes(t: Test) {
   await blockchain.rollback(before);
   await pool.readmitted();
   t.equal(node.isActive(contract), true);
-  return { node, contract, txs: [call, later, end] };
+  return { node, contract, others, txs: [call, later, end] };
 }
 
 async function minedIds(at: WholeNode): Promise<readonly string[]> {
@@ -57,6 +64,41 @@ t.test('and also where the node restarts before they are mined again', async (t)
   for (const { id } of txs) t.equal(again.node.pool.dropped(id), undefined);
   const { view } = again.node.blockchain;
   t.equal(contractOf(view, contract.id)?.active, false);
+});
+
+t.test('and also where they come back while the node makes a block', async (t) => {
+  let isHeld = false;
+  const gate = Promise.withResolvers<void>();
+  const opening: Program = async (execution, wait) => {
+    if (isHeld) {
+      gate.resolve();
+      for (let i = 0; i < 10; i++) await wait(10);
+    }
+    return sum(execution, wait);
+  };
+  const around = (ports: NodePorts): NodePorts => ({
+    ...ports,
+    verifier: {
+      ...ports.verifier,
+      async verify(items) {
+        if (isHeld) await gate.promise;
+        return ports.verifier.verify(items);
+      },
+    },
+  });
+  const { node, contract, txs, others } = await againstTheirTimes(t, { opening }, { around });
+  const [opener] = others;
+  isHeld = true;
+  const again = await node.at.restart();
+  await again.node.pool.whenRead();
+  const [, other] = again.accounts;
+  const contractId = base58.encode(opener!.id);
+  await again.send(other, { type: 104, contractId, params: [] });
+  t.equal(again.node.pool.inOrder().length, 1);
+  const ids = await minedIds(again);
+  t.strictSame(ids.slice(1), idsOf(txs));
+  for (const { id } of txs) t.equal(again.node.pool.dropped(id), undefined);
+  t.equal(contractOf(again.node.blockchain.view, contract.id)?.active, false);
 });
 
 t.test(

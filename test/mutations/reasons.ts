@@ -119,10 +119,6 @@ export const reasons: ReadonlyMap<string, string> = new Map([
     'no refusal: the node stops, and nothing of the block is used',
   ],
   [
-    'src/contracts/waiting/doubt-order.ts createDoubtOrder.waits: if (place === undefined) return false;',
-    'a shortcut: no number is smaller than undefined',
-  ],
-  [
     'src/contracts/waiting/warm-up.ts createWarmUp.isNews: if (now - (seen.get(contract) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return false;',
     'no refusal: without it each arrival asks for the container',
   ],

@@ -7,6 +7,7 @@
  * contracts an atomic transaction ends is not known before it is decoded: one waits for all.
  */
 import type { PoolEntry } from '../../mempool/entries/entry.ts';
+import type { Pool } from '../../mempool/pool.ts';
 import {
   concernsContract,
   contractKeyOf,
@@ -17,10 +18,16 @@ import {
   type PlaceOf,
 } from './contract-queue.ts';
 
+/** What the pool has in doubt. A restart may bring back more while a block is made. */
+export type Doubted = Pick<Pool, 'inDoubt' | 'isInDoubt'>;
+
 export interface DoubtOrder {
   /** Undefined where nothing is in doubt. */
   readonly placeOf: PlaceOf | undefined;
-  /** True while one of the other part, which may still get into the block in work, comes first. */
+  /**
+   * True while one of the other part, which may still get into the block in work, comes first. And for
+   * what is in doubt since the block was begun, whose place is not known: it comes with the next one.
+   */
   waits(entry: PoolEntry): boolean;
   /** An atomic transaction that comes before this one, and may still get into the block in work. */
   before(entry: PoolEntry): PoolEntry | undefined;
@@ -82,11 +89,11 @@ class Row {
 const newLine = (known: Known): Line => ({ singles: new Row(known), groups: new Row(known) });
 
 /**
- * The order does not change while a block is made. `isOver`: true for what is in the block in work, or
+ * The places do not change while a block is made. `isOver`: true for what is in the block in work, or
  * has had its chance there.
  */
 export function createDoubtOrder(
-  inDoubt: readonly PoolEntry[],
+  pool: Doubted,
   publicKeySize: number,
   isOver: (entry: PoolEntry) => boolean,
 ): DoubtOrder {
@@ -100,7 +107,7 @@ export function createDoubtOrder(
     lines.set(contract, line);
     return line;
   };
-  for (const entry of inDoubt) {
+  for (const entry of pool.inDoubt()) {
     places.set(entry, places.size);
     if (!needsEngine(entry)) continue;
     const row = isExecutable(entry) ? 'singles' : 'groups';
@@ -121,11 +128,11 @@ export function createDoubtOrder(
   }
 
   return {
-    held: () => endsBehindOthers(inDoubt, publicKeySize, isOver),
+    held: () => endsBehindOthers(pool.inDoubt(), publicKeySize, isOver),
     placeOf: places.size === 0 ? undefined : placeOf,
     waits(entry) {
       const place = places.get(entry);
-      if (place === undefined) return false;
+      if (place === undefined) return pool.isInDoubt(entry);
       const row = isExecutableGroup(entry) ? 'singles' : 'groups';
       for (const line of linesOf(entry)) {
         if (line[row].firstBefore(place) !== undefined) return true;

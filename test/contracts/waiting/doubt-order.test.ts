@@ -1,6 +1,7 @@
 import t from 'tap';
 import {
   createDoubtOrder,
+  type Doubted,
   takenWithoutEngine,
 } from '../../../src/contracts/waiting/doubt-order.ts';
 import type { PoolEntry } from '../../../src/mempool/entries/entry.ts';
@@ -24,7 +25,12 @@ function group(contracts: string, ...more: readonly number[]): PoolEntry {
 }
 
 const orderOf = (entries: readonly PoolEntry[], over: readonly PoolEntry[] = []) =>
-  createDoubtOrder(entries, KEY_BYTES, (entry) => over.includes(entry));
+  createDoubtOrder(doubted(entries), KEY_BYTES, (entry) => over.includes(entry));
+
+const doubted = (entries: readonly PoolEntry[]): Doubted => ({
+  inDoubt: () => entries,
+  isInDoubt: (entry) => entries.includes(entry),
+});
 
 t.test('one waits for those of the other part that come before it', async (t) => {
   const [first, both, call, end, other] = [
@@ -68,6 +74,15 @@ t.test('one that calls a contract and ends another one comes behind all', async 
   t.equal(orderOf(all).before(end), calls);
   const { waits, before } = orderOf(all, [call, calls]);
   t.strictSame([waits(end), before(end)], [false, undefined]);
+});
+
+t.test('what is in doubt since the block was begun waits for the next one', async (t) => {
+  const [call, late, lateEnd] = [single(104, 'a'), single(104, 'b'), group('', 106)] as const;
+  const entries = [call];
+  const { waits, held } = createDoubtOrder(doubted(entries), KEY_BYTES, (entry) => entry === call);
+  entries.push(late, lateEnd);
+  t.strictSame([call, late, lateEnd, single(104, 'b')].map(waits), [false, true, true, false]);
+  t.strictSame([...held()], [lateEnd]);
 });
 
 t.test('the places are those of the pool, and all others come behind', async (t) => {
