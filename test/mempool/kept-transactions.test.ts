@@ -12,6 +12,7 @@ import { encodeHex } from '../../src/base/hex.ts';
 import { decodeBlock } from '../../src/block/block.ts';
 import { blockAt, findTransaction } from '../../src/chain/store/stored-blocks.ts';
 import { tables } from '../../src/ledger/tables.ts';
+import { idOf } from '../../src/mempool/entries/entry.ts';
 import {
   appendInPortions,
   NotKeptError,
@@ -274,7 +275,7 @@ function start(folder: string, place: string): Child {
   return { process: process_, text: () => text, exit };
 }
 
-/** Every acknowledged transaction is in the chain, or comes back and is mined. */
+/** Every acknowledged transaction is in the chain, or comes back in its order and is mined. */
 async function requireAll(t: Test, folder: string, acknowledged: readonly string[]): Promise<void> {
   const store = await openLmdbStore({ folder: join(folder, 'chain'), tables });
   const journal = openJournal({ path: join(folder, 'journal') });
@@ -285,6 +286,11 @@ async function requireAll(t: Test, folder: string, acknowledged: readonly string
   await pool.recover();
   const isMined = (id: string): boolean =>
     findTransaction(at.blockchain.view, Buffer.from(id, 'hex')) !== undefined;
+  t.same(
+    Array.from(pool.inDoubt(), (entry) => encodeHex(idOf(entry))),
+    acknowledged.filter((id) => !isMined(id)),
+    'in the order of the chain',
+  );
   for (let i = 0; i < 20 && pool.size() > 0; i++) await mine(at, [...pool.list()].slice(0, 7));
   t.same(
     acknowledged.filter((id) => !isMined(id)),
@@ -296,7 +302,7 @@ async function requireAll(t: Test, folder: string, acknowledged: readonly string
 }
 
 for (const place of ['first portion', 'before the commit', 'after the commit']) {
-  t.test(`a kill -9 of a rollback, ${place}, loses nothing`, async (t) => {
+  t.test(`a kill -9 of a rollback, ${place}, loses nothing, nor the order`, async (t) => {
     const folder = join(root, place.replaceAll(' ', '-'));
     mkdirSync(folder);
     const child = start(folder, place);
