@@ -1,6 +1,7 @@
 // What came back from rolled-back blocks keeps the order of its chain across a restart.
 import t from 'tap';
 import { JournalTooLongError } from '../../src/base/faults/journal-full.ts';
+import { REFUSALS_MAX } from '../../src/mempool/admission/evictions.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import {
@@ -148,4 +149,23 @@ t.test('a journal that is rewritten while it is read keeps it', async (t) => {
   const next = createTestPool(at, { journal: memoryJournal(journal.records) });
   await next.recover();
   t.same(idsOf(next.inDoubt()).slice(-4), idsOf(txs));
+});
+
+t.test('what the heads refuse leaves', async (t) => {
+  const one = await restartable();
+  const { at } = one;
+  const spent = payment(bob, carol, (2n * FUNDS) / 3n, at.clock.time);
+  const waits = payment(alice, carol, 1n, at.clock.time - 1);
+  for (const tx of [spent, waits]) await mine(at, [tx]);
+  await at.blockchain.rollback(1);
+  await one.pool.readmitted();
+  await mine(at, [payment(bob, alice, (2n * FUNDS) / 3n, at.clock.time)]);
+  await one.crash();
+  t.same(idsOf(one.pool.inDoubt()), idsOf([spent, waits]));
+  for (let i = 1; i < REFUSALS_MAX; i++) {
+    t.ok(one.pool.get(spent.id));
+    await mine(at, []);
+  }
+  t.match(one.pool.dropped(spent.id), /negative/);
+  t.same(idsOf(one.pool.inDoubt()), idsOf([waits]));
 });
