@@ -12,7 +12,7 @@ export interface BesideEntries {
   /** Those that were there before the entries: of two with one id, the later one counts. */
   older(): readonly Uint8Array[];
   underWay(): readonly Uint8Array[];
-  /** The ids of what rolled-back blocks held, as Latin-1 texts in the order of the chain. */
+  /** The ids of all that is in doubt, as Latin-1 texts in its order (return-order.ts). */
   order(): readonly string[];
 }
 

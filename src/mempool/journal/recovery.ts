@@ -6,9 +6,9 @@
  * Invariants: a record is on disk until it is an entry, mined, or refused with a recorded reason, so
  * a crash at any moment loses none; as soon as the records are read, each is found by its id; no
  * transaction overtakes an older one of its sender, or takes its id; of two records with one id, the
- * later one was the last that the pool held, and it alone counts. Those that came back from rolled-back
- * blocks (return-order.ts) are judged first and in doubt (reorg-candidates.ts), in the order of their chain.
- * Others that the head refuses are in doubt as well, since they may build on these.
+ * later one was the last that the pool held, and it alone counts. Records that came back from
+ * rolled-back blocks (return-order.ts) are judged first, in the order of their chain, and are in doubt
+ * (reorg-candidates.ts). Others that the head refuses are in doubt as well, since they may build on these.
  */
 import { isOurs } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
@@ -332,7 +332,7 @@ export class Recovery {
     }
   }
 
-  /** Where the head refuses one, it may build on others of the same reorganisation. */
+  /** One that the head refuses may build on any other, so that all are judged together. */
   private putInDoubt(): void {
     const { senders, candidates } = this.ports;
     if (this.refused.length === 0) return;

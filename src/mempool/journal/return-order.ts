@@ -2,8 +2,10 @@
  * Records of the journal that name transactions of rolled-back blocks in the order of their chain, so that
  * a restart keeps that order (reorg-candidates.ts).
  *
- * Record: mark 1, version 1, then ids of 32 bytes each. What it names comes before all that records in
- * front of it in the journal name.
+ * Record: mark 1, version 1, then ids of 32 bytes each. What a later record names comes first, since
+ * a later rollback takes back blocks below those of the earlier ones. A record stays in the journal
+ * where its rollback fails, and where its transactions are mined again or leave: then it names nothing
+ * that waits.
  */
 import { fromLatin1, latin1Part } from '../../base/bytes.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
@@ -12,14 +14,15 @@ import { ID_BYTES } from '../../base/sizes.ts';
 const MARK = 0xff;
 const VERSION = 1;
 const HEAD_BYTES = 2;
-/** The ids of one record, far below a portion of the journal (journal-portions.ts). */
+/** The ids of one record, which is half a portion of the journal (journal-portions.ts). */
 const IDS_MAX = 16_384;
 
 export const isOrderRecord = (record: Uint8Array): boolean => record[0] === MARK;
 
-/** `keys`: ids as Latin-1 texts. None for none. */
+/** To be appended in their order. `keys`: ids as Latin-1 texts; none give no record. */
 export function orderRecords(keys: readonly string[]): Uint8Array[] {
   const records: Uint8Array[] = [];
+  // The last ids go into the first record, since a later record comes first.
   for (let end = keys.length; end > 0; end -= IDS_MAX) {
     records.push(recordOf(keys.slice(Math.max(0, end - IDS_MAX), end)));
   }

@@ -1,11 +1,11 @@
 /**
  * Returns transactions to the pool when a reorganisation rolls back their blocks.
  *
- * Invariants: they are in the journal from before the rollback until they are entries of the pool,
- * so a crash at any moment loses none, nor their order, and what the journal cannot take is not rolled back. What the
- * pool held with other proofs than the block comes back with its own. Nothing that was known about their proofs serves again: a
- * script may have judged them in the block, and the new branch may have none. They are checked by
- * other threads, and until then by whoever judges the entry.
+ * Invariants: they and their order are in the journal from before the rollback until they are entries
+ * of the pool, so a crash at any moment loses neither, and what the journal cannot take is not rolled
+ * back. What the pool held with other proofs than the block comes back with its own. Nothing that was
+ * known about their proofs serves again: a script may have judged them in the block, and the new branch
+ * may have none. They are checked by other threads, and until then by whoever judges the entry.
  */
 import { isOurs } from '../../base/assert.ts';
 import { equal, latin1 } from '../../base/bytes.ts';
@@ -50,8 +50,8 @@ const GROUP_MAX = 128;
 export class Readmission {
   readonly #deps: ReadmissionDeps;
   /**
-   * Records on disk, by id, of transactions whose blocks are still in the chain. Where the rollback
-   * fails, the next attempt finds them there, so that attempts do not fill the disk.
+   * Records on disk, by id in the order of the chain, of transactions whose blocks are still in it.
+   * Where the rollback fails, the next attempt finds them there, so that attempts do not fill the disk.
    */
   #kept: ReadonlyMap<string, Uint8Array> = new Map();
   readonly #returning = new Set<Iterable<Tx>>();
@@ -87,7 +87,8 @@ export class Readmission {
     } catch (cause) {
       // What is dead in the file makes room, and then all of these stand there.
       if (isTooLong(cause) && (await shorten())) return;
-      for (const [key] of lacking.slice(Math.max(0, written - order.length))) wanted.delete(key);
+      const landedTxs = Math.max(0, written - order.length);
+      for (const [key] of lacking.slice(landedTxs)) wanted.delete(key);
       log.error('pool.journal-failed', { why: String(cause) });
       throw cause;
     }
@@ -119,8 +120,9 @@ export class Readmission {
     return [...this.#kept.values(), ...returning.map(([, record]) => record)];
   }
 
-  /** Their ids as Latin-1 texts, in the order of the chain. */
+  /** The ids of these records as Latin-1 texts, in the order of the chain. */
   order(): string[] {
+    // A later rollback takes back blocks below those of the earlier ones.
     const returning = [...this.#returning].toReversed();
     return [
       ...this.#kept.keys(),

@@ -25,7 +25,7 @@ export class ReorgCandidates {
     return this.waiting;
   }
 
-  /** The ids of those that came back, as Latin-1 texts. */
+  /** The ids of all of them as Latin-1 texts, in this order. */
   order(): string[] {
     return Array.from(this.waiting, ({ key }) => key);
   }
