@@ -2,6 +2,7 @@
 import t from 'tap';
 import { JournalTooLongError } from '../../src/base/faults/journal-full.ts';
 import { REFUSALS_MAX } from '../../src/mempool/admission/evictions.ts';
+import { Trial } from '../../src/mempool/admission/trial.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import {
@@ -10,6 +11,7 @@ import {
   newChain,
   payment,
   replaced,
+  rules,
   type TestChain,
   users,
 } from '../chain/chain-harness.ts';
@@ -168,4 +170,26 @@ t.test('what the heads refuse leaves', async (t) => {
   }
   t.match(one.pool.dropped(spent.id), /negative/);
   t.same(idsOf(one.pool.inDoubt()), idsOf([waits]));
+});
+
+t.test('it is in doubt as soon as it is an entry', async (t) => {
+  const one = await restartable();
+  const { at } = one;
+  const tx = payment(alice, bob, 1n, at.clock.time);
+  await mine(at, [tx]);
+  await at.blockchain.rollback(1);
+  await one.pool.readmitted();
+  await one.pool.stop();
+  const trial = new Trial(at.blockchain, rules, at.clock);
+  const seen: boolean[] = [];
+  const state = replaced(trial, {
+    tryApply(...args) {
+      // What waits for its turn runs before the recovery goes on.
+      queueMicrotask(() => seen.push(...pool.inOrder().map(pool.isInDoubt)));
+      return trial.tryApply(...args);
+    },
+  });
+  const pool = createTestPool(at, { state, journal: memoryJournal(one.records) });
+  await pool.recover();
+  t.strictSame(seen, [true]);
 });

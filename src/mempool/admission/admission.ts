@@ -139,12 +139,19 @@ export class Admission {
 
   /**
    * Accepts a transaction that is on disk already; the pool keeps its bytes. It waits for its turn
-   * where scripts rest. Throws ApiError.
+   * where scripts rest. `accepted` runs before anything else can see the entry. Throws ApiError.
    */
-  acceptAgain(tx: Tx, texts: EntryTexts, verdicts: ProofVerdicts): PoolEntry | Promise<PoolEntry> {
-    return this.scriptsAgain.pass(texts.sender, (run) =>
-      this.insert(tx, texts, verdicts, this.placeAgain(tx, texts.sender, run)),
-    );
+  acceptAgain(
+    tx: Tx,
+    texts: EntryTexts,
+    verdicts: ProofVerdicts,
+    accepted: (entry: PoolEntry) => void,
+  ): PoolEntry | Promise<PoolEntry> {
+    return this.scriptsAgain.pass(texts.sender, (run) => {
+      const entry = this.insert(tx, texts, verdicts, this.placeAgain(tx, texts.sender, run));
+      accepted(entry);
+      return entry;
+    });
   }
 
   private submitOwn(bytes: Uint8Array, found: Arriving, ask?: AskVerdicts): Promise<Tx> {

@@ -315,12 +315,13 @@ export class Recovery {
     }
     try {
       const texts = { ...textsOf(tx), bytesHash: this.waiting.get(key)?.bytesHash };
-      const entry = await admission.acceptAgain(tx, texts, verdicts);
+      const entry = await admission.acceptAgain(tx, texts, verdicts, (accepted) => {
+        if (this.returned.has(key)) candidates.putLast(accepted);
+      });
       this.settle(key);
       // While it waited for other scripts, a reorganisation may have been faster.
       if (!entry.holds(tx.bytes)) return;
       this.accepted.push(entry);
-      if (this.returned.has(key)) candidates.putLast(entry);
       entries.announce(entry);
     } catch (error) {
       // Throws what is a fault of this node.
