@@ -251,7 +251,7 @@ t.test('attempts that fail behind the journal do not fill it', async (t) => {
   await mine(at, [payment(alice, bob, 3n, at.clock.time)]);
   await at.blockchain.rollback(1);
   t.equal(transactionsIn(journal.records).length, 3, 'and those that came later');
-  t.same([...orderIn(journal.records)].length, 3);
+  t.same(new Set(orderIn(journal.records)).size, 3);
 });
 
 const CHILD = new URL('rollback-child.ts', import.meta.url).pathname;

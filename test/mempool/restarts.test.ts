@@ -3,6 +3,7 @@ import t from 'tap';
 import { JournalTooLongError } from '../../src/base/faults/journal-full.ts';
 import { REFUSALS_MAX } from '../../src/mempool/admission/evictions.ts';
 import { Trial } from '../../src/mempool/admission/trial.ts';
+import { orderRecords } from '../../src/mempool/journal/return-order.ts';
 import type { Pool } from '../../src/mempool/pool.ts';
 import type { Tx } from '../../src/tx/transaction.ts';
 import {
@@ -170,6 +171,21 @@ t.test('what the heads refuse leaves', async (t) => {
   }
   t.match(one.pool.dropped(spent.id), /negative/);
   t.same(idsOf(one.pool.inDoubt()), idsOf([waits]));
+});
+
+t.test('a long order is read in turns with other work', async (t) => {
+  const at = await newChain();
+  const keys = Array.from({ length: 100 }, (_, i) => String.fromCharCode(i).repeat(32));
+  let [time, turns] = [0, 0];
+  const clock = replaced(at.clock, {
+    monotonic: () => (time += 3),
+    async turn() {
+      turns++;
+    },
+  });
+  const pool = createTestPool(at, { journal: memoryJournal(orderRecords(keys)), clock });
+  await pool.recover();
+  t.ok(turns >= keys.length);
 });
 
 t.test('it is in doubt as soon as it is an entry', async (t) => {

@@ -78,7 +78,7 @@ export class Recovery {
   private readonly accepted: PoolEntry[] = [];
   private readonly refused: CheckedTx[] = [];
   /** The ids of what rolled-back blocks held, in the order of their chain. */
-  private returned: ReadonlySet<string> = new Set();
+  private readonly returned = new Set<string>();
   /** The number of records that the head has refused. */
   private doubted = 0;
   /** Records that need not stay in the journal. */
@@ -121,7 +121,7 @@ export class Recovery {
     if (records > 0) this.ports.log.info('pool.recovered', { records, accepted, doubted });
     this.accepted.length = 0;
     this.refused.length = 0;
-    this.returned = new Set();
+    this.returned.clear();
     if (this.useless > 0) await this.ports.rewrite();
   }
 
@@ -186,7 +186,10 @@ export class Recovery {
   private async read(): Promise<void> {
     const { journal, clock } = this.ports;
     const slice = new TimeSlice(clock);
-    this.returned = orderIn(journal.recovered);
+    for (const key of orderIn(journal.recovered)) {
+      this.returned.add(key);
+      if (slice.isOver()) await slice.yield();
+    }
     for (const record of journal.recovered) {
       if (this.stopped) return;
       if (!isOrderRecord(record)) this.take(record);

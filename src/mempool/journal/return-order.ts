@@ -37,16 +37,17 @@ function recordOf(keys: readonly string[]): Uint8Array {
   return record;
 }
 
-/** The order that the records of a journal give, as Latin-1 texts; records of transactions give none. */
-export function orderIn(records: readonly Uint8Array[]): Set<string> {
-  const order = new Set<string>();
+/**
+ * The order that the records of a journal give, as Latin-1 texts; records of transactions give none. An id
+ * that comes again has its place where it came first.
+ */
+export function* orderIn(records: readonly Uint8Array[]): Generator<string> {
   // From behind without a copy: a journal may have millions of records.
   for (let i = records.length - 1; i >= 0; i--) {
     const record = records[i]!;
     if (!isOrderRecord(record) || record[1] !== VERSION) continue;
     for (let at = HEAD_BYTES; at + ID_BYTES <= record.length; at += ID_BYTES) {
-      order.add(latin1Part(record, at, at + ID_BYTES));
+      yield latin1Part(record, at, at + ID_BYTES);
     }
   }
-  return order;
 }
