@@ -3,21 +3,24 @@ import { type Database, DatabaseError } from '../../base/ports/database.ts';
 
 export interface ReaderRole {
   readonly name: string;
-  /** Absent: the role keeps its own, or logs in without one. */
-  readonly password?: string | undefined;
+  /**
+   * What PostgreSQL keeps of the password, since its log may have the statement. Absent: the role
+   * keeps its own, or logs in without one.
+   */
+  readonly secret?: string | undefined;
 }
 
 /** Makes the role where it is missing. It may read all tables, also those of later migrations. */
-export async function allowReading(db: Database, { name, password }: ReaderRole): Promise<void> {
+export async function allowReading(db: Database, { name, secret }: ReaderRole): Promise<void> {
   // A store inside the process has no servers beside it.
   if (db.engine === 'pglite') return;
   const role = quoted(name);
   const [found] = await db.query<Found>(FIND, [name]);
-  const login = password === undefined ? 'LOGIN' : `LOGIN PASSWORD ${literal(password)}`;
+  const login = secret === undefined ? 'LOGIN' : `LOGIN PASSWORD ${literal(secret)}`;
   const schema = quoted(found?.schema ?? 'public');
   try {
     if (found?.can_login === null) await db.exec(`CREATE ROLE ${role} ${login}`);
-    else if (password !== undefined) await db.exec(`ALTER ROLE ${role} ${login}`);
+    else if (secret !== undefined) await db.exec(`ALTER ROLE ${role} ${login}`);
     if (found?.can_read === true) return;
     await db.exec(`
       GRANT USAGE ON SCHEMA ${schema} TO ${role};

@@ -1,5 +1,6 @@
 /** Opens the adapters of a data service for a configuration, and runs it in this process. */
 
+import { scramSecret } from '../../../adapters/database/scram-secret.ts';
 import { httpListener } from '../../../adapters/http/listener.ts';
 import { type ClientTls, undiciClient } from '../../../adapters/http/undici.ts';
 import { type LogControl, stderrLog } from '../../../adapters/log.ts';
@@ -161,8 +162,11 @@ const crawlerOptions = (config: DataSettings): CrawlerOptions => ({
   reader: readerOf(config),
 });
 
-export const readerOf = ({ readerRole, readerPassword }: DataSettings): ReaderRole | undefined =>
-  readerRole === undefined ? undefined : { name: readerRole, password: readerPassword };
+export function readerOf({ readerRole, readerPassword }: DataSettings): ReaderRole | undefined {
+  if (readerRole === undefined) return undefined;
+  const secret = readerPassword === undefined ? undefined : scramSecret(readerPassword);
+  return { name: readerRole, secret };
+}
 
 /** Headers of answers that pages of other origins read, and headers that they send. */
 const EXPOSED = [

@@ -3,6 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { readerOf } from '../../../../src/cli/commands/data/run-data-service.ts';
+import { loadDataConfig } from '../../../../src/cli/config-file.ts';
 import { EXIT } from '../../../../src/cli/terminal/exit.ts';
 import { migrate, SCHEMA_VERSION } from '../../../../src/data-service/schema/migrate.ts';
 import { crawl } from '../../../data-service/crawling.ts';
@@ -92,6 +94,14 @@ t.test('data migrate makes the role of the servers', { skip: cluster.skip }, asy
     `SELECT rolsuper, rolpassword FROM pg_authid WHERE rolname = 'the_servers'`,
   );
   t.match(role, { rolsuper: false, rolpassword: /^SCRAM/ }, 'tables that are there change nothing');
+});
+
+t.test('no statement has the password of the servers', async (t) => {
+  const path = join(t.testdir({ 'data.conf': '' }), 'data.conf');
+  const role = ['reader-role=servers', 'reader-password=a password'];
+  const set = role.map((one) => `data-service.${one}`);
+  const { dataService } = await loadDataConfig(path, { set }, false);
+  t.match(readerOf(dataService), { name: 'servers', secret: /^SCRAM-SHA-256\$/ });
 });
 
 t.test('a mistyped folder is named, and not made', async (t) => {
