@@ -36,6 +36,7 @@ import { NodeReader } from './crawler/node-reader.ts';
 import { readTip } from './crawler/store-end.ts';
 import { crawlMeter, queryMeter, readOnDemand, routeMeter } from './measure.ts';
 import { dataMetrics } from './observability.ts';
+import { reasonOf } from './store-reason.ts';
 import { TransactionStreamService } from './stream/transaction-streams.ts';
 
 export interface DataServiceOptions {
@@ -80,6 +81,8 @@ export interface DataServiceDeps {
 const RETRY_MS = 1000;
 const RETRY_MS_MAX = 30_000;
 const FIRST_BLOCK_MS = 200;
+const NO_TABLES =
+  'there are no tables in the database (data-service.database-url): run data migrate or data crawl';
 const HEIGHT_AGE_MS = 1000;
 const HEIGHT_WAIT_MS = 1000;
 
@@ -241,11 +244,14 @@ export class DataService {
     let isTold = false;
     // Connections for queries are opened by the first query, which may be long in coming.
     const failed = (cause: Error): undefined => {
-      const isAway = !(cause instanceof DatabaseError && cause.failure === 'unmigrated');
-      if (isAway && !isTold) {
-        this.deps.log.warn('data.store-failed', { why: cause.message, waitMs: FIRST_BLOCK_MS });
+      const isMissing = cause instanceof DatabaseError && cause.failure === 'unmigrated';
+      // The crawler of this process makes the tables.
+      const isFailed = !isMissing || this.options.crawl === undefined;
+      if (isFailed && !isTold) {
+        const why = isMissing ? NO_TABLES : reasonOf(cause);
+        this.deps.log.warn('data.store-failed', { why, waitMs: FIRST_BLOCK_MS });
       }
-      isTold ||= isAway;
+      isTold ||= isFailed;
       return undefined;
     };
     while (!signal.aborted) {
@@ -279,7 +285,7 @@ export class DataService {
         return await this.deps.openDatabase(purpose);
       } catch (cause) {
         if (!(cause instanceof DatabaseError) || cause.failure === 'other') throw cause;
-        this.deps.log.warn('data.store-failed', { why: cause.message, waitMs });
+        this.deps.log.warn('data.store-failed', { why: reasonOf(cause), waitMs });
       }
       await this.wait(waitMs);
     }

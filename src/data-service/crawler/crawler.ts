@@ -12,6 +12,7 @@ import type { Random } from '../../base/ports/random.ts';
 import { Alarm } from '../../concurrency/alarm.ts';
 import { migrate, SchemaTooNew } from '../schema/migrate.ts';
 import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
+import { reasonOf } from '../store-reason.ts';
 import { type CrawlRange, type CrawlRangeDeps, crawlRange } from './crawl-range.ts';
 import { DeepReorganisation } from './find-ancestor.ts';
 import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
@@ -152,7 +153,7 @@ class RunningCrawler implements Crawler {
     if (this.stopping.signal.aborted) return;
     // The lock has nothing to do with the node.
     if (!(cause instanceof NodeAway)) await this.release();
-    state.lastError = cause instanceof Error ? cause.message : String(cause);
+    state.lastError = reasonOf(cause);
     const waitMs = Math.min(BACK_OFF_MS * 2 ** this.failures++, BACK_OFF_MS_MAX);
     if (!(cause instanceof NotContinuous)) {
       log.warn('crawl.failed', { why: state.lastError, kind: kindOf(cause), waitMs });
@@ -218,7 +219,7 @@ async function takeOver(
   } catch (cause) {
     await lock.release().catch(() => undefined);
     const isLasting = cause instanceof DatabaseError && cause.failure === 'other';
-    throw isLasting ? new NotMigrated(cause.message, { cause }) : cause;
+    throw isLasting ? new NotMigrated(reasonOf(cause), { cause }) : cause;
   }
 }
 

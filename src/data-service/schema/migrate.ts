@@ -71,7 +71,10 @@ export async function schemaVersion(db: Queries): Promise<number> {
 export async function migrate(db: Database, options: SchemaOptions): Promise<number> {
   const from = await schemaVersion(db);
   if (from > SCHEMA_VERSION) throw new SchemaTooNew(from);
-  if (from === SCHEMA_VERSION) return from;
+  if (from === SCHEMA_VERSION) {
+    await assertComplete(db);
+    return from;
+  }
   await assertEncoding(db);
   await db.exec('CREATE EXTENSION IF NOT EXISTS pg_trgm');
   if (from === 0) {
@@ -90,6 +93,24 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
     );
   }
   return from;
+}
+
+const TABLE_NAMES: readonly string[] = [
+  ...`${TABLES}${LATER_TABLES}`.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g),
+].map(([, name = '']) => name);
+
+/** Somebody has removed a table that has rows: no migration brings them back. */
+export async function assertComplete(db: Queries): Promise<void> {
+  const missing = await db.query<{ name: string }>(
+    'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL',
+    [TABLE_NAMES],
+  );
+  if (missing.length === 0) return;
+  throw new DatabaseError(
+    'other',
+    `the database lacks the tables ${missing.map(({ name }) => name).join(', ')} ` +
+      '(data-service.database-url); restore it, or name an empty database to crawl the chain again',
+  );
 }
 
 /** In one transaction with the version, so a failure leaves the earlier one. */

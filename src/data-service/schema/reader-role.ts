@@ -29,11 +29,20 @@ export async function allowReading(db: Database, { name, secret }: ReaderRole): 
   } catch (cause) {
     // Another process does the same, which PostgreSQL calls an internal error.
     const { cause: own } = cause as { readonly cause?: { readonly code?: unknown } };
-    throw own?.code === INTERNAL_ERROR ? new DatabaseError('away', cause) : cause;
+    if (own?.code === INTERNAL_ERROR) throw new DatabaseError('away', cause);
+    throw own?.code === DENIED ? new DatabaseError('other', denied(cause)) : cause;
   }
 }
 
 const INTERNAL_ERROR = 'XX000';
+const DENIED = '42501';
+
+const denied = (cause: unknown): Error =>
+  new Error(
+    `${(cause as Error).message} (data-service.reader-role); let the owner of the tables make ` +
+      'roles (ALTER ROLE … CREATEROLE), or make the role yourself and leave reader-password out',
+    { cause },
+  );
 
 interface Found {
   readonly schema: string;

@@ -127,10 +127,11 @@ async function withStore(
     await work(db, dataService);
   } catch (cause) {
     const { DatabaseError } = await import('../../../base/ports/database.ts');
-    if (!(cause instanceof DatabaseError) || cause.failure !== 'unmigrated') throw cause;
-    throw new CliError(
-      `there are no tables in the database (data-service.database-url): ${REMEDY}`,
-    );
+    const { reasonOf } = await import('../../../data-service/store-reason.ts');
+    if (!(cause instanceof DatabaseError)) throw cause;
+    const isMissing = cause.failure === 'unmigrated';
+    const missing = `there are no tables in the database (data-service.database-url): ${REMEDY}`;
+    throw new CliError(isMissing ? missing : reasonOf(cause));
   } finally {
     await db.close();
   }
@@ -166,10 +167,12 @@ async function migrateStore(path: string | undefined, flags: Flags & { check?: t
     if (flags.check === true) {
       printJson({ version: from, wanted: to });
       if (from !== to) throw new CliError('the tables are not up to date');
+      await schema.assertComplete(db);
       return;
     }
     // A crawler that runs has migrated; only a change of the tables needs its lock.
-    if (from !== to) await locked(db, () => schema.migrate(db, config));
+    if (from === to) await schema.assertComplete(db);
+    else await locked(db, () => schema.migrate(db, config));
     const reader = readerOf(config);
     if (reader !== undefined) await allowReading(db, reader);
     printJson({ from, to });

@@ -134,3 +134,56 @@ t.test('a database without tables', { skip: cluster.skip }, async (t) => {
     stdout: '{"schemaVersion":0}\n',
   });
 });
+
+t.test('a database that cannot be used', { skip: cluster.skip }, async (t) => {
+  const url = await cluster.createDatabase();
+  const admin = cluster.open(url);
+  t.teardown(() => admin.close());
+  const asOther = url.replace(/\/\/\w+@/, '//other@');
+  const migrated = (name: string, own = url, ...more: string[]) =>
+    run(['data', 'migrate', ...more, '--set', `data-service.database-url=${own}`]).then(
+      ({ code, stderr }) => ({ name, code, stderr }),
+    );
+  const refused = async (name: string, stderr: RegExp, ...given: string[]) =>
+    t.match(await migrated(name, ...given), { code: EXIT.failure, stderr }, name);
+
+  await refused('no such role', /"other".*\(data-service\.database-url\); correct user/, asOther);
+  const absent = url.replace(/\/data\d+\?/, '/absent?');
+  await refused('no such database', /"absent".*\(data-service\.database-url\); make the/, absent);
+  await admin.exec('CREATE ROLE other LOGIN');
+  await refused('no rights', /denied.*\(data-service\.database-url\); make its role/, asOther);
+  const away = 'postgres://other@127.0.0.1:1/data';
+  await refused('no server', /ECONNREFUSED.*\(data-service\.database-url\); start the/, away);
+
+  await admin.exec('CREATE TABLE meta (a integer)');
+  await refused('tables of others', /database-url\); another program has a table of that name/);
+  await admin.exec('DROP TABLE meta; CREATE TABLE blocks (a integer)');
+  await refused('a table of others', /database-url\); another program has a table of that name/);
+  await admin.exec('DROP TABLE blocks');
+  t.match(await migrated('alone'), { code: EXIT.ok });
+
+  const [{ name } = { name: '' }] = await admin.query<{ name: string }>(
+    'SELECT current_database() AS name',
+  );
+  await admin.exec(
+    `ALTER DATABASE ${name} OWNER TO other; GRANT ALL ON ALL TABLES IN SCHEMA public TO other`,
+  );
+  const reader = ['--set', 'data-service.reader-role=unmade'];
+  await refused(
+    'roles',
+    /denied.*\(data-service\.reader-role\); let the owner/,
+    asOther,
+    ...reader,
+  );
+  await admin.exec('DROP TABLE tx_aliases');
+  const lacking = /lacks the tables tx_aliases \(data-service\.database-url\); restore it/;
+  await refused('a dropped table', lacking);
+  await refused('a dropped table, looked for', lacking, url, '--check');
+});
+
+t.test('a server of a database without tables says so', { skip: cluster.skip }, async (t) => {
+  const settings = [`database-url=${await cluster.createDatabase()}`, 'port=0'];
+  const set = settings.flatMap((one) => ['--set', `data-service.${one}`]);
+  const server = startCommand(t, ['data', 'serve', ...set]);
+  t.match(await server.line('stderr', /"data\.store-failed"/), /database-url\): run data migrate/);
+});

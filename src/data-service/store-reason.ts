@@ -1,0 +1,27 @@
+/** What a failure of the store means for its operator, who has the setting and nothing else. */
+import { DatabaseError } from '../base/ports/database.ts';
+
+/** By SQLSTATE, or by the code of the system. */
+const REMEDIES: readonly (readonly [codes: RegExp, remedy: string])[] = [
+  [/^28/, 'correct user and password, or let the server take this role'],
+  [/^3D000$/, 'make the database with createdb, or correct its name'],
+  [/^42501$/, 'make its role the owner of the database (ALTER DATABASE … OWNER TO …)'],
+  [
+    /^42(P07|703|710)$/,
+    'another program has a table of that name: name an empty database, or a schema of its own',
+  ],
+  [/^25006$/, 'the database takes no writes: name the primary, or let the role write'],
+  [/^53300$/, 'raise max_connections of the server, or lower data-service.pool-size'],
+  [/^(ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN)$/, 'start the server, or correct its address'],
+];
+
+/** The message of a database alone names neither the setting nor the remedy. */
+export function reasonOf(cause: unknown): string {
+  if (!(cause instanceof DatabaseError)) {
+    return cause instanceof Error ? cause.message : String(cause);
+  }
+  const { code } = (cause.cause ?? {}) as { readonly code?: unknown };
+  const remedy = REMEDIES.find(([codes]) => codes.test(String(code)))?.[1];
+  if (remedy === undefined) return cause.message;
+  return `${cause.message} (data-service.database-url); ${remedy}`;
+}
