@@ -72,18 +72,23 @@ export function readOnDemand(
 }
 
 /** What only a running crawler knows. */
-const progressOf = ({ nodeHeight, lagBlocks, lagSeconds, waitingBytes }: DataMetrics) => [
-  nodeHeight,
-  lagBlocks,
-  lagSeconds,
-  waitingBytes,
+const progressOf = (metrics: DataMetrics) => [
+  metrics.failing,
+  metrics.nodeHeight,
+  metrics.lagBlocks,
+  metrics.lagSeconds,
+  metrics.waitingBytes,
 ];
 
 function setProgress(metrics: DataMetrics, crawl: CrawlState, now: number): void {
   const lag = Math.max(0, crawl.nodeHeight - crawl.height);
+  // Nobody looks at the node while the database is away, so the heights alone would show no lag.
+  const isFailing = crawl.lastError !== undefined;
+  const isBehind = lag > 0 || (isFailing && crawl.height > 0);
+  metrics.failing.set(isFailing ? 1 : 0);
   metrics.nodeHeight.set(crawl.nodeHeight);
   metrics.lagBlocks.set(lag);
-  metrics.lagSeconds.set(lag === 0 ? 0 : Math.max(0, (now - crawl.lastBlock) / 1000));
+  metrics.lagSeconds.set(isBehind ? Math.max(0, (now - crawl.lastBlock) / 1000) : 0);
   metrics.waitingBytes.set(crawl.waitingBytes);
 }
 

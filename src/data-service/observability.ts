@@ -46,6 +46,10 @@ export const dataMetricTable = {
     'ds_crawling',
     '1 while this process crawls, 0 once its crawler has ended for good; gone where another one crawls.',
   ),
+  failing: gauge(
+    'ds_crawl_failing',
+    '1 while the node or the database does not answer the crawler: heights are then those of before; gone where nobody crawls.',
+  ),
   height: gauge('ds_height', 'Height of the last stored block; only of a process that crawls.'),
   nodeHeight: gauge('ds_node_height', 'Height of the node; gone once the crawler has ended.'),
   lagBlocks: gauge(
@@ -54,7 +58,7 @@ export const dataMetricTable = {
   ),
   lagSeconds: gauge(
     'ds_lag_seconds',
-    'Age of the last stored block while the data are behind; gone once the crawler has ended.',
+    'Age of the last stored block while the data are behind or the crawl fails; gone once the crawler has ended.',
   ),
   blocks: counter('ds_blocks_total', 'Blocks written.'),
   txs: counter('ds_txs_total', 'Transactions written.', ['type']),

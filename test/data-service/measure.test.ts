@@ -17,7 +17,10 @@ const STATEMENT_MS = 300;
 const WAIT_MS = 50;
 const WAIT_MS_MAX = 60_000;
 const NODE_AWAY = 'http://127.0.0.1:1';
-const PROGRESS = ['ds_height', 'ds_node_height', 'ds_lag_blocks', 'ds_lag_seconds'];
+const PROGRESS = [
+  ...['ds_crawl_failing', 'ds_height', 'ds_node_height', 'ds_lag_blocks'],
+  'ds_lag_seconds',
+];
 
 t.test('metrics', { skip: cluster.skip }, async (t) => {
   const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
@@ -99,6 +102,34 @@ t.test('metrics', { skip: cluster.skip }, async (t) => {
     else if (mayRest.includes(name)) t.ok(value !== undefined, `${name} is there`);
     else t.ok((value ?? 0) > 0, `${name} is ${value}`);
   }
+});
+
+t.test('a database that is away shows', { skip: cluster.skip }, async (t) => {
+  const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
+  t.teardown(close);
+  const read = async (name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  const becomes = async (failing: number): Promise<void> => {
+    while ((await read('ds_crawl_failing')) !== failing)
+      await new Promise((next) => setTimeout(next, WAIT_MS));
+  };
+  const chain = madeChain({ seed: 'away', txsPerBlock: 2, accounts: 5 });
+  chain.grow(10);
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  const { reached } = await served(t, node.url, async () => cluster.open(url), {}, metrics);
+  await reached(chain.height());
+  await becomes(0);
+  t.equal(await read('ds_lag_seconds'), 0);
+  await cluster.server!.crash();
+  await becomes(1);
+  t.equal(await read('ds_crawling'), 1, 'it tries again');
+  t.ok((await read('ds_lag_seconds')) > 0, 'the data grow old');
+  await cluster.server!.start();
+  await becomes(0);
+  t.equal(await read('ds_lag_seconds'), 0);
 });
 
 t.test('a crawler that has ended knows no lag', async (t) => {
