@@ -10,6 +10,7 @@ const REMEDIES: readonly (readonly [codes: RegExp, remedy: string])[] = [
     /^42(P07|703|710)$/,
     'another program has a table of that name: name an empty database, or a schema of its own',
   ],
+  [/^3F000$/, 'make the schema of its search_path (CREATE SCHEMA …), or correct its name'],
   [/^25006$/, 'the database takes no writes: name the primary, or let the role write'],
   [/^53300$/, 'raise max_connections of the server, or lower data-service.pool-size'],
   [/^(ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN)$/, 'start the server, or correct its address'],
@@ -22,6 +23,10 @@ export function reasonOf(cause: unknown): string {
   }
   const { code } = (cause.cause ?? {}) as { readonly code?: unknown };
   const remedy = REMEDIES.find(([codes]) => codes.test(String(code)))?.[1];
-  if (remedy === undefined) return cause.message;
+  if (remedy === undefined) {
+    return cause.failure === 'away'
+      ? `${cause.message} (data-service.database-url)`
+      : cause.message;
+  }
   return `${cause.message} (data-service.database-url); ${remedy}`;
 }

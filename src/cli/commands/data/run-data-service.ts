@@ -200,7 +200,7 @@ export function pgliteFolder({ databaseUrl }: StoreSettings): string | undefined
   return databaseUrl.slice(PGLITE.length) || undefined;
 }
 
-/** Throws CliError where another process has the folder. */
+/** Throws CliError where another process has the folder, or a file of the address cannot be read. */
 export async function openDataStore(
   settings: StoreSettings,
   purpose: 'write' | 'read' | 'health',
@@ -217,14 +217,20 @@ export async function openDataStore(
     });
   }
   const { postgresDatabase } = await import('../../../adapters/database/postgres.ts');
-  return purpose === 'write'
-    ? postgresDatabase({ url: databaseUrl, poolSize: CRAWLER_CONNECTIONS })
-    : postgresDatabase({
-        url: databaseUrl,
-        poolSize: purpose === 'health' ? 1 : poolSize,
-        statementMs: statementTimeout.ms,
-        readOnly: true,
-      });
+  const options =
+    purpose === 'write'
+      ? { poolSize: CRAWLER_CONNECTIONS }
+      : {
+          poolSize: purpose === 'health' ? 1 : poolSize,
+          statementMs: statementTimeout.ms,
+          readOnly: true,
+        };
+  try {
+    return postgresDatabase({ url: databaseUrl, ...options });
+  } catch (cause) {
+    // The options of the address name files of TLS.
+    throw new CliError(`${(cause as Error).message} (data-service.database-url); correct the path`);
+  }
 }
 
 async function openMetrics({ metricsBind: host, metricsPort: port }: DataSettings) {

@@ -155,6 +155,10 @@ t.test('a database that cannot be used', { skip: cluster.skip }, async (t) => {
   const away = 'postgres://other@127.0.0.1:1/data';
   await refused('no server', /ECONNREFUSED.*\(data-service\.database-url\); start the/, away);
 
+  const unmade = `${url}&options=${encodeURIComponent('-c search_path=unmade')}`;
+  await refused('no such schema', /\(data-service\.database-url\); make the schema/, unmade);
+  const noFile = 'postgres://other@127.0.0.1:1/data?sslrootcert=/nonexistent';
+  await refused('no file', /ENOENT.*\(data-service\.database-url\); correct the path/, noFile);
   await admin.exec('CREATE TABLE meta (a integer)');
   await refused('tables of others', /database-url\); another program has a table of that name/);
   await admin.exec('DROP TABLE meta; CREATE TABLE blocks (a integer)');
