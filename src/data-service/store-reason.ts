@@ -5,7 +5,11 @@ import { DatabaseError } from '../base/ports/database.ts';
 const REMEDIES: readonly (readonly [codes: RegExp, remedy: string])[] = [
   [/^28/, 'correct user and password, or let the server take this role'],
   [/^3D000$/, 'make the database with createdb, or correct its name'],
-  [/^42501$/, 'make its role the owner of the database (ALTER DATABASE … OWNER TO …)'],
+  [
+    /^42501$/,
+    'a crawler needs the owner of the database (ALTER DATABASE … OWNER TO …), ' +
+      'a server a role that may read (data-service.reader-role)',
+  ],
   [
     /^42(P07|703|710)$/,
     'another program has a table of that name: name an empty database, or a schema of its own',

@@ -66,6 +66,8 @@ export type DatabaseFailure =
   | 'full'
   /** A table is missing: the schema was not created. */
   | 'unmigrated'
+  /** The role of the connection lacks a right. */
+  | 'denied'
   /** The store cannot hold these values. */
   | 'unstorable'
   | 'other';
@@ -85,6 +87,7 @@ export function databaseFailure(code: string): DatabaseFailure {
   if (code === '57014') return 'timeout';
   if (code === '53100' || code === 'ENOSPC') return 'full';
   if (code === '42P01') return 'unmigrated';
+  if (code === '42501') return 'denied';
   // Values out of range, rows that are there already, and rows that are too long for an index.
   if (/^(22|23|54)/.test(code)) return 'unstorable';
   // Connection exceptions, an unknown role, shutdown, no memory or connections, recovery; a standby,

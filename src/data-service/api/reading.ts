@@ -99,6 +99,8 @@ function refusalOf(error: DatabaseError, meter: DataServices['meter']): unknown 
       return apiError('DataUnavailable', 'The database does not answer');
     case 'unmigrated':
       return apiError('DataUnavailable', 'The database has no tables yet: run data migrate');
+    case 'denied':
+      return apiError('DataUnavailable', 'The database does not let this server read its tables');
     case 'timeout':
       meter.timedOut();
       return apiError('QueryTooSlow');

@@ -179,6 +179,9 @@ const kindOf = (cause: unknown): string =>
 const isUnstorable = (cause: unknown): cause is DatabaseError =>
   cause instanceof DatabaseError && cause.failure === 'unstorable';
 
+const isLasting = (cause: unknown): boolean =>
+  cause instanceof DatabaseError && (cause.failure === 'other' || cause.failure === 'denied');
+
 const isFinal = (cause: unknown): boolean =>
   cause instanceof OtherNetwork ||
   cause instanceof AlreadyCrawled ||
@@ -218,8 +221,7 @@ async function takeOver(
     return lock;
   } catch (cause) {
     await lock.release().catch(() => undefined);
-    const isLasting = cause instanceof DatabaseError && cause.failure === 'other';
-    throw isLasting ? new NotMigrated(reasonOf(cause), { cause }) : cause;
+    throw isLasting(cause) ? new NotMigrated(reasonOf(cause), { cause }) : cause;
   }
 }
 

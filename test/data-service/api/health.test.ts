@@ -1,5 +1,6 @@
 /** Health and lag of a server beside the crawler, and what `strict-lag` refuses. */
 import t from 'tap';
+import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { OPTIONS } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
@@ -102,6 +103,26 @@ t.test('lag comes and goes', { skip: cluster.skip }, async (t) => {
     'the node is back',
   );
   await second.service.stop();
+});
+
+t.test('a role that may not read', { skip: cluster.skip }, async (t) => {
+  const chain = madeChain({ seed: 'denied', txsPerBlock: 1, accounts: 5 });
+  chain.grow(3);
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  const owner = cluster.open(url);
+  t.teardown(() => owner.close());
+  await migrate(owner, { indexText: true });
+  await owner.exec('CREATE ROLE may_not_read LOGIN');
+  const open = async () => cluster.open(url.replace(/\/\/\w+@/, '//may_not_read@'));
+  const { get, log } = await served(t, node.url, open, { crawl: undefined });
+  while (log.of('data.store-failed').length === 0)
+    await new Promise((next) => setTimeout(next, 20));
+  const reasons = [{ code: 'store', message: /does not let this server read/ }];
+  t.match(await get('/health/ready'), { status: 503, json: { reasons } });
+  t.equal((await get('/transactions?limit=1')).status, 503);
+  t.equal((await get('/status')).status, 503);
+  t.strictSame(log.of('http.failed'), []);
 });
 
 t.test('nothing was crawled yet', async (t) => {
