@@ -49,7 +49,9 @@ const ready = healthRoute({
     const lagBlocks = Math.max(0, (nodeHeight ?? height) - height);
     if (nodeHeight === undefined)
       reasons.push({ code: 'node', message: 'the node does not answer' });
-    if (lagBlocks > services.maxLag) {
+    // Of a store that does not answer nobody knows the height.
+    const isRead = reasons.every(({ code }) => code !== 'store');
+    if (isRead && lagBlocks > services.maxLag) {
       reasons.push({ code: 'lag', message: `${lagBlocks} blocks behind the node` });
     }
     const stopped = services.crawl?.stopped;
