@@ -58,6 +58,7 @@ const onNode: Files = {
   'test/adapters/http/offload/offload-http.test.ts': {},
   'test/adapters/http/cors.test.ts': {},
   'test/adapters/http/host-door.test.ts': {},
+  'test/adapters/http/last-request.test.ts': {},
   'test/adapters/http/send-stream.test.ts': {},
   'test/adapters/http/server.test.ts': {},
   'test/adapters/http/serving.test.ts': {},

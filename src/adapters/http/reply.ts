@@ -46,6 +46,8 @@ export interface Client {
   readonly shared: HttpHeaders;
   /** The request asks for the head of the answer alone. */
   readonly isHead: boolean;
+  /** The request is the last one on its connection (RequestHead). */
+  readonly isLast: boolean;
 }
 
 export function send(client: Client, given: HttpReply, sender: Sender, close: boolean): void {
@@ -88,7 +90,7 @@ function withSafeHead(reply: HttpReply): HttpReply {
   return FAILED;
 }
 
-function writeHead({ response, id, shared }: Client, reply: HttpReply): void {
+function writeHead({ response, id, shared, isLast }: Client, reply: HttpReply): void {
   if (reply.status !== OK) {
     response.writeStatus(statusLines.get(reply.status) ?? String(reply.status));
   }
@@ -101,6 +103,9 @@ function writeHead({ response, id, shared }: Client, reply: HttpReply): void {
   if (headers !== undefined && headers.length > 0) {
     for (const [name, value] of headers) response.writeHeader(name, value);
   }
+  // Clients with a pool (node-fetch on Node 19 and above) send a request on this connection
+  // otherwise, although they have asked for its end.
+  if (isLast) response.writeHeader('Connection', 'close');
 }
 
 /** The connection is gone before its answer. */

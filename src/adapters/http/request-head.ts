@@ -19,6 +19,8 @@ export interface RequestHead {
    * length for none, so every request is looked through.
    */
   readonly hasTwoLengths: boolean;
+  /** The client wants no further answer on this connection, so the server ends it after this one. */
+  readonly isLast: boolean;
 }
 
 const TRACE_CHARS = 55;
@@ -30,8 +32,9 @@ export function headOf(request: Request): RequestHead {
   hasTwoLengths = false;
   origin = undefined;
   trace = undefined;
+  isLast = false;
   request.forEach(note);
-  return { id: traceIn(trace) ?? nextId(), origin: origin ?? '', hasTwoLengths };
+  return { id: traceIn(trace) ?? nextId(), origin: origin ?? '', hasTwoLengths, isLast };
 }
 
 // Of the request that is looked through: a function that closes over them would be made each time.
@@ -39,11 +42,13 @@ let length: string | undefined;
 let hasTwoLengths = false;
 let origin: string | undefined;
 let trace: string | undefined;
+let isLast = false;
 
 /** The first header of a name counts. */
 function note(name: string, value: string): void {
   if (name === 'origin') origin ??= value;
   else if (name === 'traceparent') trace ??= value;
+  else if (name === 'connection') isLast ||= value.toLowerCase() === 'close';
   else if (name === 'content-length') {
     if (length !== undefined && value !== length) hasTwoLengths = true;
     length ??= value;

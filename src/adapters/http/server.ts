@@ -183,16 +183,16 @@ export class Server implements HttpServer {
   }
 
   private preflight(cors: Cors, response: Response, request: Request): void {
-    const { id, origin, hasTwoLengths } = headOf(request);
-    const client = { response, id, shared: NO_HEADERS, isHead: false };
+    const { id, origin, hasTwoLengths, isLast } = headOf(request);
+    const client = { response, id, shared: NO_HEADERS, isHead: false, isLast };
     if (hasTwoLengths) this.refuseLengths(client);
     else this.refuse(client, cors.preflight(origin), this.closing);
   }
 
-  private clientOf(response: Response, { id, origin }: RequestHead, isHead: boolean): Client {
+  private clientOf(response: Response, head: RequestHead, isHead: boolean): Client {
     const { cors } = this;
-    const shared = cors === undefined ? NO_HEADERS : cors.answer(origin);
-    return { response, id, shared, isHead };
+    const shared = cors === undefined ? NO_HEADERS : cors.answer(head.origin);
+    return { response, id: head.id, shared, isHead, isLast: head.isLast };
   }
 
   private bind(app: HandlerTable, route: HttpRoute): void {

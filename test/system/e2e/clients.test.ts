@@ -105,6 +105,7 @@ interface SdkTransaction {
   broadcast(keys: KeyPair): Promise<JsonObject>;
 }
 
+// With its own fetch, which asks for the end of the connection with every request.
 const sdk = create({
   initialConfiguration: {
     ...MAINNET_CONFIG,
@@ -112,7 +113,6 @@ const sdk = create({
     crypto: 'waves',
     nodeAddress: rest.url,
   },
-  fetchInstance: fetch,
 } as never) as unknown as Sdk;
 
 const sdkBalance = async (address: string): Promise<bigint> =>

@@ -53,7 +53,7 @@ export class NodeResponse implements Response, Answer {
   end(body: string | Uint8Array, closeConnection = false): void {
     if (this.isAborted) return;
     if (!this.reply.headersSent) {
-      if (closeConnection) this.headers.push('Connection', 'close');
+      if (closeConnection) this.sayClose();
       this.headers.push('Date', httpDate(), 'Content-Length', String(Buffer.byteLength(body)));
       this.writeHead();
     }
@@ -62,7 +62,7 @@ export class NodeResponse implements Response, Answer {
 
   endWithoutBody(length?: number, closeConnection = false): void {
     if (this.isAborted) return;
-    if (closeConnection) this.headers.push('Connection', 'close');
+    if (closeConnection) this.sayClose();
     this.headers.push('Date', httpDate());
     if (length !== undefined) this.headers.push('Content-Length', String(length));
     this.writeHead();
@@ -167,6 +167,11 @@ export class NodeResponse implements Response, Answer {
     if (this.isAborted || (this.isEnded && !this.isHeld)) return;
     this.isAborted = true;
     for (const gone of this.goneListeners) gone();
+  }
+
+  /** Once: the answer to the last request of a connection says so already. */
+  private sayClose(): void {
+    if (!this.headers.includes('Connection')) this.headers.push('Connection', 'close');
   }
 
   private writeHead(): void {
