@@ -7,13 +7,19 @@ import {
   broadcast,
   burn,
   cancelLease,
+  data,
+  invokeScript,
   issue,
   lease,
   libs,
   massTransfer,
   nodeInteraction,
   reissue,
+  setAssetScript,
+  setScript,
+  sponsorship,
   transfer,
+  updateAssetInfo,
 } from '@waves/waves-transactions';
 import { create, MAINNET_CONFIG } from '@wavesenterprise/js-sdk';
 import t from 'tap';
@@ -349,6 +355,44 @@ t.test('waves-transactions: the other types', async (t) => {
   await send(cancelLease({ ...about, leaseId, fee: fees.lease }, seed));
   const transfers = [first, second].map((one) => ({ recipient: one.address, amount: 3 }));
   await send(massTransfer({ ...about, version: 1, transfers, fee: fees.massTransferOfTwo }, seed));
+});
+
+t.test('waves-transactions: what belongs to Waves alone is refused, and says why', async (t) => {
+  const { seed } = owner;
+  const some = { chainId, fee: fees.issue };
+  const assetId = owner.publicKey;
+  const recipient = second.address;
+  const script = 'AQa3b8tH';
+  const refused = (tx: Parameters<typeof broadcast>[0], error: { message: RegExp }) =>
+    t.rejects(broadcast(tx, rest.url), error, `${tx.type} of version ${tx['version']}`);
+  const badType = { error: 199, message: /^Bad transaction type/ };
+  const call = { dApp: recipient, call: { function: 'f', args: [] }, payment: [] };
+  for (const version of [1, 2])
+    await refused(invokeScript({ ...some, version, ...call }, seed), badType);
+  await refused(
+    updateAssetInfo({ ...some, assetId, name: 'Other', description: '' }, seed),
+    badType,
+  );
+  await refused(setScript({ ...some, script }, seed), badType);
+  await refused(setAssetScript({ ...some, assetId, script }, seed), badType);
+  const nameless = {
+    ...{ error: 1, message: /^failed to parse/ },
+    validationErrors: { 'obj.name': [{ msg: ['error.path.missing'] }] },
+  };
+  await refused(setScript({ ...some, version: 1, script }, seed), nameless);
+
+  // Both ledgers have these versions, with other bytes.
+  const otherBytes = { error: 112, message: /proof doesn't validate as signature/ };
+  const entry = { key: 'k', type: 'integer', value: 1 };
+  const newest = [
+    transfer({ ...some, recipient, amount: 1 }, seed),
+    massTransfer({ ...some, transfers: [{ recipient, amount: 1 }] }, seed),
+    sponsorship({ ...some, assetId, minSponsoredAssetFee: 1 }, seed),
+    data({ ...some, data: [entry] }, seed),
+    data({ ...some, version: 1, data: [entry] }, seed),
+    setAssetScript({ ...some, version: 1, assetId, script }, seed),
+  ];
+  for (const tx of newest) await refused(tx, otherBytes);
 });
 
 /** A script that the node compiles. */

@@ -15,11 +15,17 @@ type Build = (parameters: object, seed: string | readonly string[]) => SignedTra
 export const alias: Build;
 export const burn: Build;
 export const cancelLease: Build;
+export const data: Build;
+export const invokeScript: Build;
 export const issue: Build;
 export const lease: Build;
 export const massTransfer: Build;
 export const reissue: Build;
+export const setAssetScript: Build;
+export const setScript: Build;
+export const sponsorship: Build;
 export const transfer: Build;
+export const updateAssetInfo: Build;
 export function broadcast(transaction: SignedTransaction, node: string): Promise<SignedTransaction>;
 export const libs: {
   readonly crypto: {
