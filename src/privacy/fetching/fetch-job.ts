@@ -18,6 +18,8 @@ export interface Job {
   isEarly: boolean;
   /** Who announced it, or connected, during an attempt, other than those who alone are asked. */
   readonly next: Set<string>;
+  /** Who has announced it, had enough to answer, and was not asked since. */
+  readonly announcedBy: Set<string>;
   /** How often it was held after a try of all members. */
   holds: number;
   /** The time of the next try of all, while it waits for some or goes on with these. */
@@ -40,6 +42,7 @@ export function newJob(key: string, kind: Kind, failures: number): Job {
     only: undefined,
     isEarly: false,
     next: new Set(),
+    announcedBy: new Set(),
     holds: 0,
     heldUntil: undefined,
     wantedMeanwhile: false,

@@ -197,13 +197,13 @@ export class FetchQueue {
       return;
     }
     const onHold = this.held.get(job);
-    if (onHold?.heldBy.has(from) === true) {
+    // All are asked soon, and this one need not delay that.
+    const isSoon = job.kind === 'new' && onHold === undefined && this.deps.isBusy(from);
+    if (isSoon || onHold?.heldBy.has(from) === true) {
       // Who has enough to answer is asked when it has fewer.
-      this.held.announce(job, from);
+      job.announcedBy.add(from);
       return;
     }
-    // All are asked soon, and this one need not delay that.
-    if (job.kind === 'new' && onHold === undefined && this.deps.isBusy(from)) return;
     job.only = new Set(onHold?.heldBy).add(from);
     job.isEarly = onHold?.isEarly ?? true;
     this.lineUp(job);
@@ -281,6 +281,7 @@ export class FetchQueue {
     job.only = undefined;
     job.isEarly = false;
     const isHeld = typeof outcome === 'object';
+    if (!isHeld) job.announcedBy.clear();
     if (job.wantedMeanwhile && only !== undefined && (isHeld || outcome === 'missing')) {
       job.kind = 'new';
       this.tryAll(job);

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { latin1 } from '../../../src/base/bytes.ts';
-import { HeldJobs } from '../../../src/privacy/fetching/held-jobs.ts';
+import { HeldJobs, type Holdable } from '../../../src/privacy/fetching/held-jobs.ts';
 import { type ItemId, itemKey } from '../../../src/privacy/protocol/item-id.ts';
 
 import {
@@ -330,42 +330,15 @@ t.test('new items go on before held ones that all were asked for', async (t) => 
 });
 
 t.test('lost jobs are counted', (t) => {
-  const held = new HeldJobs<{ kind: 'lost' | 'new' }>();
-  const [a, b] = [{ kind: 'lost' as const }, { kind: 'new' as const }];
+  const held = new HeldJobs<Holdable>();
+  const [a, b] = (['lost', 'new'] as const).map((kind) => ({
+    kind,
+    announcedBy: new Set<string>(),
+  }));
   const onHold = { heldBy: new Set(['x']), isEarly: false };
-  for (const job of [a, b]) held.add(job, onHold);
+  for (const job of [a!, b!]) held.add(job, onHold);
   t.strictSame([held.size, held.lostCount, held.lostOnes()], [2, 1, [a]]);
-  for (const job of [a, a, b]) held.remove(job);
+  for (const job of [a!, a!, b!]) held.remove(job);
   t.strictSame([held.size, held.lostCount], [0, 0]);
   t.end();
-});
-
-t.test('an item that its busy member announces goes on before others', async (t) => {
-  const { queue, since } = opened([
-    [silent, 'full'],
-    [other, 'full'],
-  ]);
-  const list = items(1, 6);
-  const keys = list.map(itemKey);
-  await since(() => list.forEach((item) => void queue.add(item, 0)));
-  queue.retryNow(list[4]!, silent);
-  queue.retryNow(list[2]!, silent);
-  queue.retryNow(list[3]!, other);
-  t.strictSame(await since(() => queue.retryHeld(silent, 3)), [keys[4], keys[2], keys[0]]);
-  t.strictSame(await since(() => queue.retryHeld(silent, 1)), [keys[1]], 'once');
-  t.strictSame(await since(() => queue.retryHeld(other, 2)), [keys[3], keys[5]]);
-  await queue.stop();
-});
-
-t.test('it does so although a third member connects meanwhile', async (t) => {
-  const { queue, since } = opened([[silent, 'full']]);
-  const list = items(1, 4);
-  await since(() => list.forEach((item) => void queue.add(item, 0)));
-  queue.retryNow(list[3]!, silent);
-  queue.retryAllNow(third, () => true);
-  t.strictSame(await since(() => queue.retryHeld(silent, 1)), [itemKey(list[3]!)]);
-  queue.retryNow(list[2]!, silent);
-  queue.drop(list[2]!);
-  t.equal((await since(() => queue.retryHeld(silent, 9))).length, 3);
-  await queue.stop();
 });
