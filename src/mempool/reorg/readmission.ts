@@ -141,7 +141,9 @@ export class Readmission {
     for (const mined of txs) {
       if (slice.isOver()) await slice.yield();
       const tx = this.#ownOf(waitingOf(mined));
-      if (!tx.def.internal && !this.#isKnown(tx)) returned.push(this.#put(tx));
+      if (this.#stopped || tx.def.internal || this.#deps.state.isMined(tx.id)) continue;
+      // A client, a peer or the journal may have brought it meanwhile: its place is here all the same.
+      returned.push(this.#deps.entries.get(latin1(tx.id)) ?? this.#put(tx));
     }
     this.#deps.candidates.putFirst(returned.filter((entry) => !entry.removed));
     this.#returning.delete(txs);
@@ -156,11 +158,6 @@ export class Readmission {
   #ownRecords(txs: Iterable<Tx>): [string, Uint8Array][] {
     const { otherProofs } = this.#deps;
     return Array.from(recordsOf(txs), ([key, record]) => [key, otherProofs.get(key) ?? record]);
-  }
-
-  #isKnown({ id }: Tx): boolean {
-    const { entries, state } = this.#deps;
-    return this.#stopped || entries.get(latin1(id)) !== undefined || state.isMined(id);
   }
 
   #put(tx: Tx): PoolEntry {
