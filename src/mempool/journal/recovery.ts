@@ -85,6 +85,8 @@ export class Recovery {
   private useless = 0;
   /** The number of records that were read. */
   private count = 0;
+  /** Those of them that name an order, and no transaction to judge. */
+  private orders = 0;
   private reading: Promise<void> | undefined;
   private stopped = false;
   private readonly pause: Alarm;
@@ -115,7 +117,7 @@ export class Recovery {
     }
     if (this.stopped) return;
     this.putInDoubt();
-    const { length: records } = this.ports.journal.recovered;
+    const records = this.ports.journal.recovered.length - this.orders;
     const { doubted } = this;
     const accepted = this.accepted.length;
     if (records > 0) this.ports.log.info('pool.recovered', { records, accepted, doubted });
@@ -192,7 +194,8 @@ export class Recovery {
     }
     for (const record of journal.recovered) {
       if (this.stopped) return;
-      if (!isOrderRecord(record)) this.take(record);
+      if (isOrderRecord(record)) this.orders++;
+      else this.take(record);
       this.count++;
       if (slice.isOver()) await slice.yield();
     }
