@@ -1,11 +1,16 @@
 /** Health and lag of a server beside the crawler, and what `strict-lag` refuses. */
+import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { servePrometheus } from '../../../src/adapters/prometheus.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { OPTIONS } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { served } from '../served.ts';
 import { memoryDatabase, migratedDatabase, postgresCluster } from '../stores.ts';
+
+/** Longer than readiness takes, and shorter than a query whose server is lost. */
+const HUNG_MS = 8000;
 
 const cluster = await postgresCluster(t);
 
@@ -123,6 +128,40 @@ t.test('a role that may not read', { skip: cluster.skip }, async (t) => {
   t.equal((await get('/transactions?limit=1')).status, 503);
   t.equal((await get('/status')).status, 503);
   t.strictSame(log.of('http.failed'), []);
+});
+
+t.test('a database that hangs', { skip: cluster.skip }, async (t) => {
+  const { port, metrics, close } = await servePrometheus({ host: '127.0.0.1', port: 0 });
+  t.teardown(close);
+  const chain = madeChain({ seed: 'database-hangs', txsPerBlock: 1, accounts: 5 });
+  chain.grow(3);
+  const node = await madeNode(t, () => chain);
+  const url = await cluster.createDatabase();
+  const open = async () => cluster.open(url);
+  const { get, reached } = await served(t, node.url, open, {}, metrics);
+  await reached(chain.height());
+  t.equal((await get('/health/ready')).status, 200);
+  const { pid } = cluster.server!;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  const signalled = (signal: 'SIGSTOP' | 'SIGCONT'): void => {
+    for (const one of [pid, ...children.map(Number)]) process.kill(one, signal);
+  };
+  const answered = async <T>(asked: Promise<T>): Promise<T | 'late'> => {
+    const late = new Promise<'late'>((resolve) => setTimeout(resolve, HUNG_MS, 'late').unref());
+    return Promise.race([asked, late]);
+  };
+  signalled('SIGSTOP');
+  try {
+    const reasons = [{ code: 'store', message: /has not answered for 2 s/ }];
+    const probes = await Promise.all([1, 2, 3].map(() => answered(get('/health/ready'))));
+    for (const probe of probes) t.match(probe, { status: 503, json: { reasons } });
+    t.match(await answered(get('/health/live')), { status: 200 });
+    t.match(await answered(fetch(`http://127.0.0.1:${port}/metrics`)), { status: 200 });
+  } finally {
+    signalled('SIGCONT');
+  }
+  while ((await get('/health/ready')).status !== 200)
+    await new Promise((next) => setTimeout(next, 50));
 });
 
 t.test('nothing was crawled yet', async (t) => {

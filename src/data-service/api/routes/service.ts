@@ -1,5 +1,6 @@
 /** The service itself: health, status, and the numbers behind the charts. */
 
+import { timeLimit } from '../../../base/deadline.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { answer } from '../../../rest-framework/answer.ts';
 import { Int32, Int64 } from '../../../rest-framework/body.ts';
@@ -26,6 +27,9 @@ const Ready = Type.Object({
   lagBlocks: Int32,
 });
 
+/** A load balancer waits for a few seconds, and needs an answer to turn to another server. */
+const STORE_WAIT_MS = 2000;
+
 const ready = healthRoute({
   method: 'GET',
   path: '/health/ready',
@@ -36,21 +40,16 @@ const ready = healthRoute({
   unavailable: Ready,
   async handle(_request, services) {
     const reasons: { code: string; message: string }[] = [];
-    let height = 0;
-    try {
-      ({ height } = await tipOf({ ...services, db: services.healthDb, strictLag: false }));
-      // While the node is away its height does not tell that a server has nothing at all.
-      if (height === 0) reasons.push({ code: 'empty', message: 'no block has been stored yet' });
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      reasons.push({ code: 'store', message: error.message });
-    }
-    const nodeHeight = await services.nodeHeight();
+    const [tip, nodeHeight] = await Promise.all([tipInTime(services), services.nodeHeight()]);
+    const isRead = typeof tip !== 'string';
+    const height = isRead ? tip.height : 0;
+    if (!isRead) reasons.push({ code: 'store', message: tip });
+    // While the node is away its height does not tell that a server has nothing at all.
+    else if (height === 0) reasons.push({ code: 'empty', message: 'no block has been stored yet' });
     const lagBlocks = Math.max(0, (nodeHeight ?? height) - height);
     if (nodeHeight === undefined)
       reasons.push({ code: 'node', message: 'the node does not answer' });
     // Of a store that does not answer nobody knows the height.
-    const isRead = reasons.every(({ code }) => code !== 'store');
     if (isRead && lagBlocks > services.maxLag) {
       reasons.push({ code: 'lag', message: `${lagBlocks} blocks behind the node` });
     }
@@ -62,6 +61,21 @@ const ready = healthRoute({
     return answer(isReady ? 200 : 503, { status, reasons, height, lagBlocks });
   },
 });
+
+/** The tip of the store, or why nobody knows it. */
+async function tipInTime(services: DataServices): Promise<StoreTip | string> {
+  const { late, cancel } = timeLimit(services.clock, STORE_WAIT_MS);
+  const asked = tipOf({ ...services, db: services.healthDb, strictLag: false });
+  try {
+    const tip = await Promise.race([asked, late]);
+    return tip === 'late' ? `The database has not answered for ${STORE_WAIT_MS / 1000} s` : tip;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return error.message;
+  } finally {
+    cancel();
+  }
+}
 
 const Status = Type.Object({
   height: Int32,
