@@ -25,8 +25,17 @@ const LOST_MS = 5000;
 /** A connection that is only held is asked for its server this often. */
 const BEAT_MS = 10_000;
 const END_MS = 2000;
-/** An arbitrary number: all crawlers of a database ask for the same lock. */
+/** An arbitrary number. The lock of a schema has its OID added. */
 const WRITER_LOCK = 7_225_110_481;
+/**
+ * The lock of the schema that has the tables, or will have them. Earlier releases take the lock of the
+ * database, whatever their schema: who shares it excludes them. Without a schema the migration fails,
+ * and says why.
+ */
+const LOCK_SCHEMA = `
+  SELECT pg_try_advisory_lock_shared($1::int8) AND pg_try_advisory_lock($1::int8 + coalesce(
+    (SELECT relnamespace::int8 FROM pg_class WHERE oid = to_regclass('meta')),
+    (SELECT oid::int8 FROM pg_namespace WHERE nspname = current_schema()), -1)) AS held`;
 const JSONB = 3802;
 
 /**
@@ -264,8 +273,7 @@ async function lockWriter(access: pg.ClientConfig, whenLost: () => void) {
   const { client, held } = ownConnection(access, whenLost);
   try {
     await client.connect();
-    const sql = 'SELECT pg_try_advisory_lock($1) AS held';
-    const { rows } = await client.query<{ held: boolean }>(sql, [WRITER_LOCK]);
+    const { rows } = await client.query<{ held: boolean }>(LOCK_SCHEMA, [WRITER_LOCK]);
     if (rows[0]?.held !== true) {
       await held.release();
       return undefined;
