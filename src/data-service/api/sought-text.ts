@@ -1,6 +1,7 @@
 /** Parts of texts, and whether an index of trigrams finds them. */
 import type { Database } from '../../base/ports/database.ts';
 import { BoundedCache } from '../../concurrency/bounded-cache.ts';
+import { trigramSchema } from '../schema/trigrams.ts';
 import { rows } from './reading.ts';
 import type { DataServices } from './services.ts';
 import { literally, type SqlValues } from './sql-values.ts';
@@ -38,9 +39,11 @@ async function inTrigrams(
   const others = chars.filter((char) => LETTER.test(char) && !ASCII_LETTER.test(char));
   const unknown = [...new Set(others)].filter((char) => !cache.has(char));
   if (unknown.length > 0) {
+    const schema = await trigramSchema({ query: (sql) => rows(services, sql) });
+    const shown = `${schema === undefined ? '' : `${schema}.`}show_trgm(char)`;
     const found = await rows<{ char: string }>(
       services,
-      'SELECT char FROM unnest($1::text[]) AS asked(char) WHERE cardinality(show_trgm(char)) > 0',
+      `SELECT char FROM unnest($1::text[]) AS asked(char) WHERE cardinality(${shown}) > 0`,
       [unknown],
     );
     const indexed = new Set(found.map(({ char }) => char));

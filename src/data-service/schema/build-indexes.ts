@@ -1,5 +1,6 @@
 /** Builds indexes of a store that may have rows and readers. */
 import type { Database, Queries } from '../../base/ports/database.ts';
+import { trigramSchema, withTrigramsOf } from './trigrams.ts';
 
 /** Those that are missing; `building` is called before each of them. */
 export async function buildIndexes(
@@ -8,7 +9,9 @@ export async function buildIndexes(
   building: (name: string) => void = () => undefined,
 ): Promise<void> {
   const concurrently = db.engine === 'postgres' ? 'INDEX CONCURRENTLY' : 'INDEX';
-  for (const [name, definition] of Object.entries(definitions)) {
+  const trigrams = await trigramSchema(db);
+  for (const [name, general] of Object.entries(definitions)) {
+    const definition = withTrigramsOf(trigrams, general);
     building(name);
     // One left invalid by an interrupted build has the same name.
     if (await isValid(db, name)) continue;

@@ -10,6 +10,7 @@ import {
   TEXT_INDEXES,
   TIME_TOLERANCE_MS,
 } from './tables.ts';
+import { trigramSchema, withTrigramsOf } from './trigrams.ts';
 
 /** The indexes of this release, where they are missing. */
 const createIndexes = (options: SchemaOptions): string[] =>
@@ -78,7 +79,9 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
   await assertEncoding(db);
   await db.exec('CREATE EXTENSION IF NOT EXISTS pg_trgm');
   if (from === 0) {
-    await atOnce(db, [TABLES, LATER_TABLES, ...createIndexes(options)]);
+    const trigrams = await trigramSchema(db);
+    const indexes = createIndexes(options).map((one) => withTrigramsOf(trigrams, one));
+    await atOnce(db, [TABLES, LATER_TABLES, ...indexes]);
   } else {
     await db.exec(LATER_TABLES);
     // Before those that they replace go: servers read all the while.

@@ -18,12 +18,13 @@ export async function allowReading(db: Database, { name, secret }: ReaderRole): 
   const [found] = await db.query<Found>(FIND, [name]);
   const login = secret === undefined ? 'LOGIN' : `LOGIN PASSWORD ${literal(secret)}`;
   const schema = quoted(found?.schema ?? 'public');
+  const trigrams = quoted(found?.trigrams ?? found?.schema ?? 'public');
   try {
     if (found?.can_login === null) await db.exec(`CREATE ROLE ${role} ${login}`);
     else if (secret !== undefined) await db.exec(`ALTER ROLE ${role} ${login}`);
     if (found?.can_read === true) return;
     await db.exec(`
-      GRANT USAGE ON SCHEMA ${schema} TO ${role};
+      GRANT USAGE ON SCHEMA ${schema}, ${trigrams} TO ${role};
       GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role};
       ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT SELECT ON TABLES TO ${role}`);
   } catch (cause) {
@@ -46,17 +47,23 @@ const denied = (cause: unknown): Error =>
 
 interface Found {
   readonly schema: string;
+  /** The schema of the extension for parts of texts, which may be another one. */
+  readonly trigrams: string | null;
   /** Null where there is no such role. */
   readonly can_login: boolean | null;
   readonly can_read: boolean | null;
 }
 
 const FIND = `
-  SELECT current_schema() AS schema, r.rolcanlogin AS can_login,
-    has_schema_privilege(r.oid, current_schema(), 'USAGE') AND NOT EXISTS (
-      SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+  SELECT own.nspname AS schema, trigrams.nspname AS trigrams, r.rolcanlogin AS can_login,
+    has_schema_privilege(r.oid, own.oid, 'USAGE')
+    AND has_schema_privilege(r.oid, trigrams.oid, 'USAGE') AND NOT EXISTS (
+      SELECT FROM pg_class c WHERE c.relnamespace = own.oid
         AND c.relkind = 'r' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')) AS can_read
-  FROM (SELECT) one LEFT JOIN pg_roles r ON r.rolname = $1`;
+  FROM pg_namespace own LEFT JOIN pg_roles r ON r.rolname = $1
+  LEFT JOIN (pg_extension e JOIN pg_namespace trigrams ON trigrams.oid = e.extnamespace)
+    ON e.extname = 'pg_trgm'
+  WHERE own.nspname = current_schema()`;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 

@@ -1,0 +1,53 @@
+/** Several data services in one database, each in a schema of its own, which is all of their search path. */
+import t from 'tap';
+import { allowReading } from '../../../src/data-service/schema/reader-role.ts';
+import { OPTIONS } from '../crawling.ts';
+import { madeChain } from '../made-chain.ts';
+import { madeNode } from '../made-node.ts';
+import { served } from '../served.ts';
+import { postgresCluster } from '../stores.ts';
+
+const cluster = await postgresCluster(t);
+const SCHEMAS = ['one', 'Another One'];
+
+t.test('two schemas of a database', { skip: cluster.skip }, async (t) => {
+  const url = await cluster.createDatabase();
+  const owner = cluster.open(url);
+  t.teardown(() => owner.close());
+  for (const [i, schema] of SCHEMAS.entries()) {
+    await owner.exec(`CREATE SCHEMA "${schema}"`);
+    const chain = madeChain({ seed: schema, txsPerBlock: 2, accounts: 5 });
+    chain.grow(3 + i);
+    const node = await madeNode(t, () => chain);
+    const path = `-c search_path="${schema.replace(' ', '\\ ')}"`;
+    const own = `${url}&options=${encodeURIComponent(path)}`;
+    const name = `reader_of_${i}`;
+    // Both crawl from here on.
+    const crawl = { ...OPTIONS, reader: { name } };
+    const crawler = await served(t, node.url, async () => cluster.open(own), { crawl });
+    await crawler.reached(chain.height());
+
+    const asReader = own.replace(/\/\/\w+@/, `//${name}@`);
+    const server = await served(t, node.url, async () => cluster.open(asReader), {
+      crawl: undefined,
+    });
+    await server.reached(chain.height());
+    t.equal((await server.get('/health/ready')).status, 200);
+    const searched = await server.get(`/transactions?search=${encodeURIComponent('größe')}`);
+    t.equal(searched.status, 200, 'which letters are indexed is asked of the extension');
+    const writer = cluster.open(own);
+    t.teardown(() => writer.close());
+    const before = await writer.query('SELECT nspacl::text FROM pg_namespace ORDER BY oid');
+    await allowReading(writer, { name });
+    t.strictSame(
+      await writer.query('SELECT nspacl::text FROM pg_namespace ORDER BY oid'),
+      before,
+      'nothing is left to grant',
+    );
+    const [lists] = await writer.query<{ n: string }>(
+      `SELECT count(*) AS n FROM pg_indexes WHERE indexname = 'aliases_trgm' AND schemaname = $1`,
+      [schema],
+    );
+    t.equal(lists?.n, '1');
+  }
+});
