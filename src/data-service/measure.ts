@@ -83,7 +83,7 @@ const progressOf = (metrics: DataMetrics) => [
 function setProgress(metrics: DataMetrics, crawl: CrawlState, now: number): void {
   const lag = Math.max(0, crawl.nodeHeight - crawl.height);
   // Nobody looks at the node while the database is away, so the heights alone would show no lag.
-  const isFailing = crawl.lastError !== undefined;
+  const isFailing = crawl.failing;
   const isBehind = lag > 0 || (isFailing && crawl.height > 0);
   metrics.failing.set(isFailing ? 1 : 0);
   metrics.nodeHeight.set(crawl.nodeHeight);

@@ -48,7 +48,7 @@ export const dataMetricTable = {
   ),
   failing: gauge(
     'ds_crawl_failing',
-    '1 while the node or the database does not answer the crawler: heights are then those of before; gone where nobody crawls.',
+    '1 from a failure of the node or the database until the crawler gets on: heights are then those of before; 0 while it waits for another one; gone where nobody crawls.',
   ),
   height: gauge('ds_height', 'Height of the last stored block; only of a process that crawls.'),
   nodeHeight: gauge('ds_node_height', 'Height of the node; gone once the crawler has ended.'),

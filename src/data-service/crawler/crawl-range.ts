@@ -9,7 +9,7 @@ import type { Database } from '../../base/ports/database.ts';
 import type { Log } from '../../base/ports/log.ts';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { ChainBlock } from './chain-block.ts';
-import type { CrawlState } from './crawl-state.ts';
+import { type CrawlState, gotOn } from './crawl-state.ts';
 import { fetchBlocks } from './fetch-blocks.ts';
 import type { CrawlMeter } from './meter.ts';
 import type { NodeReader } from './node-reader.ts';
@@ -195,6 +195,7 @@ function note(
   written: WrittenParts['rows'],
   { state, log, meter }: CrawlRangeDeps,
 ): void {
+  gotOn(state);
   state.height = next.height;
   state.lastBlock = blocks.at(-1)?.timestamp ?? state.lastBlock;
   state.blocks += blocks.length;

@@ -14,6 +14,8 @@ export interface CrawlState {
   reorganisations: number;
   nodeErrors: number;
   lastError: string | undefined;
+  /** Node or database have failed since the crawler last got on; to wait for another one is no failure. */
+  failing: boolean;
   /** Why the crawler has ended for good: an operator must act. */
   stopped: string | undefined;
   /** A step of a first load that has no height, such as an index being built. */
@@ -32,6 +34,13 @@ export const newCrawlState = (): CrawlState => ({
   reorganisations: 0,
   nodeErrors: 0,
   lastError: undefined,
+  failing: false,
   stopped: undefined,
   step: undefined,
 });
+
+/** A long range is one pass, and so is a first load: neither shows for hours what is over. */
+export function gotOn(state: CrawlState): void {
+  state.failing = false;
+  state.lastError = undefined;
+}

@@ -14,6 +14,7 @@ import { migrate, SchemaTooNew } from '../schema/migrate.ts';
 import { allowReading, type ReaderRole } from '../schema/reader-role.ts';
 import { reasonOf } from '../store-reason.ts';
 import { type CrawlRange, type CrawlRangeDeps, crawlRange } from './crawl-range.ts';
+import { gotOn } from './crawl-state.ts';
 import { DeepReorganisation } from './find-ancestor.ts';
 import { beginFirstLoad, endFirstLoad, isBulk } from './first-load.ts';
 import { findJunction } from './junction.ts';
@@ -24,7 +25,7 @@ import { balanceRefresher } from './refresh/refresh-balances.ts';
 import { finalRefresher } from './refresh/refresh-final.ts';
 import { turnRefresher } from './refresh/refresh-turns.ts';
 import { rollBack } from './remove-blocks.ts';
-import { NotContinuous, readTip, type Tip } from './store-end.ts';
+import { NotContinuous, readTip, type Tip, timeOf } from './store-end.ts';
 
 export interface CrawlerOptions
   extends Pick<CrawlRange, 'concurrency' | 'batchBlocks' | 'batchTx'> {
@@ -137,13 +138,14 @@ class RunningCrawler implements Crawler {
     this.lock ??= await takeOver(options, deps, this.wasHeld);
     const { lock } = this;
     if (lock === undefined) {
+      gotOn(state);
       if (this.wasHeld) state.lastError = new AlreadyCrawled().message;
       return this.alarm.wait(options.pollMs);
     }
     this.wasHeld = true;
     const busy = await crawlOnce(options, { lock, beside }, deps, this.stopping.signal);
     this.failures = 0;
-    state.lastError = undefined;
+    gotOn(state);
     if (!busy) await this.alarm.wait(jittered(options.pollMs, deps.random));
   }
 
@@ -154,6 +156,7 @@ class RunningCrawler implements Crawler {
     // The lock has nothing to do with the node.
     if (!(cause instanceof NodeAway)) await this.release();
     state.lastError = reasonOf(cause);
+    state.failing = true;
     const waitMs = Math.min(BACK_OFF_MS * 2 ** this.failures++, BACK_OFF_MS_MAX);
     if (!(cause instanceof NotContinuous)) {
       log.warn('crawl.failed', { why: state.lastError, kind: kindOf(cause), waitMs });
@@ -244,6 +247,7 @@ async function crawlOnce(
   assertLocked();
   const tip = await readTip(db);
   state.height = tip.height;
+  if (state.lastBlock === 0) state.lastBlock = await timeOf(db, tip);
   state.bulk = await isBulk(db);
   const junction = await findJunction(db, deps.node, tip, options.maxRollback);
   if (junction === undefined) return false;
@@ -314,6 +318,8 @@ async function finishFirstLoad(
   assertLocked: () => void,
 ): Promise<void> {
   const building = (name: string): void => {
+    // The index before it is there.
+    if (state.step !== undefined) gotOn(state);
     state.step = `building index ${name}`;
     log.info('crawl.index', { name });
   };

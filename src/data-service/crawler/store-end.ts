@@ -32,6 +32,14 @@ export async function readTip(db: Queries): Promise<Tip> {
   return { height, signature };
 }
 
+/** Of its last block, in milliseconds; 0 for an empty store. */
+export async function timeOf(db: Queries, { height }: Tip): Promise<number> {
+  const [found] = await db.query<{ ts: string }>('SELECT ts FROM blocks WHERE height = $1', [
+    height,
+  ]);
+  return Number(found?.ts ?? 0);
+}
+
 /** No other writer changes the store between this and the end of the transaction. */
 export async function lockedEnd(db: Queries): Promise<StoreEnd> {
   const [, end] = await Promise.all([
