@@ -16,7 +16,11 @@ const REMEDIES: readonly (readonly [codes: RegExp, remedy: string])[] = [
   ],
   [/^3F000$/, 'make the schema of its search_path (CREATE SCHEMA …), or correct its name'],
   [/^25006$/, 'the database takes no writes: name the primary, or let the role write'],
-  [/^53300$/, 'raise max_connections of the server, or lower data-service.pool-size'],
+  [
+    /^53300$/,
+    'raise max_connections of the server, or the CONNECTION LIMIT of role or database, ' +
+      'or lower data-service.pool-size',
+  ],
   [/^(ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN)$/, 'start the server, or correct its address'],
 ];
 

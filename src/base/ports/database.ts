@@ -92,8 +92,9 @@ export function databaseFailure(code: string): DatabaseFailure {
   if (/^(22|23|54)/.test(code)) return 'unstorable';
   // Connection exceptions, an unknown role, shutdown, no memory or connections, recovery; a standby,
   // and statements that ended for others or for the recovery of a replica; sockets.
-  const isAway = /^(08|28|57P|53|25006|40001|40P01|EC|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT|EAI)/.test(
-    code,
-  );
+  const isAway =
+    /^(08|28|57P|53|25006|40001|40P01|EC|EHOST|ENET|EPIPE|ETIMEDOUT|ENOTFOUND|ENOENT|EAI)/.test(
+      code,
+    );
   return isAway ? 'away' : 'other';
 }

@@ -77,7 +77,10 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
     return from;
   }
   await assertEncoding(db);
-  await db.exec('CREATE EXTENSION IF NOT EXISTS pg_trgm');
+  await db.exec('CREATE EXTENSION IF NOT EXISTS pg_trgm').catch(async (cause: unknown) => {
+    // The crawler of another schema may have made it meanwhile.
+    if ((await trigramSchema(db)) === undefined) throw cause;
+  });
   if (from === 0) {
     const trigrams = await trigramSchema(db);
     const indexes = createIndexes(options).map((one) => withTrigramsOf(trigrams, one));

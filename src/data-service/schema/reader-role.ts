@@ -20,7 +20,7 @@ export async function allowReading(db: Database, { name, secret }: ReaderRole): 
   const schema = quoted(found?.schema ?? 'public');
   const trigrams = quoted(found?.trigrams ?? found?.schema ?? 'public');
   try {
-    if (found?.can_login === null) await db.exec(`CREATE ROLE ${role} ${login}`);
+    if (found?.can_login === null) await madeRole(db, role, login);
     else if (secret !== undefined) await db.exec(`ALTER ROLE ${role} ${login}`);
     if (found?.can_read === true) return;
     await db.exec(`
@@ -28,13 +28,28 @@ export async function allowReading(db: Database, { name, secret }: ReaderRole): 
       GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role};
       ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT SELECT ON TABLES TO ${role}`);
   } catch (cause) {
-    // Another process does the same, which PostgreSQL calls an internal error.
-    const { cause: own } = cause as { readonly cause?: { readonly code?: unknown } };
-    if (own?.code === INTERNAL_ERROR) throw new DatabaseError('away', cause);
-    throw own?.code === DENIED ? new DatabaseError('other', denied(cause)) : cause;
+    const code = codeOf(cause);
+    // Another process changes the role, too.
+    if (code === INTERNAL_ERROR) throw new DatabaseError('away', cause);
+    throw code === DENIED ? new DatabaseError('other', denied(cause)) : cause;
   }
 }
 
+/** Another process may make it meanwhile, as the crawler of another schema. */
+async function madeRole(db: Database, role: string, login: string): Promise<void> {
+  try {
+    await db.exec(`CREATE ROLE ${role} ${login}`);
+  } catch (cause) {
+    if (!MADE_MEANWHILE.includes(codeOf(cause))) throw cause;
+    await db.exec(`ALTER ROLE ${role} ${login}`);
+  }
+}
+
+const codeOf = (cause: unknown): string =>
+  String((cause as { readonly cause?: { readonly code?: unknown } }).cause?.code);
+
+/** A role of that name, found before and after its row was written. */
+const MADE_MEANWHILE = ['42710', '23505'];
 const INTERNAL_ERROR = 'XX000';
 const DENIED = '42501';
 

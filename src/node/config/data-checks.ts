@@ -22,6 +22,11 @@ export function dataChecks(settings: DataSettings, given: SourceOf): Problem[] {
       const fix = 'a port has at most 65535; in a password / is %2F, # is %23, ? is %3F, @ is %40';
       wrong('database-url', undefined, 'is no address that can be read', fix);
     }
+    // The server would take it for no password, and remove the one that the role has.
+    if (settings.readerPassword === '') {
+      const fix = 'leave it out where the role has its own, or logs in without one';
+      wrong('reader-password', undefined, 'is empty', fix);
+    }
     for (const section of ['tls', 'nodeTls'] as const) {
       const { cert, key } = settings[section];
       if ((cert === undefined) === (key === undefined)) continue;

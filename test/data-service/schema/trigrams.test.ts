@@ -1,5 +1,7 @@
 /** Several data services in one database, each in a schema of its own, which is all of their search path. */
 import t from 'tap';
+import type { Database, DatabaseError } from '../../../src/base/ports/database.ts';
+import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { allowReading } from '../../../src/data-service/schema/reader-role.ts';
 import { OPTIONS } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
@@ -49,5 +51,29 @@ t.test('two schemas of a database', { skip: cluster.skip }, async (t) => {
       [schema],
     );
     t.equal(lists?.n, '1');
+  }
+});
+
+t.test('the crawlers of two schemas start at once', { skip: cluster.skip }, async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const url = await cluster.createDatabase();
+    const owner = cluster.open(url);
+    await owner.exec('CREATE SCHEMA one; CREATE SCHEMA two; CREATE SCHEMA three');
+    await owner.close();
+    const all = ['one', 'two', 'three'].map((schema) =>
+      cluster.open(`${url}&options=${encodeURIComponent(`-c search_path=${schema}`)}`),
+    );
+    const reader = { name: `reader_of_all_${round}` };
+    try {
+      await t.resolves(Promise.all(all.map((db) => migrate(db, { indexText: true }))));
+      // A crawler tries again where the store is away.
+      const allowed = (db: Database): Promise<void> =>
+        allowReading(db, reader).catch((cause: DatabaseError) =>
+          cause.failure === 'away' ? allowed(db) : Promise.reject(cause),
+        );
+      await t.resolves(Promise.all(all.map(allowed)));
+    } finally {
+      await Promise.all(all.map((db) => db.close()));
+    }
   }
 });

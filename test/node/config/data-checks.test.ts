@@ -68,6 +68,12 @@ t.test('an address of PostgreSQL that no client can read is said before the star
   }
 });
 
+t.test('an empty password would remove that of the role', async (t) => {
+  const empty = problems(['reader-role=reader', 'reader-password='], false);
+  t.strictSame(empty, ['data-service.reader-password: is empty']);
+  t.strictSame(problems(['reader-role=reader', 'reader-password= '], false), []);
+});
+
 t.test('the defaults open nothing', async (t) => {
   const config = read([]);
   t.strictSame(config.allowedOrigins, []);
