@@ -241,17 +241,18 @@ export class DataService {
 
   private async watchFirstAnswer(): Promise<void> {
     const { signal } = this.stopping;
-    let isTold = false;
+    const told = new Set<string>();
     // Connections for queries are opened by the first query, which may be long in coming.
     const failed = (cause: Error): undefined => {
       const isMissing = cause instanceof DatabaseError && cause.failure === 'unmigrated';
       // The crawler of this process makes the tables.
       const isFailed = !isMissing || this.options.crawl === undefined;
-      if (isFailed && !isTold) {
-        const why = isMissing ? NO_TABLES : reasonOf(cause);
+      const why = isMissing ? NO_TABLES : reasonOf(cause);
+      // A server that is away first may have no tables then.
+      if (isFailed && !told.has(why)) {
+        told.add(why);
         this.deps.log.warn('data.store-failed', { why, waitMs: FIRST_BLOCK_MS });
       }
-      isTold ||= isFailed;
       return undefined;
     };
     while (!signal.aborted) {

@@ -1,6 +1,6 @@
 /** A server without a crawler, on the store inside its process that is the default (`data serve`). */
 import t from 'tap';
-import { DatabaseError } from '../../src/base/ports/database.ts';
+import { type Database, DatabaseError } from '../../src/base/ports/database.ts';
 import { connectionsOf, openDataStore } from '../../src/cli/commands/data/run-data-service.ts';
 import { madeChain } from './made-chain.ts';
 import { madeNode } from './made-node.ts';
@@ -30,4 +30,18 @@ t.test('data serve on PGlite', async (t) => {
   await reached(chain.height());
   t.equal((await get('/transactions?limit=1')).status, 200);
   t.match(await get('/health/ready'), { status: 200, json: { height: chain.height() } });
+});
+
+t.test('a server says each thing that keeps it from answering, once', async (t) => {
+  const query = async (): Promise<never> => {
+    const failure = asked++ < 3 ? 'away' : 'unmigrated';
+    throw new DatabaseError(failure, new Error(`it is ${failure}`));
+  };
+  let asked = 0;
+  const store = { engine: 'postgres', query, inUse: () => 0, close: async () => {} } as const;
+  const open = async () => store as unknown as Database;
+  const { log } = await served(t, 'http://127.0.0.1:1', open, { crawl: undefined });
+  while (asked < 6) await new Promise((next) => setTimeout(next, 20));
+  t.match(log.of('data.store-failed'), [{ why: /it is away/ }, { why: /no tables/ }]);
+  t.equal(log.of('data.store-failed').length, 2);
 });
