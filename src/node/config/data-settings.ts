@@ -10,8 +10,8 @@ import {
   list,
   origins,
   path,
+  roleName,
   secretText,
-  text,
 } from './text-kinds.ts';
 
 const HOUR_MS = 3_600_000;
@@ -39,7 +39,7 @@ export const dataService = {
     { secret: true },
   ),
   'reader-role': optional(
-    text,
+    roleName,
     'Role of the servers of PostgreSQL: the crawler and data migrate make it, and let it read all tables.',
   ),
   'reader-password': optional(secretText, 'Password that they give to reader-role.', {

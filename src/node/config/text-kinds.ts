@@ -75,6 +75,14 @@ export const hostName = textLike({
   pattern: /^[A-Za-z0-9._:-]+$/,
 });
 
+/** A role that PostgreSQL lets somebody make. */
+export const roleName = textLike({
+  name: 'role',
+  expected: 'the name of a role of PostgreSQL: 1 to 63 characters, not pg_…, public or none',
+  fix: 'choose another name',
+  pattern: /^(?!pg_|public$|none$).{1,63}$/,
+});
+
 export const registry: Kind<string> = {
   name: 'host or host:port',
   parse: (raw) =>

@@ -74,6 +74,15 @@ t.test('an empty password would remove that of the role', async (t) => {
   t.strictSame(problems(['reader-role=reader', 'reader-password= '], false), []);
 });
 
+t.test('a role that PostgreSQL keeps for itself', async (t) => {
+  for (const role of ['pg_reader', 'public', 'none', '', 'r'.repeat(64)]) {
+    const [found, ...more] = problems([`reader-role=${role}`], false);
+    t.match(found, /^data-service\.reader-role: .*the name of a role of PostgreSQL/, role);
+    t.strictSame(more, []);
+  }
+  t.strictSame(problems(['reader-role=Rôle'], false), []);
+});
+
 t.test('the defaults open nothing', async (t) => {
   const config = read([]);
   t.strictSame(config.allowedOrigins, []);

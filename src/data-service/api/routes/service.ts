@@ -23,8 +23,8 @@ const live = healthRoute({
 const Ready = Type.Object({
   status: Type.String(),
   reasons: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
-  height: Int32,
-  lagBlocks: Int32,
+  height: Type.Union([Int32, Type.Null()]),
+  lagBlocks: Type.Union([Int32, Type.Null()]),
 });
 
 /** A load balancer waits for a few seconds, and needs an answer to turn to another server. */
@@ -41,16 +41,15 @@ const ready = healthRoute({
   async handle(_request, services) {
     const reasons: { code: string; message: string }[] = [];
     const [tip, nodeHeight] = await Promise.all([tipInTime(services), services.nodeHeight()]);
-    const isRead = typeof tip !== 'string';
-    const height = isRead ? tip.height : 0;
-    if (!isRead) reasons.push({ code: 'store', message: tip });
+    // Of a store that does not answer nobody knows the height.
+    const height = typeof tip === 'string' ? null : tip.height;
+    const lagBlocks = height === null ? null : Math.max(0, (nodeHeight ?? height) - height);
+    if (typeof tip === 'string') reasons.push({ code: 'store', message: tip });
     // While the node is away its height does not tell that a server has nothing at all.
     else if (height === 0) reasons.push({ code: 'empty', message: 'no block has been stored yet' });
-    const lagBlocks = Math.max(0, (nodeHeight ?? height) - height);
     if (nodeHeight === undefined)
       reasons.push({ code: 'node', message: 'the node does not answer' });
-    // Of a store that does not answer nobody knows the height.
-    if (isRead && lagBlocks > services.maxLag) {
+    if (lagBlocks !== null && lagBlocks > services.maxLag) {
       reasons.push({ code: 'lag', message: `${lagBlocks} blocks behind the node` });
     }
     const stopped = services.crawl?.stopped;
