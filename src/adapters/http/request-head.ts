@@ -19,9 +19,12 @@ export interface RequestHead {
    * length for none, so every request is looked through.
    */
   readonly hasTwoLengths: boolean;
-  /** The client wants no further answer on this connection, so the server ends it after this one. */
+  /** The client wants no further answer on this connection, so one of both ends it after this one. */
   readonly isLast: boolean;
 }
+
+/** One option of several: clients such as libwww-perl send `TE, close`. */
+const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 
 const TRACE_CHARS = 55;
 /** Version, trace, parent and flags (W3C Trace Context). */
@@ -48,7 +51,7 @@ let isLast = false;
 function note(name: string, value: string): void {
   if (name === 'origin') origin ??= value;
   else if (name === 'traceparent') trace ??= value;
-  else if (name === 'connection') isLast ||= value.toLowerCase() === 'close';
+  else if (name === 'connection') isLast ||= CLOSE.test(value);
   else if (name === 'content-length') {
     if (length !== undefined && value !== length) hasTwoLengths = true;
     length ??= value;

@@ -53,8 +53,16 @@ t.test('an answer says that the connection ends with it', async (t) => {
   t.match(text, SAYS_CLOSE);
 });
 
+t.test('the end of the connection is one option of several', async (t) => {
+  for (const connection of ['TE, close', 'close, TE', 'TE ,\tCLOSE , x']) {
+    const head = `GET /now HTTP/1.1\r\nHost: h\r\nConnection: ${connection}\r\n\r\n`;
+    const { text } = await exchange(server.port, [head], (text) => text.endsWith('now'));
+    t.equal(text.match(SAYS_CLOSE)?.length, 1, connection);
+  }
+});
+
 t.test('other answers say nothing of the connection, and it goes on', async (t) => {
-  for (const connection of ['', 'Connection: keep-alive\r\n', 'Connection: TE\r\n']) {
+  for (const connection of ['', 'Connection: keep-alive\r\n', 'Connection: TE, closed\r\n']) {
     const head = `GET /now HTTP/1.1\r\nHost: h\r\n${connection}\r\n`;
     const both = (text: string): boolean => text.split('now').length === 3;
     const { text } = await exchange(server.port, [head, head], both);
