@@ -16,6 +16,19 @@ t.test('remedies', async (t) => {
   t.match(reasonOf(failed('57P03', 'it starts')), /^it starts \(data-service\.database-url\)$/);
 });
 
+t.test('each address of a host says why', async (t) => {
+  const refused = (address: string): Error =>
+    Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' });
+  // As Node gives it for `localhost`.
+  const both = [refused('::1:5432'), refused('127.0.0.1:5432')];
+  const cause = Object.assign(new AggregateError(both), { code: 'ECONNREFUSED' });
+  t.equal(
+    reasonOf(new DatabaseError(databaseFailure(cause.code), cause)),
+    'connect ECONNREFUSED ::1:5432, connect ECONNREFUSED 127.0.0.1:5432 ' +
+      '(data-service.database-url); start the server, or correct its address',
+  );
+});
+
 t.test('a network that is away is waited out', async (t) => {
   for (const code of ['EHOSTUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'ENETUNREACH', 'ECONNRESET'])
     t.equal(databaseFailure(code), 'away', code);

@@ -77,9 +77,16 @@ export class DatabaseError extends Error {
   readonly failure: DatabaseFailure;
 
   constructor(failure: DatabaseFailure, cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    super(messageOf(cause), { cause });
     this.failure = failure;
   }
+}
+
+/** A host with several addresses, as `localhost`, fails with an error for each and no text of its own. */
+function messageOf(cause: unknown): string {
+  if (cause instanceof AggregateError && cause.message === '')
+    return [...new Set(cause.errors.map(messageOf))].join(', ');
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** From the SQLSTATE of an error, or from its system code. */
