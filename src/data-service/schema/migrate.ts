@@ -10,7 +10,7 @@ import {
   TEXT_INDEXES,
   TIME_TOLERANCE_MS,
 } from './tables.ts';
-import { trigramSchema, withTrigramsOf } from './trigrams.ts';
+import { makeTrigrams, trigramSchema, withTrigramsOf } from './trigrams.ts';
 
 /** The indexes of this release, where they are missing. */
 const createIndexes = (options: SchemaOptions): string[] =>
@@ -77,10 +77,7 @@ export async function migrate(db: Database, options: SchemaOptions): Promise<num
     return from;
   }
   await assertEncoding(db);
-  await db.exec('CREATE EXTENSION IF NOT EXISTS pg_trgm').catch(async (cause: unknown) => {
-    // The crawler of another schema may have made it meanwhile.
-    if ((await trigramSchema(db)) === undefined) throw cause;
-  });
+  await makeTrigrams(db);
   if (from === 0) {
     const trigrams = await trigramSchema(db);
     const indexes = createIndexes(options).map((one) => withTrigramsOf(trigrams, one));

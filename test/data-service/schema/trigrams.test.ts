@@ -1,8 +1,9 @@
 /** Several data services in one database, each in a schema of its own, which is all of their search path. */
 import t from 'tap';
-import type { Database, DatabaseError } from '../../../src/base/ports/database.ts';
+import { type Database, DatabaseError } from '../../../src/base/ports/database.ts';
 import { migrate } from '../../../src/data-service/schema/migrate.ts';
 import { allowReading } from '../../../src/data-service/schema/reader-role.ts';
+import { makeTrigrams, withTrigramsOf } from '../../../src/data-service/schema/trigrams.ts';
 import { OPTIONS } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
@@ -52,6 +53,34 @@ t.test('two schemas of a database', { skip: cluster.skip }, async (t) => {
     );
     t.equal(lists?.n, '1');
   }
+});
+
+t.test('the schema of the extension has any name', async (t) => {
+  const definition = 'INDEX i ON t USING gin (a gin_trgm_ops, b gin_trgm_ops)';
+  t.equal(withTrigramsOf(undefined, definition), definition);
+  t.equal(
+    withTrigramsOf('"a$$b$&"', definition),
+    'INDEX i ON t USING gin (a "a$$b$&".gin_trgm_ops, b "a$$b$&".gin_trgm_ops)',
+  );
+});
+
+t.test('a server without the extension says what to install', async (t) => {
+  const made = (code: string, schemas: readonly string[] = []) => {
+    const cause = Object.assign(new Error('extension "pg_trgm" is not available'), { code });
+    return makeTrigrams({
+      exec: async () => {
+        throw new DatabaseError('other', cause);
+      },
+      query: async <R extends object>() => schemas.map((name) => ({ name }) as unknown as R),
+    });
+  };
+  for (const code of ['0A000', '58P01'])
+    await t.rejects(made(code), {
+      failure: 'other',
+      message: /^extension "pg_trgm" is not available \(data-service\.database-url\); install /,
+    });
+  await t.rejects(made('42501'), { message: 'extension "pg_trgm" is not available' });
+  await t.resolves(made('23505', ['public']), 'another crawler has made it');
 });
 
 t.test('the crawlers of two schemas start at once', { skip: cluster.skip }, async (t) => {
