@@ -317,13 +317,18 @@ async function finishFirstLoad(
   { db, state, log }: CrawlerDeps,
   assertLocked: () => void,
 ): Promise<void> {
+  let isFirst = true;
   const building = (name: string): void => {
-    // The index before it is there.
-    if (state.step !== undefined) gotOn(state);
+    // The one before it is there. An earlier pass may have failed at the first of them.
+    if (!isFirst) gotOn(state);
+    isFirst = false;
     state.step = `building index ${name}`;
     log.info('crawl.index', { name });
   };
-  await endFirstLoad(db, options, building, assertLocked);
-  state.step = undefined;
+  try {
+    await endFirstLoad(db, options, building, assertLocked);
+  } finally {
+    state.step = undefined;
+  }
   state.bulk = false;
 }

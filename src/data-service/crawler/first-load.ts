@@ -15,7 +15,7 @@ export async function beginFirstLoad(db: Database, options: SchemaOptions): Prom
   for (const name of Object.keys(indexesOf(options))) await db.exec(`DROP INDEX IF EXISTS ${name}`);
 }
 
-/** `building` is called before each index. Throws NotContinuous where another process drops them. */
+/** `building` is called before each index that is missing. Throws NotContinuous where another process drops them. */
 export async function endFirstLoad(
   db: Database,
   options: SchemaOptions,

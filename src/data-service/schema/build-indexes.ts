@@ -12,9 +12,9 @@ export async function buildIndexes(
   const trigrams = await trigramSchema(db);
   for (const [name, general] of Object.entries(definitions)) {
     const definition = withTrigramsOf(trigrams, general);
-    building(name);
     // One left invalid by an interrupted build has the same name.
     if (await isValid(db, name)) continue;
+    building(name);
     await db.exec(`DROP INDEX IF EXISTS ${name}`);
     await db.exec(`CREATE ${definition.replace('INDEX', concurrently)}`);
   }

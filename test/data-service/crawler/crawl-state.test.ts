@@ -1,7 +1,9 @@
 /** What a crawler tells about its failures, and when they are over. */
 import t, { type Test } from 'tap';
 import { type Database, DatabaseError } from '../../../src/base/ports/database.ts';
-import { crawl } from '../crawling.ts';
+import { beginFirstLoad } from '../../../src/data-service/crawler/first-load.ts';
+import { indexesOf } from '../../../src/data-service/schema/migrate.ts';
+import { crawl, OPTIONS } from '../crawling.ts';
 import { madeChain } from '../made-chain.ts';
 import { madeNode } from '../made-node.ts';
 import { migratedDatabase } from '../stores.ts';
@@ -54,6 +56,31 @@ t.test('a failure is over once blocks are written', async (t) => {
   t.equal(state.failing, false, 'while the same range is crawled');
   t.equal(state.lastError, undefined);
   release();
+});
+
+t.test('an index that cannot be built stays a failure while it is tried again', async (t) => {
+  const db = await stored(t);
+  const chain = madeChain({ seed: 'index', txsPerBlock: 1, accounts: 5 });
+  chain.grow(3);
+  const node = await madeNode(t, () => chain);
+  await beginFirstLoad(db, OPTIONS);
+  const last = Object.keys(indexesOf(OPTIONS)).at(-1)!;
+  const seen: unknown[] = [];
+  const exec = async (sql: string): Promise<void> => {
+    if (!(sql.startsWith('CREATE') && sql.includes(`INDEX ${last} `))) return db.exec(sql);
+    seen.push([state.failing, state.step]);
+    throw new DatabaseError('full', new Error('no space left'));
+  };
+  const { state } = crawl(t, { ...db, exec }, [node.url]);
+  while (seen.length < 3) await later();
+  const step = `building index ${last}`;
+  t.strictSame(seen.slice(0, 3), [
+    [false, step],
+    [true, step],
+    [true, step],
+  ]);
+  while (state.step !== undefined) await later();
+  t.ok(state.bulk);
 });
 
 t.test('the age of a stored block is known while the node is away', async (t) => {
