@@ -16,6 +16,8 @@ export async function allowReading(db: Database, { name, secret }: ReaderRole): 
   if (db.engine === 'pglite') return;
   const role = quoted(name);
   const [found] = await db.query<Found>(FIND, [name]);
+  // The address of the crawler would have another password from then on.
+  if (found?.is_own === true && secret !== undefined) throw new DatabaseError('other', IS_OWN);
   const login = secret === undefined ? 'LOGIN' : `LOGIN PASSWORD ${literal(secret)}`;
   const schema = quoted(found?.schema ?? 'public');
   const trigrams = quoted(found?.trigrams ?? found?.schema ?? 'public');
@@ -31,7 +33,8 @@ export async function allowReading(db: Database, { name, secret }: ReaderRole): 
     const code = codeOf(cause);
     // Another process changes the role, too.
     if (code === INTERNAL_ERROR) throw new DatabaseError('away', cause);
-    throw code === DENIED ? new DatabaseError('other', denied(cause)) : cause;
+    const remedy = REMEDIES[code];
+    throw remedy === undefined ? cause : new DatabaseError('other', refused(cause, remedy));
   }
 }
 
@@ -51,14 +54,21 @@ const codeOf = (cause: unknown): string =>
 /** A role of that name, found before and after its row was written. */
 const MADE_MEANWHILE = ['42710', '23505'];
 const INTERNAL_ERROR = 'XX000';
-const DENIED = '42501';
+const IS_OWN =
+  'reader-role is the role that writes, and reader-password would replace its password ' +
+  '(data-service.reader-role); name another role';
+const MAKE_IT = 'make the role yourself and leave reader-password out';
 
-const denied = (cause: unknown): Error =>
-  new Error(
-    `${(cause as Error).message} (data-service.reader-role); let the owner of the tables make ` +
-      'roles (ALTER ROLE … CREATEROLE), or make the role yourself and leave reader-password out',
-    { cause },
-  );
+const REMEDIES: Readonly<Record<string, string>> = {
+  42501: `let the owner of the tables make roles (ALTER ROLE … CREATEROLE), or ${MAKE_IT}`,
+  // The server keeps names such as `pg_reader` to itself.
+  42939: 'choose another name',
+  // It has rules for passwords, and may want to see them.
+  22023: MAKE_IT,
+};
+
+const refused = (cause: unknown, remedy: string): Error =>
+  new Error(`${(cause as Error).message} (data-service.reader-role); ${remedy}`, { cause });
 
 interface Found {
   readonly schema: string;
@@ -67,6 +77,8 @@ interface Found {
   /** Null where there is no such role. */
   readonly can_login: boolean | null;
   readonly can_read: boolean | null;
+  /** The role of this connection. */
+  readonly is_own: boolean;
 }
 
 const FIND = `
@@ -74,7 +86,8 @@ const FIND = `
     has_schema_privilege(r.oid, own.oid, 'USAGE')
     AND has_schema_privilege(r.oid, trigrams.oid, 'USAGE') AND NOT EXISTS (
       SELECT FROM pg_class c WHERE c.relnamespace = own.oid
-        AND c.relkind = 'r' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')) AS can_read
+        AND c.relkind = 'r' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')) AS can_read,
+    $1 IN (current_user, session_user) AS is_own
   FROM pg_namespace own LEFT JOIN pg_roles r ON r.rolname = $1
   LEFT JOIN (pg_extension e JOIN pg_namespace trigrams ON trigrams.oid = e.extnamespace)
     ON e.extname = 'pg_trgm'
