@@ -61,8 +61,6 @@ const MAKE_IT = 'make the role yourself and leave reader-password out';
 
 const REMEDIES: Readonly<Record<string, string>> = {
   42501: `let the owner of the tables make roles (ALTER ROLE … CREATEROLE), or ${MAKE_IT}`,
-  // The server keeps names such as `pg_reader` to itself.
-  42939: 'choose another name',
   // It has rules for passwords, and may want to see them.
   22023: MAKE_IT,
 };
