@@ -48,12 +48,14 @@ export function watchJournalSize(
     },
   });
   async function rewrite(): Promise<boolean> {
+    const before = leftBytes;
     leftBytes = 0;
     try {
       await journal.rewrite(recordsOf(older(), [...entries.inOrder()], underWay(), order()));
       return true;
     } catch (cause) {
       // The old file still holds all that was promised, and the next block tries again.
+      leftBytes += before;
       log.error('pool.journal-failed', { why: String(cause) });
       return false;
     }
