@@ -45,10 +45,7 @@ export function layoutTable(
   };
 }
 
-export const createDecoder = (
-  defs: readonly TxType[],
-  layoutsFor: LayoutsFor = layoutTable(defs),
-): Decoder => decoderOf(layoutsFor, 'whole');
+export const createDecoder = (layoutsFor: LayoutsFor): Decoder => decoderOf(layoutsFor, 'whole');
 
 /**
  * The same for the bytes of a block, without the script that a transaction puts into the state. The

@@ -21,7 +21,7 @@ export const defOfBytes = (bytes: Uint8Array): TxType | undefined =>
 
 /** Bytes of any type → transaction; see decoder.ts. */
 const layoutsFor = layoutTable(allTypes);
-export const decodeTx: Decoder = createDecoder(allTypes, layoutsFor);
+export const decodeTx: Decoder = createDecoder(layoutsFor);
 /** Bytes of a block that is about to be applied → transaction. */
 export const decodeUnreadTx: Decoder = createUnreadDecoder(layoutsFor);
 /** Bytes of this chain → transaction. */

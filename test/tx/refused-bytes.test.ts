@@ -2,7 +2,7 @@
 import t from 'tap';
 import { concat, utf8 } from '../../src/base/bytes.ts';
 import { type Codec, CodecError, Reader } from '../../src/codec/codec.ts';
-import { createDecoder } from '../../src/tx/decoder.ts';
+import { createDecoder, layoutTable } from '../../src/tx/decoder.ts';
 import { validationPolicy } from '../../src/tx/fields/extensions.ts';
 import { orders } from '../../src/tx/fields/order-pair.ts';
 import { dueTimestamp, opType, role } from '../../src/tx/fields/permission.ts';
@@ -82,8 +82,8 @@ t.test('a length that no transaction has is refused before its bytes are read', 
 t.test('bytes of which two layouts are right', async (t) => {
   const [first] = lease.layouts;
   const { bytes } = transactionOf(lease as never, first as never, new Rng(1));
-  t.doesNotThrow(() => createDecoder([lease as never])(bytes, scheme));
-  t.throws(() => createDecoder([lease, lease] as never)(bytes, scheme), {
+  t.doesNotThrow(() => createDecoder(layoutTable([lease as never]))(bytes, scheme));
+  t.throws(() => createDecoder(layoutTable([lease, lease] as never))(bytes, scheme), {
     message: /the bytes fit more than one layout/,
   });
 });

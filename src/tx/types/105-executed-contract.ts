@@ -14,7 +14,7 @@ import { bytes32 } from '../../codec/primitives.ts';
 import { since } from '../../codec/struct.ts';
 import { base58 } from '../../codec/text.ts';
 import { putContractEntry, recordExecuted } from '../../ledger/contracts.ts';
-import { createDecoder } from '../decoder.ts';
+import { createDecoder, layoutTable } from '../decoder.ts';
 import { results } from '../fields/entries.ts';
 import { validationProofs } from '../fields/extensions.ts';
 import { senderPublicKey, timestamp } from '../fields/shared.ts';
@@ -35,7 +35,7 @@ const executable = [
   updateContract,
 ] as readonly unknown[] as readonly TxType[];
 const executableTypes = new Map(executable.map((def) => [def.type, def]));
-const decode = createDecoder(executable);
+const decode = createDecoder(layoutTable(executable));
 
 const fullBytes = bytes32(TX_BYTES_MAX, base58);
 
