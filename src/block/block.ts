@@ -46,7 +46,7 @@ export const TRANSACTIONS_MAX = 65_535;
 
 export interface Block {
   readonly header: Header;
-  /** The full bytes of each transaction, as views into `bytes`. */
+  /** The full bytes of each transaction; of a decoded block, views into `bytes`. */
   readonly transactions: readonly Uint8Array[];
   /** The whole block; `blocksize` is its length. */
   readonly bytes: Uint8Array;
@@ -135,6 +135,13 @@ export function encodeBlock(
   out.bytes(header.signature);
   return out.take();
 }
+
+/** The block of stored parts, which are no views into its bytes. */
+export const joinBlock = (
+  header: Header,
+  transactions: readonly Uint8Array[],
+  scheme: ChainScheme,
+): Block => ({ header, transactions, bytes: encodeBlock(header, transactions, scheme) });
 
 /** All bytes before the signature. */
 export function encodeUnsigned(

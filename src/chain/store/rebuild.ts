@@ -9,7 +9,7 @@
 import { Refusal } from '../../base/errors.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Verifier } from '../../base/ports/verifier.ts';
-import { type Block, encodeBlock } from '../../block/block.ts';
+import { type Block, joinBlock } from '../../block/block.ts';
 import { decodeHeaderRow } from '../../block/header-row.ts';
 import { type ChainScheme, CodecError } from '../../codec/codec.ts';
 import { headers, transactions, voterOverrides } from '../../ledger/tables.ts';
@@ -76,7 +76,7 @@ function* blocksIn(rows: StoredRows, scheme: ChainScheme): Generator<Block> {
       if (at === height && index === parts.length) parts.push(body.value[1]);
     }
     if (parts.length !== transactionCount) return;
-    yield { header, transactions: parts, bytes: encodeBlock(header, parts, scheme) };
+    yield joinBlock(header, parts, scheme);
     next++;
   }
 }

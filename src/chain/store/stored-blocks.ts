@@ -1,7 +1,7 @@
 /** Blocks and transactions in the store, found by height, id and address. */
 import { assert } from '../../base/assert.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
-import { type Block, encodeBlock, TRANSACTIONS_MAX } from '../../block/block.ts';
+import { type Block, joinBlock, TRANSACTIONS_MAX } from '../../block/block.ts';
 import { decodeHeaderRow, type HeaderRow } from '../../block/header-row.ts';
 import type { TimeSlice } from '../../concurrency/time-slice.ts';
 import { fixed, prefix, prefixEnd, u8Key, u16Key, u32Key } from '../../ledger/key-codecs.ts';
@@ -97,12 +97,7 @@ export async function transactionsInSlices(
 export function blockAt(view: LedgerView, height: number): Block | undefined {
   const row = headerRowAt(view, height);
   if (row === undefined) return undefined;
-  const parts = [...transactionBytesAt(view, height)];
-  return {
-    header: row.header,
-    transactions: parts,
-    bytes: encodeBlock(row.header, parts, view.scheme),
-  };
+  return joinBlock(row.header, [...transactionBytesAt(view, height)], view.scheme);
 }
 
 /** The number of rows that are read in one piece. */
@@ -120,11 +115,7 @@ export async function blockInSlices(
   const row = headerRowAt(view, height);
   if (row === undefined) return undefined;
   const parts = await transactionBytesInSlices(view, height, slice);
-  return {
-    header: row.header,
-    transactions: parts,
-    bytes: encodeBlock(row.header, parts, view.scheme),
-  };
+  return joinBlock(row.header, parts, view.scheme);
 }
 
 /** The full bytes of its transactions alone. */
