@@ -15,8 +15,13 @@ import { type ChainScheme, Reader } from '../codec/codec.ts';
 import { millis, u32 } from '../codec/primitives.ts';
 import { scratch } from '../codec/scratch.ts';
 import { list16, struct } from '../codec/struct.ts';
+import { END_OF_TABLE, START_OF_TABLE } from '../ledger/key-codecs.ts';
+import type { LedgerView } from '../ledger/ledger.ts';
+import { bans } from '../ledger/tables.ts';
 
 const WARNINGS_MAX = 1000;
+/** More miners than any network of this kind has. */
+const MINERS_MAX = 100_000;
 export const BANS_KEPT = 1000;
 
 export interface Ban {
@@ -63,6 +68,21 @@ export function isBanned(
     if (height >= ban.height) return height < ban.height + banDurationBlocks;
   }
   return false;
+}
+
+/**
+ * Miners whose ban is in force at a height, in the order of their addresses. Gives undefined for each
+ * miner that is not banned.
+ */
+export function* bannedMiners(
+  view: LedgerView,
+  height: number,
+  banDurationBlocks: number,
+): Generator<Uint8Array | undefined> {
+  for (const [address, bytes] of view.range(bans, START_OF_TABLE, END_OF_TABLE, MINERS_MAX)) {
+    const history = decodeBanHistory(bytes, view.scheme);
+    yield isBanned(history, height, banDurationBlocks) ? address : undefined;
+  }
 }
 
 /** The time of the last warning or ban. */

@@ -3,8 +3,8 @@
 import t from 'tap';
 import { base58 } from '../../src/base/base58.ts';
 import { decodeBlock } from '../../src/block/block.ts';
-import { bannedMiners } from '../../src/chain/fork/banned-miners.ts';
 import { headerRowAt } from '../../src/chain/store/stored-blocks.ts';
+import { bannedMiners } from '../../src/consensus/ban-history.ts';
 import { minerQueue } from '../../src/ledger/miner-queue.ts';
 import type { Scope } from '../system/e2e/process.ts';
 import { ROUND_MS, type WholeNode, wholeNode } from './in-process.ts';

@@ -3,8 +3,8 @@
 import { base58 } from '../../base/base58.ts';
 import { apiError } from '../../base/errors.ts';
 import type { HeaderRow } from '../../block/header-row.ts';
-import { bannedMiners } from '../../chain/fork/banned-miners.ts';
 import { headerRowAt } from '../../chain/store/stored-blocks.ts';
+import { bannedMiners } from '../../consensus/ban-history.ts';
 import { generatingBalance } from '../../ledger/balance-history.ts';
 import { minersInSteps } from '../../ledger/miner-queue.ts';
 import { Int32, Int64 } from '../../rest-framework/body.ts';
