@@ -50,8 +50,7 @@ export type Reason =
   | 'no-member'
   | 'known'
   | 'full'
-  | 'unknown-targets'
-  | 'busy';
+  | 'unknown-targets';
 
 type Place = 'window' | 'above';
 

@@ -112,7 +112,7 @@ function readSigned(src: Reader): Vote {
   const source = readCheckpoint(src);
   const target = readCheckpoint(src);
   if (target.height <= source.height)
-    throw new CodecError('vote', 'the target is above the source');
+    throw new CodecError('vote', 'the target is not above the source');
   return { genesis, ruleHash, source, target };
 }
 

@@ -54,7 +54,7 @@ function readSet(src: Reader): VoterSet {
   const keys = Array.from({ length: count }, () => src.bytes(scheme.publicKeySize).slice());
   const set = voterSet(keys, scheme);
   if (set.keys.length !== count || set.keys.some((key, i) => compare(key, keys[i]!) !== 0)) {
-    throw new CodecError('voter sets', 'addresses ascend');
+    throw new CodecError('voter sets', 'addresses do not ascend');
   }
   return set;
 }

@@ -52,7 +52,7 @@ t.test('the link is to the next block', async (t) => {
   const changed = { link: { ...link, target: far }, justification: { target: far, votes } };
   t.throws(refusal(changed), /not to the next block/);
   const same = { ...link, source: { ...link.source, height: target.height } };
-  t.throws(refusal({ ...proof, link: same }), /the target is above the source/);
+  t.throws(refusal({ ...proof, link: same }), /the target is not above the source/);
   const none = { ...link, source: { ...link.source, height: 0 } };
   t.throws(refusal({ ...proof, link: none }), /heights begin at 1/);
 });
