@@ -39,7 +39,6 @@ export const LARGE_GENESIS_VERSION = 4;
 export const BOUND_VERSION = 100;
 export type BlockVersion = 1 | 3 | 4 | 100;
 
-/** Also the size of a block id, which is its signature. */
 export const GENERATION_SIGNATURE_BYTES = 32;
 export const FEATURE_VOTES_MAX = 64;
 /** That of 2,000 voters (finality/proofs/justification.ts). */

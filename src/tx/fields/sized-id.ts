@@ -9,7 +9,7 @@ import { bytes16, L2_MAX, mismatch, type Refuse } from '../../codec/primitives.t
 import { base58, shown } from '../../codec/text.ts';
 
 /** L2 around exactly 32 bytes; `refuse` makes the refusal of a wrong id. */
-export function sizedId(refuse: Refuse): Codec<Uint8Array> {
+function sizedId(refuse: Refuse): Codec<Uint8Array> {
   const inner = bytes16(L2_MAX, base58);
   return {
     ...inner,

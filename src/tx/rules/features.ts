@@ -102,7 +102,7 @@ export const newNetworkFeaturesText = (hasFinality: boolean): string =>
     .map((id) => `${id} = 0`)
     .join(', ');
 
-/** The votes of a block hold at most this many ids. */
+/** Above the number of feature ids, which have 15 bits (block/header.ts). */
 const FEATURES_MAX = 65_536;
 
 export const featureName = (id: number): string => byId.get(id)?.name ?? 'Unknown feature';
