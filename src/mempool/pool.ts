@@ -88,7 +88,7 @@ export interface Pool {
   refuse(entry: PoolEntry, error: ApiError): void;
   /** Why a transaction recently left the pool without being mined. */
   dropped(id: Uint8Array): string | undefined;
-  /** Of what a block executes, the transactions that the pool could hold. */
+  /** Removes what a block has executed, in the form in which the pool holds it (`waitingOf`). */
   removeMined(txs: Iterable<Pick<Tx, 'id' | 'bytes'>>): void;
   /**
    * Writes to disk the transactions of blocks that are about to be rolled back, so that a crash
@@ -184,7 +184,7 @@ export function createPool(options: PoolOptions, ports: PoolPorts): Pool {
   };
 }
 
-/** What the pool had with other proofs than the block is noted. */
+/** Notes what the pool had with other proofs than the block. */
 function removeAll(
   mined: Iterable<Pick<Tx, 'id' | 'bytes'>>,
   { entries, otherProofs }: { readonly entries: Entries; readonly otherProofs: OtherProofs },

@@ -1,8 +1,8 @@
 /**
- * A block has the time of its beginning, and takes the roles of that time (state.md#roles). The pool
- * takes those of now. So a transaction of a sender whose role has begun in between, or whose ban has
- * ended, is good, and refused by the block in work alone. So is a change of a role that has begun or
- * ended in between, and a transaction from so far ahead that the pool takes it only now.
+ * A block in the making judges by the roles at its own timestamp (state.md#roles), the pool by those of
+ * now. So this block alone may refuse a good transaction: one of a sender whose role has begun or whose
+ * ban has ended in between, a change of a role that has begun or ended in between, and one with a
+ * timestamp so far ahead that the pool takes it only now.
  */
 import type { BlockDraft } from '../chain/apply/block-draft.ts';
 import type { LedgerView } from '../ledger/ledger.ts';

@@ -45,7 +45,7 @@ export interface ApplierOptions {
 export interface ApplierPorts {
   readonly scheme: ChainScheme;
   readonly slice: TimeSlice;
-  /** Of the votes that a block carries. */
+  /** Checks the votes that a block carries. */
   readonly verifier: Pick<Verifier, 'verify'>;
   /** The duration of the transactions of a block. */
   readonly duration: Histogram | undefined;
@@ -71,8 +71,8 @@ export class BlockApplier {
   }
 
   /**
-   * Opens a draft of the block after `parent`; `scriptTime` is that of a block in the making. Throws ApiError where a feature is unknown, or where
-   * the generator has a script.
+   * Opens a draft of the block after `parent`; only a block in the making has a `scriptTime`. Throws
+   * ApiError where a feature is unknown, or where the generator has a script.
    */
   draftOn(
     base: KeyedView,

@@ -47,7 +47,7 @@ export interface DraftOptions {
   /** The blocks between the committed head and the parent. */
   readonly uncommitted?: UncommittedBlocks;
   readonly slice?: TimeSlice;
-  /** Of a block of this node only: ends the runs of scripts early. */
+  /** Ends the runs of scripts early; only a block of this node has it. */
   readonly scriptTime?: ScriptTime | undefined;
 }
 

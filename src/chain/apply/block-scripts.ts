@@ -21,11 +21,11 @@ export class BlockScripts implements ScriptRuns {
   private readonly isMetered: boolean;
   private readonly time: ScriptTime | undefined;
   private taken: ScriptsTaken = { runs: 0, units: 0 };
-  /** Of all that was tried; nothing is taken back. Replaced where it changes. */
+  /** What all tried scripts have taken; nothing is taken back. A new object where it changes. */
   tried: ScriptsTaken = { runs: 0, units: 0 };
-  /** Of the present transaction. */
+  /** The meter of the present transaction. */
   private meter: Meter;
-  /** Units that were taken before it. */
+  /** Units that were taken before this transaction. */
   private before = 0;
 
   /**

@@ -34,7 +34,7 @@ export const isTooMuch = ({ checks, messageBytes }: CheckLoad, limits: RoomLimit
 
 export class ChecksRoom {
   private readonly limits: RoomLimits;
-  /** Of the checks that have no verdict. */
+  /** The load of the checks that have no verdict. */
   private load: CheckLoad = NO_LOAD;
   private running = 0;
   private readonly waiting: { readonly load: CheckLoad; readonly begin: () => void }[] = [];

@@ -81,8 +81,8 @@ export interface BlockChecks extends CheckLoad {
 }
 
 /**
- * Of the signature of the block itself, unless `isSigned` says that it has already been verified,
- * of the turns that it claims, and of all proofs. The scripts at `view`, the head, say which checks
+ * Composes the checks of the block's own signature, unless `isSigned` says that it was verified
+ * before, of the turns that the block claims, and of all proofs. The scripts at `view`, the head, say which checks
  * to make in advance.
  */
 export async function composeChecks(
@@ -170,8 +170,8 @@ export async function verifyBlock(
 }
 
 /**
- * Those that were made while the sender had a script do not help where it has none now: threads
- * then check the signature faster than the pipeline.
+ * The earlier verdicts, if they help. Those that were made while the sender had a script do not where
+ * it has none now: threads then check the signature faster than the pipeline.
  */
 function knownBefore(tx: Tx, known: KnownVerdicts, view: LedgerView): ProofVerdicts | undefined {
   const verdicts = known(tx);

@@ -37,7 +37,7 @@ export interface ProvenBlock {
 }
 
 /**
- * For who trusts the sets that the block at height `from` leaves; undefined: the root. Throws ApiError where
+ * The proof for somebody who trusts the sets that the block at height `from` leaves; undefined: those of the root. Throws ApiError where
  * nothing at or above the block is final, where the blocks above it do not bind it, and where the proof would be
  * too long.
  */
@@ -113,7 +113,7 @@ function finalStep(view: LedgerView, chain: ChainBlocks, height: number): ProofS
   return isProofBy(stored, sets, view.scheme) ? { ...stored, sets } : undefined;
 }
 
-/** Of each change that was completed, the proof that its last block carries. */
+/** For each change that was completed, the proof that its last block carries. */
 function* completions(
   view: LedgerView,
   chain: ChainBlocks,

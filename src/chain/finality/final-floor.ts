@@ -22,7 +22,7 @@ import { headers, meta } from '../../ledger/tables.ts';
 export const ABOVE_FINAL_MAX = 500;
 
 const NAME = 'final-block';
-/** Of a block that the own chain lacks for now. */
+/** The proof of a block that the own chain lacks for now. */
 const AHEAD = 'final-ahead';
 
 const writeOf = (name: string, proof: Uint8Array | undefined): StoreWrite => ({
@@ -33,13 +33,13 @@ const writeOf = (name: string, proof: Uint8Array | undefined): StoreWrite => ({
 
 export const finalProofWrite = (proof: Uint8Array | undefined): StoreWrite => writeOf(NAME, proof);
 
-/** It is known after a restart, and not shown. */
+/** A restart keeps this proof, and no answer shows it. */
 export const proofAheadWrite = (proof: Uint8Array | undefined): StoreWrite => writeOf(AHEAD, proof);
 
 export const storedAhead = (view: LedgerView): Uint8Array | undefined =>
   view.get(meta, AHEAD)?.slice();
 
-/** Whether it is of a block of the own chain: no other proof is stored. */
+/** True for the proof of a block of the own chain: no other is stored as the final one. */
 export const provesOwn = (view: LedgerView, proof: Uint8Array): boolean =>
   ownHeight(view, proof) > 0;
 
@@ -48,7 +48,7 @@ export function storedFinalProof(view: LedgerView, scheme: ChainScheme): FinalPr
   return bytes && decodeFinalProof(bytes.slice(), scheme);
 }
 
-/** Its height; 0 where there is none. Without the votes behind it: each answer about a block asks for this. */
+/** Height of the final block; 0 where there is none. Reads no votes: each answer about a block asks for it. */
 export const finalFloor = (view: LedgerView): number => ownHeight(view, view.get(meta, NAME));
 
 /** Hashes of headers by their rows: the view gives the same object for the same row. */
@@ -63,7 +63,7 @@ function hashOf(row: Uint8Array, scheme: ChainScheme): Uint8Array {
   return hash;
 }
 
-/** Of the block that a proof makes final; 0 where the own chain does not have it. */
+/** Height of the block that a proof makes final; 0 where the own chain does not have it. */
 function ownHeight(view: LedgerView, proof: Uint8Array | undefined): number {
   const source = proof && readVote(proof.slice(0, VOTE_BYTES), view.scheme).source;
   const row = source && view.get(headers, source.height);

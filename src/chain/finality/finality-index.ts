@@ -107,7 +107,7 @@ export class FinalityIndex implements BlockIndex {
     this.roomEnd = Math.max(2 * OWN_MAX, 2 * this.blocks.size);
   }
 
-  /** That of the last block of the own chain. */
+  /** The last block of the own chain. */
   at(tip: Tip): TrackedBlock | undefined {
     if (this.head?.tip === tip) return this.head.block;
     const block = this.add(tip.height);
@@ -153,7 +153,10 @@ export class FinalityIndex implements BlockIndex {
     };
   }
 
-  /** Its first child writes it; until then only the configuration says so. */
+  /**
+   * The sets after a block whose voters operators have named. Its first child writes them; until then
+   * only the configuration has them.
+   */
   private named(
     height: number,
     left: VoterSets<VoterSet>,
@@ -170,7 +173,7 @@ export class FinalityIndex implements BlockIndex {
       this.add(height);
   }
 
-  /** What is below the final block. */
+  /** `height` is that of the final block, or just below it. */
   forgetBelow(height: number): void {
     for (const [id, { checkpoint }] of this.blocks) {
       if (checkpoint.height < height) this.blocks.delete(id);

@@ -105,8 +105,8 @@ export class ChainBlocks {
   }
 
   /**
-   * Of votes for the block at a height: the highest checkpoint whose justification its chain carries,
-   * the block itself included. So all voters agree on it, and a restart loses nothing.
+   * The source of votes for the block at a height: the highest checkpoint whose justification the
+   * chain carries up to this block. So all voters agree on it, and a restart loses nothing.
    */
   source(height: number): Checkpoint {
     const row = newest(this.view, carriedTargets, height);

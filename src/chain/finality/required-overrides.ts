@@ -38,7 +38,7 @@ export function requireOverrides(
 }
 
 /**
- * The same of the rows of a store that is to be rebuilt: without the entry its blocks would be refused from there on.
+ * The same for the rows of a store that is to be rebuilt: without the entry, this node would refuse its blocks from there on.
  * Throws StartError.
  */
 export function requireOverridesOfRows(
@@ -66,7 +66,7 @@ function isAsMade(
   return named !== undefined && equal(overrideHash(named, scheme), hash);
 }
 
-/** As the configuration has it. */
+/** The entry of a height as a configuration has it. */
 function entryOf(view: LedgerView, height: number): string {
   const header = hashAt(view, height) ?? '';
   const keys = leavesAt(view, height)?.current.keys ?? [];

@@ -31,7 +31,7 @@ export function overrideHash(override: VoterOverride, scheme: ChainScheme): Uint
   return scheme.fastHash(out.take());
 }
 
-/** Of all of them, by height; undefined where there are none, as before there were any. */
+/** One hash of all overrides in the order of their heights; undefined where there are none. */
 export function overridesHash(
   overrides: readonly VoterOverride[],
   scheme: ChainScheme,

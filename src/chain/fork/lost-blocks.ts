@@ -47,7 +47,7 @@ export function createLostBlocks(ports: LostBlocksPorts): LostBlocks {
   const checking = new Set<string>();
   blockchain.listen({ block: ({ block }) => take(block.row.header) });
 
-  /** Of a block in the chain, so its signatures are good. */
+  /** Keeps the turn of a block in the chain, whose signatures are good. */
   function take(header: Header): void {
     const turn = lostTurnOf(header);
     if (turn !== undefined && !consensus.hasEnded(header, clock.now())) {

@@ -181,7 +181,7 @@ class Replay implements Queue {
 }
 
 interface Queued extends CheckedBlock {
-  /** Of the checks that were asked for. */
+  /** The load of the checks that were asked for. */
   readonly load: CheckLoad;
 }
 
@@ -191,7 +191,7 @@ class ChecksAhead implements Queue {
   private readonly slice: TimeSlice;
   private readonly verifier: Verifier;
   private readonly queue: Queued[] = [];
-  /** Of the blocks in the queue. */
+  /** The load of the blocks in the queue. */
   private queued: CheckLoad = NO_LOAD;
   private readonly room = new ChecksRoom(importLimits);
 

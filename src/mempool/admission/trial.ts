@@ -179,8 +179,8 @@ class TriedTransaction implements ScriptRuns {
   }
 
   /**
-   * Every door of the pool has read it (decoder.ts), and the least block has room for one, but not for
-   * those of many members.
+   * The new script of a transaction alone was read when the transaction was decoded (decoder.ts), and
+   * the smallest block has room for one. Those of many members are read here, and may be too many.
    */
   readNew(read: () => number): void {
     if (this.tx.def.members === undefined) return;

@@ -80,7 +80,7 @@ export class PoolEntry extends ProofVerdicts implements Ordered, Counted {
     this.bytesHash = bytesHash;
   }
 
-  /** Found while it waits; used for the block that contains it, too. */
+  /** The verdicts that were found while it waits. They serve the block that contains it, too. */
   get verdicts(): ProofVerdicts {
     return this;
   }

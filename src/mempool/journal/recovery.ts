@@ -90,7 +90,7 @@ export class Recovery {
   private reading: Promise<void> | undefined;
   private stopped = false;
   private readonly pause: Alarm;
-  /** Of the records that wait. */
+  /** The bytes of the records that wait. */
   bytes = 0;
 
   constructor(ports: RecoveryPorts) {
