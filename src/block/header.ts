@@ -35,13 +35,13 @@ export const GENESIS_VERSION = 1;
 export const BLOCK_VERSION = 3;
 /** Genesis with more than 127 transactions. */
 export const LARGE_GENESIS_VERSION = 4;
-/** With what finality needs (finality.md#blocks). */
+/** Blocks with what finality needs (finality.md#blocks). */
 export const BOUND_VERSION = 100;
 export type BlockVersion = 1 | 3 | 4 | 100;
 
 export const GENERATION_SIGNATURE_BYTES = 32;
 export const FEATURE_VOTES_MAX = 64;
-/** That of 2,000 voters (finality/proofs/justification.ts). */
+/** The size for 2,000 voters (finality/proofs/justification.ts). */
 export const JUSTIFICATION_BYTES_MAX = 128_288;
 
 const POS_TYPE = 1;
@@ -84,7 +84,7 @@ export interface UnsignedHeader {
   readonly features: readonly number[];
   /** Genesis data of version 4. */
   readonly senderRoleEnabled?: boolean | undefined;
-  /** Of version 100 only. */
+  /** Present in version 100 only. */
   readonly bound?: BoundData | undefined;
   /** Public key. */
   readonly generator: Uint8Array;

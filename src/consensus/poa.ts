@@ -207,7 +207,7 @@ const notItsTurn = (
 
 /** The rotation while the queue stays as it is. */
 interface TimedRotation {
-  /** Of the parent. */
+  /** Height of the parent. */
   readonly height: number;
   readonly from: number;
   /** Exclusive. */
@@ -244,14 +244,14 @@ function rememberingRotations(
 
 /** Recorded changes of the queue up to which a slot is searched for at once. */
 const CHANGES_MAX = 16;
-/** Of one head; a later search begins with what is known of an earlier one. */
+/** Rotations kept for one head; a later search begins with what is known of an earlier one. */
 const ROTATIONS_MAX = 2 * CHANGES_MAX;
 
 interface RoundTurn {
   readonly isDue: boolean;
   /** Members of the queue. */
   readonly size: number;
-  /** Until then the queue is the same. */
+  /** The queue is the same until this time. */
   readonly until: number;
 }
 

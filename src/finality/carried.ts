@@ -31,7 +31,7 @@ export const voteFor = (
 
 /** The chain that ends with the parent of a block. */
 export interface ChainBelow {
-  /** Of votes for the parent. */
+  /** The source of votes for the parent. */
   readonly source: Checkpoint;
   /** The block at a height above the source. */
   readonly at: (height: number) => VotedBlock | undefined;

@@ -23,7 +23,7 @@ import type { VoterSets } from './votes/voter-sets.ts';
 export interface Conflict {
   /** The highest final block of the own chain. */
   readonly own: Checkpoint;
-  /** Of a block that the own chain lacks. */
+  /** The proof of a block that the own chain lacks. */
   readonly other: FinalProof;
 }
 
@@ -36,13 +36,13 @@ export interface ConflictPorts {
   readonly tracker: Tracker;
   readonly log: Log;
   readonly head: () => TrackedBlock;
-  /** `change`: of the sets that decided on the other one. */
+  /** `change` is that of the sets that decided on the other block. */
   readonly onConflict?: (found: Conflict, change: number) => void;
 }
 
 interface Claim {
   readonly proof: FinalProof;
-  /** Of the sets that decided. */
+  /** That of the sets that decided. */
   readonly change: number;
 }
 

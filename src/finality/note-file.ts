@@ -26,7 +26,7 @@ export interface Note {
   readonly vote: SignedVote | undefined;
 }
 
-/** Of a key that has never voted. */
+/** The note of a key that has never voted. */
 export const FIRST_NOTE: Note = { link: { source: 0, target: 0 }, vote: undefined };
 
 /** Whose note it is. */
@@ -78,7 +78,7 @@ export function readerOfNote(bytes: Uint8Array, expected: number, scheme: ChainS
   return src;
 }
 
-/** Whole, and not of this voter. */
+/** The note is whole, and of another voter or network. */
 class ForeignNote extends CodecError {}
 
 /** Reads all of the bytes. Throws CodecError. */

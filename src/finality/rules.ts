@@ -27,15 +27,15 @@ export const noteAfterLoss = (
   final > finalAtStart + 2 * maxRollback ? { source: final, target: final + 1 } : undefined;
 
 export interface Progress {
-  /** Of the block to be made. */
+  /** Height of the block to be made. */
   readonly height: number;
   /** Highest final block that this node knows. */
   readonly final: number;
   /** `max-rollback`. */
   readonly maxRollback: number;
-  /** Of each deciding set a quorum is connected now, this node included. */
+  /** A quorum of each deciding set is connected now, this node included. */
   readonly isQuorumConnected: boolean;
-  /** Of each deciding set a quorum is known to have voted at the parent's height or above, for whatever. */
+  /** A quorum of each deciding set has voted, as far as is known, for any block at the parent's height or above. */
   readonly hasQuorumVoted: boolean;
   /** The block carries a justification that its chain lacks. */
   readonly carriesJustification: boolean;

@@ -16,13 +16,13 @@ export interface TrackedBlock {
   readonly checkpoint: Checkpoint;
   readonly parent: string;
   readonly timestamp: number;
-  /** Of the chain that the block ends. */
+  /** Score of the chain that ends with the block. */
   readonly score: bigint;
-  /** Of votes for this block. */
+  /** The source of votes for this block. */
   readonly source: Checkpoint;
-  /** Left by its parent: who decides on it. */
+  /** The sets that decide on it, which its parent leaves. */
   readonly deciding: VoterSets<VoterSet>;
-  /** Left by this block. */
+  /** The sets that this block leaves to its children. */
   readonly leaves: VoterSets<VoterSet>;
   /** The justification in its body. */
   readonly carried: Justification | undefined;

@@ -34,7 +34,7 @@ export interface VoterPorts {
   readonly disk: NoteDisk;
   readonly sign: Sign;
   readonly deciding: (block: TrackedBlock) => Deciding;
-  /** Of the highest final block that is dated at or before a time. */
+  /** Height of the highest final block that is dated at or before a time. */
   readonly finalHeightAt: (time: number) => number;
   /** A vote whose note is on disk. */
   readonly send: (vote: SignedVote) => void;

@@ -42,7 +42,7 @@ export interface Roll {
   readonly next: number;
 }
 
-/** Two rows have it; before they are written, all participants are read. */
+/** Two rows hold the roll; before they are written, this reads all participants. */
 export function rollOf(view: LedgerView): Roll {
   const size = view.get(rollSizes, PARTICIPANTS);
   const next = view.get(nextOrder, 0);
@@ -59,7 +59,7 @@ function readRoll(view: LedgerView): Roll {
   return { size, next };
 }
 
-/** With the roll as it is before, it is kept in rows from now on; else all participants are read. */
+/** With `roll`, as it was before, two rows hold the roll from now on; without it, this reads all participants. */
 export function addParticipant(
   ledger: Ledger,
   participant: Omit<Participant, 'order'>,

@@ -40,7 +40,7 @@ export async function keepRemovedBlocks(
   for (const { height, header } of heights) {
     const turn = consensus.turnOf(header);
     if (consensus.hasEnded(header, clock.now())) {
-      // Others have gone on since: it would come back unasked.
+      // Others have had turns since: kept as sealed, it would come back where its parent is the tip again.
       if (turns.sealed().some((one) => one.turn === turn)) await turns.giveUp(turn);
       continue;
     }

@@ -1,7 +1,7 @@
 /**
  * The blocks that this node has sealed and that are not in its chain: one that never came into it,
- * since the node or its disk failed in between, and those that left it. So is one whose signature a
- * signer was asked for and that has none, since the answer was lost. A turn belongs to one block. Where
+ * since the node or its disk failed in between, and those that left it. A block counts, too, that has no
+ * signature because the answer of the signer was lost. A turn belongs to one block. Where
  * that turn does not pass with time, as under proof of stake, nothing but the same block
  * continues the chain (consensus.md#a-block-that-was-sealed).
  *
@@ -86,7 +86,7 @@ export class UnfinishedBlock {
     try {
       return await key.sign(message);
     } catch (cause) {
-      // Refused at once, it was noted nowhere.
+      // A signer that refuses the first request has noted the block nowhere.
       if (isRefused(cause)) await slots.free(turn);
       throw cause;
     }
@@ -163,7 +163,7 @@ export class UnfinishedBlock {
     return this.#next();
   }
 
-  /** Sealed by a clock that was ahead: until its time, free turns before it are used. */
+  /** A block of a clock that was ahead waits for its time; until then free turns before it are used. */
   #isNext({ header }: Block): boolean {
     const { blockchain, clock } = this.#deps;
     const isChild = equal(header.reference, blockchain.tip().id);

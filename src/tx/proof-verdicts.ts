@@ -183,7 +183,7 @@ export class ProofChecks {
     return others;
   }
 
-  /** Of the transaction that was added as number `index`; after `ask`. */
+  /** The verdicts on the transaction that was added as number `index`; after `ask`. */
   verdicts(index: number): ProofVerdicts {
     const verdicts = this.#verdicts?.[index];
     assert(verdicts !== undefined, 'the checks have their answers');

@@ -162,7 +162,6 @@ export class FinalityRules {
     const carried = carriedBy(header, scheme);
     const chain = new ChainBlocks(overlay, ahead, root);
     if (height > root) this.override(overlay, chain, height - 1);
-    // Before the row of this block is there: it says of which sources its ancestors are.
     const provenFinal = carried && finalBy(carried.target, chain);
     if (carried !== undefined) {
       const { target } = carried;

@@ -50,7 +50,7 @@ export function decodeFinalProof(bytes: Uint8Array, scheme: ChainScheme): FinalP
   return { link, justification };
 }
 
-/** Whether they vote who decide above a block that leaves these sets: operators may have named others since. */
+/** Whether the votes are by those who decide above a block that leaves these sets: operators may have named others since. */
 export const isProofBy = (
   { link }: FinalProof,
   leaves: VoterSets<VoterSet>,

@@ -5,7 +5,7 @@ import { decodeVoterSets, encodeVoterSets } from '../votes/voter-sets-bytes.ts';
 import { decodeFinalProof, encodeFinalProof } from './final-proof.ts';
 import type { OfflineProof, ProofStep } from './offline-proof.ts';
 
-/** Of a part; the longest has the votes of two sets. */
+/** The most bytes of a part; the longest has the votes of two sets. */
 const BYTES_MAX = 256 * 1024;
 
 export interface ProofStepJson {
@@ -19,7 +19,7 @@ export const stepsToJson = (steps: readonly ProofStep[], scheme: ChainScheme): P
     sets: base64.encode(encodeVoterSets(step.sets, scheme)),
   }));
 
-/** Other fields are left aside. Throws CodecError. */
+/** Ignores other fields. Throws CodecError. */
 export function proofFromJson(json: unknown, scheme: ChainScheme): OfflineProof {
   return {
     steps: listOf(json, 'steps').map((step) => ({

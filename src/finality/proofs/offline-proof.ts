@@ -25,7 +25,7 @@ export interface TrustedCheckpoint {
 }
 
 export interface ProofStep extends FinalProof {
-  /** That decided on the target. */
+  /** The sets that decided on the target. */
   readonly sets: VoterSets<VoterSet>;
 }
 
@@ -125,7 +125,7 @@ const ofKeys = ({ change, current, next }: VoterSets<VoterSet>, scheme: ChainSch
   next: next && { voters: voterSet(next.voters.keys, scheme), since: next.since },
 });
 
-/** Of the sets that are known once a direct link, on which `sets` decided, is justified. */
+/** The rule hash of the sets that are known once a direct link, on which these sets decided, is justified. */
 const hashAfter = ({ change, current, next }: VoterSets<VoterSet>, scheme: ChainScheme) =>
   next === undefined
     ? decidingOn({ change, current, next }, scheme).ruleHash

@@ -10,7 +10,7 @@ import { checkpointKey, type SignedVote } from '../votes/vote.ts';
 const TOLD_MAX = 1_000;
 
 interface Tellers<Peer extends object> {
-  /** Of the block: the text of its header hash. */
+  /** The header hash of the block as text. */
   readonly id: string;
   readonly height: number;
   readonly peers: WeakSet<Peer>;

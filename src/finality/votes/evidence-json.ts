@@ -5,7 +5,7 @@ import { base64 } from '../../codec/text.ts';
 import type { Contradiction } from './evidence.ts';
 import { decodeVote, encodeVote, type SignedVote } from './vote.ts';
 
-/** Of a vote: with room for the keys of either family. */
+/** The most bytes of a vote, with room for the keys of either family. */
 const BYTES_MAX = 1024;
 
 export interface EvidenceJson {
@@ -23,7 +23,7 @@ export const evidenceToJson = (
   second: base64.encode(encodeVote(second, scheme)),
 });
 
-/** Other fields are left aside. Throws CodecError. */
+/** Ignores other fields. Throws CodecError. */
 export function evidenceFromJson(json: unknown, scheme: ChainScheme): Contradiction {
   if (!isObject(json)) throw new CodecError('evidence', 'no object');
   return [voteOf(json['first'], scheme), voteOf(json['second'], scheme)];

@@ -28,13 +28,13 @@ const votesOf = ({ first, second }: Slot): SignedVote[] =>
 export class KeptVotes {
   private readonly votesMax: number;
   private readonly voters = new Map<string, VotesOfVoter>();
-  /** Of each voter, the vote above the window. */
+  /** The vote of each voter above the window. */
   private readonly above = new Map<string, SignedVote>();
   private readonly targets = new Map<string, Map<string, SignedVote>>();
   /** The height of the highest vote of each voter, whether it is still kept or not. */
   private readonly highest = new Map<string, number>();
   private readonly counts = new Map<number, number>();
-  /** Those that have votes. */
+  /** The heights that have votes. */
   private readonly heights = new SortedHeights();
   private count = 0;
 
@@ -42,7 +42,7 @@ export class KeptVotes {
     this.votesMax = votesMax;
   }
 
-  /** For a target; a vote above the window is not among them. */
+  /** The votes for a target, without those above the window. */
   *for(target: string): Iterable<SignedVote> {
     yield* this.targets.get(target)?.values() ?? [];
   }
@@ -58,7 +58,7 @@ export class KeptVotes {
     return this.highest.get(voter) ?? 0;
   }
 
-  /** Where it would say nothing new. */
+  /** True where the vote would say nothing new. */
   isKnown(vote: SignedVote, isAboveWindow: boolean): boolean {
     const voter = latin1(vote.voter);
     if (isAboveWindow) return this.above.has(voter);
@@ -72,7 +72,7 @@ export class KeptVotes {
     return slot !== undefined && votesOf(slot).includes(vote);
   }
 
-  /** Where it would be dropped at once. */
+  /** True where a vote for this height would be dropped at once. */
   isTooLow(height: number): boolean {
     return this.count >= this.votesMax && height <= (this.heights.lowest() ?? 0);
   }
@@ -81,7 +81,7 @@ export class KeptVotes {
     return this.voters.get(voter)?.slots.get(height);
   }
 
-  /** Of a voter, lowest first. */
+  /** The votes of a voter, lowest first. */
   of(voter: string): SignedVote[] {
     const slots = [...(this.voters.get(voter)?.slots.values() ?? [])].flatMap(votesOf);
     return slots.sort((a, b) => a.target.height - b.target.height);

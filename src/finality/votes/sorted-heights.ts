@@ -27,7 +27,7 @@ export class SortedHeights {
     for (let i = this.heights.length - 1; i >= 0; i--) yield this.heights[i]!;
   }
 
-  /** Of the first that is not below. */
+  /** The place of the first height that is not below this one. */
   private placeOf(height: number): number {
     let low = 0;
     let high = this.heights.length;

@@ -72,7 +72,7 @@ export class VotePool {
   readonly evidence = new Evidence();
   private readonly ports: VotePoolPorts;
   private readonly checking = new Set<string>();
-  /** Of each voter, votes whose targets were unknown when they came, lowest first. */
+  /** The votes of each voter whose targets were unknown when they came, lowest first. */
   private readonly unknown = new Map<string, readonly SignedVote[]>();
 
   constructor(ports: VotePoolPorts, kept = new KeptVotes()) {
@@ -158,7 +158,7 @@ export class VotePool {
     return { at: 'window', givesWay: lowest };
   }
 
-  /** Of a voter, what is kept for blocks that are still unknown, lowest first. */
+  /** The votes of a voter for blocks that are still unknown, lowest first. */
   private unknownOf(voter: string): readonly SignedVote[] {
     const { view } = this.ports;
     const left = (this.unknown.get(voter) ?? []).filter(
@@ -194,7 +194,7 @@ export class VotePool {
   }
 }
 
-/** Of the vote and its signature: a forged one must not hide the good one while it is checked. */
+/** Names the vote with its signature: a forged one must not hide the good one while it is checked. */
 const nameOf = ({ voter, target, signature }: SignedVote): string =>
   `${checkpointKey(target)}${latin1(voter)}${latin1(signature)}`;
 

@@ -17,7 +17,7 @@ export interface VoterSet {
   readonly names: ReadonlySet<string>;
 }
 
-/** Of keys in any order, which may repeat; of too many, those with the lowest addresses. */
+/** The set of these keys, in any order, which may repeat; of too many, those with the lowest addresses. */
 export function voterSet(
   keys: Iterable<Uint8Array>,
   scheme: ChainScheme,

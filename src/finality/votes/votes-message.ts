@@ -11,7 +11,7 @@ export const VOTES_OF_MESSAGE_MAX = 200;
 export const encodeVotes = (votes: readonly SignedVote[], scheme: ChainScheme): Uint8Array =>
   joinVotes(votes.map((vote) => encodeVote(vote, scheme)));
 
-/** Of votes as they travel. */
+/** The same for votes that are encoded. */
 export const joinVotes = (votes: readonly Uint8Array[]): Uint8Array =>
   concat(Uint8Array.of(votes.length), ...votes);
 

@@ -160,7 +160,7 @@ export function unsignedFromJson(
   };
 }
 
-/** The keystore knows the key of the sender, so that of the request stands for nothing, as an author. */
+/** Without the key of the sender, which the keystore knows: a type 12 would take it for its author. */
 function withoutKey(json: unknown): unknown {
   if (!isObject(json)) return json;
   const { senderPublicKey: _key, ...others } = json;

@@ -25,7 +25,7 @@ export function requireNoVoter(
   );
 }
 
-/** Addresses of those whom the parent of the block leaves. */
+/** Addresses of the voters of the sets that the parent of the block leaves. */
 function decidingIn(
   view: LedgerView,
   height: number,

@@ -31,7 +31,7 @@ export interface ScriptRuns {
 /** Runs nothing, and notes whether there was anything to run, and how much. */
 export class NotedRuns implements ScriptRuns {
   isAsked = false;
-  /** Those of orders aside. */
+  /** The number of runs, those of orders aside. */
   count = 0;
 
   begin(): void {}
