@@ -60,7 +60,10 @@ function* nativeBalances(view: LedgerView, initialBalance: bigint): Generator<st
       1,
       true,
     );
-    if (last?.[1].balance !== balance || last[1].leasedIn !== leasedIn) {
+    const past = last?.[1];
+    const isSame =
+      past?.balance === balance && past.leasedIn === leasedIn && past.leasedOut === leasedOut;
+    if (!isSame) {
       yield `the history of ${name(view, address)} does not end with its present state`;
     }
   }
