@@ -78,6 +78,7 @@ export class Statuses {
   private readonly ownKey: string;
   private readonly reports: StatusReport[] = [];
   private signing = Promise.resolve();
+  private isSigning = false;
   readonly #failed = unlessOurs((why) =>
     this.ports.log.error('contracts.report-failed', { why: String(why) }),
   );
@@ -134,18 +135,13 @@ export class Statuses {
   }
 
   readonly report: ReportStatus = (report) => {
-    const { clock } = this.ports;
     if (this.reports.length >= REPORTS_MAX) return;
     const { txId, contractId, status } = report;
     const isFailure = status !== 'Success';
     // Later the transaction may have left the pool.
     const about = contractId ?? (isFailure ? this.contractWaiting(txId) : undefined);
     this.reports.push({ ...report, contractId: about });
-    if (this.reports.length > 1) return;
-    this.signing = this.signing
-      .then(() => clock.turn())
-      .then(() => this.signReports())
-      .catch(this.#failed);
+    if (!this.isSigning) this.signing = this.signReports().catch(this.#failed);
   };
 
   /** By timestamp; empty where no outcome is known. */
@@ -232,13 +228,20 @@ export class Statuses {
     );
   }
 
-  /** Signs what waits, and lets everything else run in between. */
+  /** Signs what waits, and lets everything else run in between. After a failure the rest waits for a next report. */
   private async signReports(): Promise<void> {
     const { reports } = this;
-    const slice = new TimeSlice(this.ports.clock);
-    for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
-      if (slice.isOver()) await slice.yield();
-      if (!this.isSaid(report)) await this.say(report);
+    const { clock } = this.ports;
+    this.isSigning = true;
+    try {
+      await clock.turn();
+      const slice = new TimeSlice(clock);
+      for (let report = reports.shift(); report !== undefined; report = reports.shift()) {
+        if (slice.isOver()) await slice.yield();
+        if (!this.isSaid(report)) await this.say(report);
+      }
+    } finally {
+      this.isSigning = false;
     }
   }
 

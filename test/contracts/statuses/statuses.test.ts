@@ -13,7 +13,15 @@ import { RECORDS_MAX } from '../../../src/contracts/statuses/status-messages.ts'
 import type { OutcomeStatus } from '../../../src/contracts/statuses/status-report.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
 import { callOf, creationOf, groupOf, inPool } from '../atomic-groups.ts';
-import { type Ground, ground, minerOf, opened, sealed, waiting } from './status-harness.ts';
+import {
+  type Ground,
+  ground,
+  minerOf,
+  opened,
+  sealed,
+  signWith,
+  waiting,
+} from './status-harness.ts';
 
 const HOUR = 3_600_000;
 const DOUBTED_SHARE = statusLimits.doubtedShare.value;
@@ -430,4 +438,29 @@ t.test('the limit on records holds, on the disk too', async (t) => {
   await statuses.stop();
   const again = await opened(t, on, { isWatcher: true });
   t.equal(again.statuses.size(), 100);
+});
+
+t.test('a signer that is away for a moment ends no report but the first', async (t) => {
+  const on = await ground(t);
+  let isAway = true;
+  const miner = {
+    publicKey: on.accounts[0].publicKey,
+    async sign(message: Uint8Array) {
+      if (isAway) throw apiError('SignerAway');
+      return signWith(on, on.accounts[0], message);
+    },
+  };
+  const { statuses, pass } = await opened(t, on, {}, { miner });
+  const ids = Array.from({ length: 4 }, () => randomBytes(32));
+  const report = (txId: Uint8Array): void =>
+    statuses.report({ txId, status: 'Success', code: undefined, message: 'mined' });
+  for (const id of ids.slice(0, 3)) report(id);
+  await pass();
+  isAway = false;
+  report(ids[3]!);
+  await pass(10);
+  t.strictSame(
+    ids.map((id) => statuses.of(id).length),
+    [0, 1, 1, 1],
+  );
 });
