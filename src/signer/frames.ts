@@ -2,6 +2,8 @@
 import { concat } from '../base/bytes.ts';
 
 const LENGTH_BYTES = 4;
+/** Parts of a frame before they are joined: the arguments of one call. */
+const PARTS_MAX = 1000;
 
 export function frameOf(body: Uint8Array): Uint8Array {
   const frame = new Uint8Array(LENGTH_BYTES + body.length);
@@ -33,6 +35,7 @@ export class FrameReader {
   /** The bodies that are complete now. Throws BadFrame. */
   *take(chunk: Uint8Array): Generator<Uint8Array> {
     this.parts.push(chunk);
+    if (this.parts.length > PARTS_MAX) this.parts = [concat(...this.parts)];
     this.length += chunk.length;
     while (this.length >= LENGTH_BYTES) {
       const needed = this.needed();

@@ -47,8 +47,10 @@ export class SignerConnection {
 
   take(chunk: Uint8Array): void {
     if (this.isClosed) return;
+    let isNew = !this.reader.isInside;
     try {
       for (const body of this.reader.take(chunk)) {
+        isNew = true;
         if (this.isClosed) return;
         this.question(decodeQuestion(body, this.ports.scheme));
       }
@@ -57,7 +59,8 @@ export class SignerConnection {
       this.end(cause.message);
       return;
     }
-    this.watch();
+    // A frame that goes on keeps the time of its beginning.
+    if (isNew) this.watch();
   }
 
   /** The other side has ended it. */
