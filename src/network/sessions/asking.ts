@@ -92,13 +92,14 @@ export class Asking {
     life.requireOpen();
     if (places.waiting >= WAITING_MAX) throw new NeverBegun('too many requests wait for this peer');
     const since = clock.monotonic();
-    const release = await places.acquire();
-    let asked = since;
+    const release = await places.acquireWithin(clock, timeoutMs);
+    const asked = clock.monotonic();
+    const leftMs = timeoutMs - (asked - since);
     try {
-      const leftMs = timeoutMs - (clock.monotonic() - since);
       life.requireOpen();
-      if (leftMs <= 0) throw new NeverBegun(`${protocol}: no answer in time`);
-      asked = clock.monotonic();
+      if (release === undefined || leftMs <= 0) {
+        throw new NeverBegun(`${protocol}: no answer in time`);
+      }
       const result = await action(leftMs);
       life.hear();
       return result;
@@ -107,7 +108,7 @@ export class Asking {
       if (cause instanceof TooLate && life.heardAt <= asked) throw new SilentLine(cause.message);
       throw cause;
     } finally {
-      release();
+      release?.();
     }
   }
 }

@@ -56,6 +56,25 @@ t.test('requests are answered, refused, and given up', async (t) => {
   t.strictSame([...(await near.request('double/1', Uint8Array.of(6), 1000))], [12], 'it goes on');
 });
 
+t.test('a request that waits for another keeps to its time', async (t) => {
+  const { near } = await two(t, ({ sessions }) =>
+    sessions.handleRequests('never/1', {
+      messageBytesMax: 10,
+      answerBytesMax: 10,
+      concurrent: 1,
+      answer: () => new Promise<never>(() => {}),
+    }),
+  );
+  const ended: string[] = [];
+  const ask = (name: string, ms: number): Promise<void> =>
+    near.request('never/1', Uint8Array.of(1), ms).then(
+      () => t.fail('nobody answers'),
+      (cause: Error) => void ended.push(`${name}: ${cause.name}`),
+    );
+  await Promise.all([ask('long', 500), ask('short', 30)]);
+  t.strictSame(ended, ['short: NeverBegun', 'long: SilentLine']);
+});
+
 t.test('no more requests at a time than allowed', async (t) => {
   let [now, most] = [0, 0];
   const { near } = await two(t, ({ sessions }) =>
