@@ -159,7 +159,10 @@ function update(queue: ContractQueue, entry: PoolEntry, tx: Tx, work: Work): Ste
         return conclude.results(queue, entry, tx, signed);
       };
     }),
-    abandon: cancel,
+    abandon() {
+      cancel();
+      block.room.release(bytes);
+    },
   };
 }
 
@@ -204,6 +207,7 @@ function execute(queue: ContractQueue, entry: PoolEntry, tx: Tx, leftMs: number,
       };
     }),
     abandon(now) {
+      block.room.release(bytes);
       const tooLong = (): void => {
         if (entry.removed) return;
         const message = timedOut(fromLatin1(queue.key));

@@ -157,10 +157,12 @@ async function givenUp(endsAfterMs: number, isRemoved = false) {
   const reports: unknown[] = [];
   const repetitions = createRepetitions(clock);
   const times = createRunTimes();
+  const room = createPhaseRoom(1e6, 1);
+  const hasRoom: boolean[] = [];
   await makeBlock(at.blockchain, miner, time, async (draft) => {
     const ports = { clock: at.clock, signer: miner };
     const checking: BlockDraft = { ...draft, check: () => undefined };
-    const block = createBlockInWork(checking, header, createPhaseRoom(1e6, 10), 1e6, ports);
+    const block = createBlockInWork(checking, header, room, 1e6, ports);
     const begin = createWork(
       block,
       createImageLoads(1),
@@ -188,15 +190,25 @@ async function givenUp(endsAfterMs: number, isRemoved = false) {
     const queue = new ContractQueue('key');
     const step = begin(queue, entry, LIMIT_MS) as Started;
     await clock.advance(LIMIT_MS / 2);
+    hasRoom.push(room.fits(1));
     step.abandon(false);
+    hasRoom.push(room.fits(1));
     if (isRemoved) Object.assign(entry, { removed: true });
     await clock.advance(1_000);
   });
-  return { reports, hasFailed: repetitions.has(entry.key) };
+  return { reports, hasFailed: repetitions.has(entry.key), hasRoom };
 }
 
 t.test('a call that is given up and does not end has failed, however short it ran', async (t) => {
-  t.same(await givenUp(50), { reports: [], hasFailed: false }, 'it ended in the grace');
-  t.same(await givenUp(5_000), { reports: ['Failure'], hasFailed: true });
-  t.same(await givenUp(5_000, true), { reports: [], hasFailed: false }, 'a block has it meanwhile');
+  t.match(await givenUp(50), { reports: [], hasFailed: false }, 'it ended in the grace');
+  t.match(await givenUp(5_000), { reports: ['Failure'], hasFailed: true });
+  t.match(
+    await givenUp(5_000, true),
+    { reports: [], hasFailed: false },
+    'a block has it meanwhile',
+  );
+});
+
+t.test('a call that is given up leaves its room in the block to others', async (t) => {
+  t.strictSame((await givenUp(50)).hasRoom, [false, true]);
 });
