@@ -7,7 +7,7 @@ export class LazyAbort {
     return this.aborted;
   }
 
-  /** Of one that was aborted before, a signal that is. */
+  /** After `abort` the signal is aborted from its beginning. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
     if (this.aborted) this.controller.abort();

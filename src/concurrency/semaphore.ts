@@ -5,7 +5,7 @@
 import { apiError } from '../base/errors.ts';
 import type { Clock } from '../base/ports/clock.ts';
 
-/** Gives the places back; again, it does nothing. */
+/** Gives the places back; a second call does nothing. */
 export type Release = () => void;
 
 /** The most that may wait. */

@@ -72,7 +72,7 @@ const AHEAD_MS = eventLimits.ahead.value;
 /** A page ends behind the event that makes it so long. */
 const PAGE_BYTES = 128 * 1024;
 const HEADERS_MAX = 16;
-/** So long after the last reader. */
+/** The memory is given back so long after the last reader has gone. */
 const FORGET_MS = 60_000;
 /** What some full blocks of transfers have; what is gone is printed again. */
 const TEXTS_BYTES = 16 * 1024 * 1024;

@@ -127,7 +127,7 @@ export class AccountFiles {
     const wallet = all.values().next().value?.wallet ?? (await this.newWallet());
     const added: HeldAccount[] = [];
     for (const key of keys) {
-      this.requireDear(wallet, key);
+      this.requireFullCost(wallet, key);
       const publicKey = family.publicKeyOf(key.privateKey);
       const account = this.held(await sealEntry(wallet, key, publicKey, random), wallet);
       const name = accountName(account.address);
@@ -188,7 +188,7 @@ export class AccountFiles {
       throw changedMeanwhile(this.options.path);
     }
     const { wallet } = now;
-    this.requireDear(wallet, key);
+    this.requireFullCost(wallet, key);
     const sealed = await sealEntry(wallet, key, now.publicKey, this.deps.random);
     const account = this.held(sealed, wallet);
     all.set(name, account);
@@ -196,8 +196,8 @@ export class AccountFiles {
     return all;
   }
 
-  /** A file whose wallet password is random may be cheap to guess; nothing else protects the password of a person. */
-  private requireDear({ cost }: Wallet, { password = '' }: NewKey): void {
+  /** Where the wallet password is random, scrypt may be cheap. The password of a person has no other protection. */
+  private requireFullCost({ cost }: Wallet, { password = '' }: NewKey): void {
     const { path, cost: least = SCRYPT_COST } = this.options;
     if (password === '' || cost.N >= least.N) return;
     throw new KeystoreError(

@@ -1,5 +1,5 @@
 /**
- * What bytes are that somebody wants to be signed. A signer reads each kind by itself, so that nobody gets a block
+ * Reads the bytes that somebody wants to be signed. A signer reads each kind by itself, so that nobody gets a block
  * or a vote signed as something else.
  *
  * Invariant: bytes that can be read as two kinds are refused.
@@ -84,9 +84,9 @@ const readers = (scheme: ChainScheme, readStatus: ReadStatus): Readers => ({
 /** Version 100 signs its header alone, every other one the whole block. */
 function readHeader(message: Uint8Array, scheme: ChainScheme): Header {
   const bytes = concat(message, NO_SIGNATURE);
-  const header =
-    message[0] === BOUND_VERSION ? decodeLink(bytes, scheme) : decodeBlock(bytes, scheme).header;
-  return header;
+  return message[0] === BOUND_VERSION
+    ? decodeLink(bytes, scheme)
+    : decodeBlock(bytes, scheme).header;
 }
 
 /** Proofs of version 1, none. */

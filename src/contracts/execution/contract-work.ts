@@ -68,7 +68,7 @@ export type Step =
 export type Begin = (queue: ContractQueue, entry: PoolEntry, leftMs: number) => Step;
 
 /** What a 105 with few results adds to the transaction in it. */
-const RESULT_BYTES = 256;
+export const RESULT_BYTES = 256;
 
 const GIVEN_UP = judgeRefusal('The contract has failed too often');
 

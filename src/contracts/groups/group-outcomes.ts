@@ -19,32 +19,6 @@ import {
 } from '../execution/judge-outcome.ts';
 import type { GroupCall } from '../waiting/group-calls.ts';
 
-export interface GroupOutcomes {
-  /** A rule refuses the group before any of it has run. */
-  unfit(entry: PoolEntry, tx: Tx, cause: unknown): void;
-  /** A rule refuses the group with its results. */
-  refused(entry: PoolEntry, tx: Tx, cause: unknown): void;
-  /** The results of a call break a rule. */
-  badResults(entry: PoolEntry, tx: Tx, call: GroupCall, refusal: ApiError): void;
-  /** A member has had too many failures. */
-  givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void;
-  /** The container of a call did not start; an update before it may have named the image. */
-  unready(entry: PoolEntry, tx: Tx, call: GroupCall, why: ContractFailure): void;
-  /** A call has not succeeded, or the image of an update is not good. */
-  failed(
-    entry: PoolEntry,
-    tx: Tx,
-    call: GroupCall,
-    outcome: Exclude<ContractOutcome, { readonly kind: 'success' }>,
-  ): void;
-  /** What is not its own fault keeps it out of the block: tried again for as long as in an outage. */
-  heldUp(entry: PoolEntry, tx: Tx, message: string, call?: GroupCall): void;
-  /** The part has ended while this call of it ran. */
-  cut(entry: PoolEntry, tx: Tx, call: GroupCall): void;
-  /** It is in the block. */
-  added(entry: PoolEntry, calls: readonly GroupCall[]): void;
-}
-
 /** A contract transaction that leaves, or waits, because of others: no refusal of itself. */
 const WITH_OTHERS = { status: 'Failure', code: 4 } as const;
 
@@ -72,40 +46,44 @@ function* recordsOf(
   }
 }
 
-export const createGroupOutcomes = (ports: ConcludePorts): GroupOutcomes => new Outcomes(ports);
-
 /** Failures count for the sender of the group, who has put it together. */
-class Outcomes implements GroupOutcomes {
+export class GroupOutcomes {
   private readonly ports: ConcludePorts;
 
   constructor(ports: ConcludePorts) {
     this.ports = ports;
   }
 
+  /** A rule refuses the group before any of it has run. */
   unfit(entry: PoolEntry, tx: Tx, cause: unknown): void {
     const found = judgeRefusal(refusalFrom(cause).message);
     this.conclude(entry, tx, found, false, undefined, 'refuse');
   }
 
+  /** A rule refuses the group with its results. */
   refused(entry: PoolEntry, tx: Tx, cause: unknown): void {
     this.judged(entry, tx, judgeRefusal(refusalFrom(cause).message));
   }
 
+  /** The results of a call break a rule. */
   badResults(entry: PoolEntry, tx: Tx, call: GroupCall, refusal: ApiError): void {
     this.ports.breakers.failed(call.key, { sender: entry.sender, outage: undefined });
     this.judged(entry, tx, judgeRefusal(refusal.message), call);
   }
 
+  /** A member has had too many failures. */
   givenUp(entry: PoolEntry, tx: Tx, call: GroupCall): void {
     this.judged(entry, tx, judgeRefusal('The contract has failed too often'), call);
   }
 
+  /** The container of a call did not start; an update before it may have named the image. */
   unready(entry: PoolEntry, tx: Tx, call: GroupCall, why: ContractFailure): void {
     const outage = outageOf(call, call.image, why);
     this.ports.breakers.failed(call.key, { sender: entry.sender, outage });
     this.broken(entry, tx, call, why);
   }
 
+  /** A call has not succeeded, or the image of an update is not good. */
   failed(
     entry: PoolEntry,
     tx: Tx,
@@ -125,16 +103,19 @@ class Outcomes implements GroupOutcomes {
     this.judged(entry, tx, judgement, call);
   }
 
+  /** Something else than the group keeps it out of the block: it is tried again for as long as in an outage. */
   heldUp(entry: PoolEntry, tx: Tx, message: string, call?: GroupCall): void {
     const { repetitions } = this.ports;
     const found = judgeFailure({ kind: 'failure', message, recoverable: true, system: true });
     this.conclude(entry, tx, found, !repetitions.heldUp(entry.key), call);
   }
 
+  /** The part has ended while this call of the group ran. */
   cut(entry: PoolEntry, tx: Tx, call: GroupCall): void {
     this.heldUp(entry, tx, CUT, call);
   }
 
+  /** The group is in the block. */
   added({ sender }: PoolEntry, calls: readonly GroupCall[]): void {
     const { breakers } = this.ports;
     for (const { isUpdate, key } of calls) {

@@ -7,7 +7,7 @@ import type { PoolEntry } from '../../mempool/entries/entry.ts';
 import type { BlockInWork } from '../execution/block-in-work.ts';
 import type { WorkOptions } from '../execution/contract-work.ts';
 import { isExecutableGroup } from '../waiting/contract-queue.ts';
-import { createGroupOutcomes } from './group-outcomes.ts';
+import { GroupOutcomes } from './group-outcomes.ts';
 import { createGroupPhase, type GroupPhase } from './group-phase.ts';
 import { type GroupPorts, runGroup } from './group-run.ts';
 import type { GroupTurns } from './group-turns.ts';
@@ -32,7 +32,7 @@ export function beginGroups(
   const left = deadline - now;
   const partMs = Math.max(0, Math.min(left / GROUPS_SHARE, left * (1 - SLACK) - work.limitMs));
   const end = now + partMs;
-  const outcomes = createGroupOutcomes(ports);
+  const outcomes = new GroupOutcomes(ports);
   const options = { ...work, groupMs: partMs * LIMIT_SHARE };
   const place = { block, ports, outcomes, options, leftMs: () => end - clock.now() };
   return createGroupPhase(entries.filter(isExecutableGroup), end, {

@@ -113,8 +113,8 @@ interface Turns {
 }
 
 /**
- * What has to come first comes with the first turn of those behind it: debts of its sender would else
- * hold up others.
+ * An entry that others stand behind has the best rank of theirs: debts of its sender would else hold up
+ * the others.
  */
 function createTurns(
   entries: readonly PoolEntry[],

@@ -27,7 +27,7 @@ import { verdictsInside } from '../../tx/proof-verdicts.ts';
 import type { Tx } from '../../tx/transaction.ts';
 import { createContract } from '../../tx/types/103-create-contract.ts';
 import { type BlockInWork, ResultRefused } from '../execution/block-in-work.ts';
-import type { WorkOptions, WorkPorts } from '../execution/contract-work.ts';
+import { RESULT_BYTES, type WorkOptions, type WorkPorts } from '../execution/contract-work.ts';
 import { runContract, timedOut } from '../execution/run-contract.ts';
 import { type ImageLoad, imageKey } from '../images/image-loads.ts';
 import { callsOf, type GroupCall, type PlannedCall, plannedCalls } from '../waiting/group-calls.ts';
@@ -62,8 +62,6 @@ export interface GroupPlace {
   readonly leftMs: () => number;
 }
 
-/** What a 105 with few results adds to the transaction in it. */
-const RESULT_BYTES = 256;
 /** None begins without so much of `groupMs` for the checks of its images. */
 const CHECKS_SHARE = 8;
 

@@ -17,7 +17,7 @@ export interface GroupTurns {
   lastOf(entry: Pick<PoolEntry, 'sender'>): number;
   /** A transaction of the sender is in the block. */
   added(sender: string): void;
-  /** True where that was the last that has come of its runs. */
+  /** True where the last run of the sender has put a transaction into a block. */
   isProven(sender: string): boolean;
   /** Nothing of what has run is in the block. `byCreator`: what calls of their contracts took. */
   wasted(sender: string, ms: number, byCreator: ReadonlyMap<string, number>): void;

@@ -88,12 +88,12 @@ export class OutgoingStatuses {
     const batch: Leaving[] = [];
     let bytes = 0;
     for (const list of [this.own, this.others]) {
-      const count = list.findIndex((one) => {
+      const last = list.findIndex((one) => {
         bytes += one.bytes.length;
         return batch.push(one) >= RECORDS_MAX || bytes >= BATCH_BYTES;
       });
-      list.splice(0, count < 0 ? list.length : count + 1);
-      if (count >= 0) break;
+      list.splice(0, last < 0 ? list.length : last + 1);
+      if (last >= 0) break;
     }
     for (const peer of this.ports.peers()) {
       const news = batch.filter(({ from }) => from !== peer);

@@ -13,7 +13,7 @@ export interface StatusReport {
   readonly message: string;
 }
 
-/** True where who reports this will not execute the transaction again. */
+/** True where the node that reports this will not execute the transaction again. */
 export const isRefusal = (status: OutcomeStatus, code: number | undefined): boolean =>
   status === 'Error' || (status === 'Failure' && code === undefined);
 

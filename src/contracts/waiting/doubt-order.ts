@@ -25,13 +25,13 @@ export interface DoubtOrder {
   /** Undefined where nothing is in doubt. */
   readonly placeOf: PlaceOf | undefined;
   /**
-   * True while one of the other part, which may still get into the block in work, comes first. And for
-   * what is in doubt since the block was begun, whose place is not known: it comes with the next one.
+   * True while an entry of the other part comes first and may still get into the block in work. True also
+   * for an entry that came into doubt after the block was begun: its place is not known before the next block.
    */
   waits(entry: PoolEntry): boolean;
   /** An atomic transaction that comes before this one, and may still get into the block in work. */
   before(entry: PoolEntry): PoolEntry | undefined;
-  /** The ends of contracts before which such a one comes; to be asked behind the contracts of a block. */
+  /** The ends of contracts that wait for such an entry; to be asked after the contracts of a block. */
   held(): ReadonlySet<PoolEntry>;
 }
 

@@ -1,8 +1,8 @@
 /**
  * What the contract transactions inside an atomic one run, found before anything runs: results change
  * the entries of a contract, and never its image or version. The entry of the pool has all that it
- * takes: one that waits for an image would else be decoded in every round. They lie here because
- * the warm-up needs them too.
+ * takes: a transaction that waits for an image would else be decoded in every round. This file is in
+ * `waiting` because the warm-up needs it, too.
  */
 import { fromLatin1, latin1 } from '../../base/bytes.ts';
 import type { ContractImage } from '../../base/ports/containers.ts';
@@ -14,7 +14,7 @@ import type { Tx } from '../../tx/transaction.ts';
 import { updateContract } from '../../tx/types/107-update-contract.ts';
 import type { CreateVersions } from '../images/create-versions.ts';
 
-/** Before its transaction is decoded. */
+/** A call that is known before its transaction is decoded. */
 export interface PlannedCall {
   /** Its index among the members. */
   readonly index: number;

@@ -73,10 +73,10 @@ export function createWarmUp({
   const failures = new BoundedCache<string, EarlyFailure>(KNOWN_MAX);
 
   function warm(image: ContractImage, createVersion: number, creator: string): void {
-    const failure = containers.prepare(image, createVersion, addressOf(creator));
-    if (failure.kind !== 'failure') return;
+    const readiness = containers.prepare(image, createVersion, addressOf(creator));
+    if (readiness.kind !== 'failure') return;
     const until = clock.monotonic() + FAILURE_MS;
-    failures.set(containerKey(image, createVersion), { failure, until });
+    failures.set(containerKey(image, createVersion), { failure: readiness, until });
   }
 
   function warmCalled(contract: string, creator: string): void {

@@ -42,7 +42,7 @@ export class ComingBlocks {
     }
   }
 
-  /** That of the block that has come furthest of those that would take the place of the head. */
+  /** The stage of the block that has come furthest, among those that would take the place of the head. */
   stage(
     arrivals: Iterable<Pick<Arrival<Source>, 'compact' | 'sources' | 'stage'>>,
     isReplacing: (header: Header) => boolean,

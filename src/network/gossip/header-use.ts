@@ -29,7 +29,7 @@ export interface HeaderUsePorts {
   readonly clock: Pick<Clock, 'now'>;
   readonly invalid: Pick<InvalidBlocks, 'has'>;
   readonly equivocations: Pick<Equivocations, 'isThird'>;
-  /** Of each generator and turn: those that were relayed. */
+  /** Counts the relayed blocks of each generator and turn. */
   readonly relayed: Pick<TurnCounts, 'isReached'>;
   readonly judge: Pick<AnnouncedJudge, 'isSpent'>;
 }

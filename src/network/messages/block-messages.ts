@@ -21,6 +21,7 @@
  */
 
 import { latin1 } from '../../base/bytes.ts';
+import { MIB } from '../../base/limits/budget.ts';
 import { BLOCK_ID_BYTES, ID_BYTES } from '../../base/sizes.ts';
 import { type Header, readHeader, writeHeader } from '../../block/header.ts';
 import { type ChainScheme, CodecError, Reader, type Writer } from '../../codec/codec.ts';
@@ -35,8 +36,6 @@ export const blockProtocols = {
   blockTxs: 'block-txs/1',
 } as const;
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
 const SCORE_BYTES = 16;
 const SCORE_END = 1n << 127n;
 

@@ -11,6 +11,7 @@
  */
 
 import { latin1 } from '../../base/bytes.ts';
+import { MIB } from '../../base/limits/budget.ts';
 import { ID_BYTES } from '../../base/sizes.ts';
 import { type ChainScheme, CodecError, Reader } from '../../codec/codec.ts';
 import { scratch } from '../../codec/scratch.ts';
@@ -24,8 +25,8 @@ export const txLimits = {
   countMax: 500,
   hashesBytesMax: 2 + 500 * ID_BYTES,
   /** The bytes of one answer; transactions that do not fit are requested again. */
-  answerBytes: 4 * 1024 * 1024,
-  answerBytesMax: 4 * 1024 * 1024 + 2 + 4 * 500,
+  answerBytes: 4 * MIB,
+  answerBytesMax: 4 * MIB + 2 + 4 * 500,
 } as const;
 
 export function encodeTxHashes(hashes: readonly Uint8Array[], scheme: ChainScheme): Uint8Array {

@@ -202,9 +202,7 @@ export class SessionRegistry implements Sessions {
     if (reason !== undefined) return `Peer with address '${text}' is blacklisted`;
     const problem = this.table.makePlace(applicantOf(identity, connection));
     if (problem === 'exists') return `Connection to peer with address '${text}' already exists`;
-    if (problem === 'full') {
-      return this.full();
-    }
+    if (problem === 'full') return this.full();
     const session = openSession(identity, connection, this.sessionPorts);
     // A connection that ended during the check of the proof would leave a session that never closes.
     if (!session.isOpen()) return 'The connection has ended';

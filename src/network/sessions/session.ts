@@ -48,7 +48,7 @@ export interface Session {
   notify(protocol: string, message: Uint8Array): boolean;
   /**
    * Records an offence, also of a closed session, but `withheld` only where the session is still open
-   * half a second later. A grave or repeated one closes the session and blacklists the owner.
+   * two seconds later. A grave or repeated one closes the session and blacklists the owner.
    */
   offend(offence: Offence, evidence: Evidence): void;
   close(reason: string): void;

@@ -35,7 +35,7 @@ export class HeldJobs<Job extends Holdable> {
     pending: new Map(),
     lost: new Map(),
   };
-  /** The members for which an announced one went on last. */
+  /** The members for which an announced job went on last, so that a new one is next. */
   private readonly newIsNext = new Set<string>();
 
   get size(): number {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { refused } from '../../../src/base/errors.ts';
 import type { ConcludePorts } from '../../../src/contracts/execution/conclude.ts';
-import { createGroupOutcomes } from '../../../src/contracts/groups/group-outcomes.ts';
+import { GroupOutcomes } from '../../../src/contracts/groups/group-outcomes.ts';
 import type { GroupCall } from '../../../src/contracts/waiting/group-calls.ts';
 import type { PoolEntry } from '../../../src/mempool/entries/entry.ts';
 import type { Tx } from '../../../src/tx/transaction.ts';
@@ -28,7 +28,7 @@ function decoded(): Tx {
 t.test('the call that has failed is known in a transaction that was decoded anew', async (t) => {
   const entry = { key: 'group', sender: 'sender', removed: false } as PoolEntry;
   const reports: Parameters<ConcludePorts['report']>[0][] = [];
-  const outcomes = createGroupOutcomes({
+  const outcomes = new GroupOutcomes({
     pool: {
       drop: () => {
         entry.removed = true;
@@ -54,7 +54,7 @@ t.test('the call that has failed is known in a transaction that was decoded anew
 t.test('results that break a rule are a failure of the call', async (t) => {
   const entry = { key: 'group', sender: 'sender', removed: false } as PoolEntry;
   const failures: unknown[] = [];
-  const outcomes = createGroupOutcomes({
+  const outcomes = new GroupOutcomes({
     pool: {
       drop: () => {
         entry.removed = true;

@@ -68,7 +68,7 @@ t.test('a request that waits for another keeps to its time', async (t) => {
   const ended: string[] = [];
   const ask = (name: string, ms: number): Promise<void> =>
     near.request('never/1', Uint8Array.of(1), ms).then(
-      () => t.fail('nobody answers'),
+      () => void t.fail('nobody answers'),
       (cause: Error) => void ended.push(`${name}: ${cause.name}`),
     );
   await Promise.all([ask('long', 500), ask('short', 30)]);
