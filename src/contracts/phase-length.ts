@@ -45,3 +45,27 @@ export function phaseEnd(round: Round, now: number, until: number, completedInMs
   const more = Math.min(completedInMs - usual, Math.floor(phaseMs(round) / EARLIER_SHARE));
   return until - usual - Math.max(0, more);
 }
+
+export interface CompletionTimes {
+  add(ms: number): void;
+  /** Of the last few blocks; 0 before the first one. */
+  longest(): number;
+}
+
+/** Blocks of this node; one of its rounds that was slow is forgotten after so many others. */
+const REMEMBERED = limits.completionBlocks.value;
+
+/**
+ * How long the last blocks of this node took from the end of their contract part until they were in the
+ * chain: on a busy machine the part ends late, and signing and writing take their time too.
+ */
+export function createCompletionTimes(): CompletionTimes {
+  const times: number[] = [];
+  return {
+    add(ms) {
+      times.push(ms);
+      if (times.length > REMEMBERED) times.shift();
+    },
+    longest: () => Math.max(0, ...times),
+  };
+}

@@ -1,7 +1,11 @@
 // The contract part of a block ends earlier where the blocks before took long to complete.
 import t from 'tap';
-import { createCompletionTimes } from '../../src/contracts/completion-times.ts';
-import { phaseEnd, phaseMs, type Round } from '../../src/contracts/phase-length.ts';
+import {
+  createCompletionTimes,
+  phaseEnd,
+  phaseMs,
+  type Round,
+} from '../../src/contracts/phase-length.ts';
 import { GENESIS_TIME, ROUND_MS } from '../node/in-process.ts';
 import type { MemoryStoreOptions } from '../simulated/memory-store.ts';
 import { contractNode, sum } from './contract-node.ts';
