@@ -1,4 +1,5 @@
 /** Confidential data in a real PostgreSQL, started here from the system's packages. */
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
 import {
@@ -102,6 +103,29 @@ t.test('an item whose data are lost is missing, and can be stored again', { skip
   t.strictSame(await store.policiesOf(item.hash), []);
   await store.write(item, inPieces(data));
   t.ok(await holds(store, item, data));
+  await store.stop();
+});
+
+t.test('a connection that breaks between two pieces', { skip }, async (t) => {
+  const log = memoryLog();
+  const store = verifiedStore(await postgresShelf(options), log);
+  const data = new Uint8Array(700_000).fill(5);
+  const item = itemOf(data);
+  async function* interrupted(): AsyncIterable<Uint8Array> {
+    yield data.subarray(0, 1000);
+    await direct.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'platform-node' AND state = 'idle in transaction'`,
+    );
+    // Longer than the end of the connection takes to arrive.
+    await pause(500);
+    yield data.subarray(1000);
+  }
+  const refusal = await store.write(item, interrupted()).catch((cause: unknown) => cause);
+  t.match(refusal, { kind: 'storage' });
+  t.equal(await store.info(item.policyId, item.hash), undefined);
+  await store.write(item, inPieces(data));
+  t.ok(await holds(store, item, data), 'the next upload has another connection');
   await store.stop();
 });
 

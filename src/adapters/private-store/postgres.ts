@@ -75,6 +75,8 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
   // The pool replaces an idle connection that breaks. If the server is unreachable, the next query
   // reports it.
   pool.on('error', () => {});
+  // A connection may also break while an upload waits for its next piece. The next statement fails.
+  pool.on('connect', (client) => void client.on('error', () => {}));
   const uploads = new Uploads(UPLOADS_MAX);
   await makeTables(pool).catch(async (cause: unknown) => {
     await pool.end();
