@@ -12,11 +12,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { giveTo } from './file-owner.ts';
 import { makeFolder } from './folders.ts';
+import { listening } from './listening.ts';
 import { fileSystemOf } from './shared-folders/file-systems.ts';
 import { isForeign, type Kernel, originOf, thisKernel } from './shared-folders/lock-origin.ts';
 
@@ -63,12 +64,12 @@ export async function lockFolder(
 ): Promise<FolderLock> {
   makeFolder(folder);
   const { kernel, isShared } = place ?? placeOf(folder);
-  const listening = namesFor(purpose);
+  const held = namesFor(purpose);
   // The socket is bound but perhaps not listening yet; it is renamed once it listens.
   const starting = `${purpose}locking-`;
   const { sockets, close } = socketsIn(folder);
   const token = randomBytes(8).toString('hex') + originOf(kernel);
-  const own = listening + token;
+  const own = held + token;
   const server = createServer((socket) => socket.destroy());
   server.unref();
 
@@ -79,14 +80,15 @@ export async function lockFolder(
   };
 
   try {
-    await listen(server, join(sockets, starting + token)).catch((cause: NodeJS.ErrnoException) => {
+    const where = { path: join(sockets, starting + token) };
+    await listening(server, where).catch((cause: NodeJS.ErrnoException) => {
       throw NO_ACCESS.has(cause.code ?? '') ? notWritable(folder, cause) : cause;
     });
     // One that root leaves behind would look to the user of the folder as if somebody listened.
     giveTo(statSync(folder), join(folder, starting + token));
     renameSync(join(folder, starting + token), join(folder, own));
     for (const name of readdirSync(folder)) {
-      if (name === own || !(name.startsWith(listening) || name.startsWith(starting))) continue;
+      if (name === own || !(name.startsWith(held) || name.startsWith(starting))) continue;
       if (await answers(join(sockets, name))) throw new StoreLockedError(folder);
       const path = join(folder, name);
       if (isShared && isForeign(name, madeAt(path), kernel))
@@ -146,12 +148,6 @@ function socketsIn(folder: string): { readonly sockets: string; close(): void } 
   const descriptor = openSync(folder, 'r');
   return { sockets: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
 }
-
-const listen = (server: Server, path: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
 
 /** True while a process listens there, even one that is too busy to accept. */
 const answers = (path: string): Promise<boolean> =>

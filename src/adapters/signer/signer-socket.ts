@@ -6,7 +6,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import type { Line, LineEvents } from '../../base/signer/signer-line.ts';
-import { portOf } from '../listening.ts';
+import { listening, portOf } from '../listening.ts';
 
 export interface SignerTls {
   /** PEM texts. */
@@ -54,7 +54,7 @@ export async function listenSigner(
   };
   const server = serverFor(place, accept);
   server.maxConnections = CONNECTIONS_MAX;
-  await listening(server, place);
+  await listeningAt(place, server);
   return {
     port: portOf(server),
     close: () =>
@@ -83,23 +83,19 @@ function serverFor(place: SignerPlace, accept: (socket: Socket) => void): Server
 const OWNER_ONLY = 0o600;
 const NOBODY_ELSE = 0o177;
 
-function listening(server: Server, place: SignerPlace): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.once('listening', resolve);
-    if (!('socket' in place)) {
-      server.listen(place.port, place.host);
-      return;
-    }
-    removeOld(place.socket);
-    // From its first moment on nobody else may connect.
-    const mask = process.umask(NOBODY_ELSE);
-    try {
-      server.listen(place.socket, () => chmodSync(place.socket, OWNER_ONLY));
-    } finally {
-      process.umask(mask);
-    }
-  });
+async function listeningAt(place: SignerPlace, server: Server): Promise<void> {
+  if (!('socket' in place)) return listening(server, { host: place.host, port: place.port });
+  removeOld(place.socket);
+  // From its first moment on nobody else may connect.
+  const mask = process.umask(NOBODY_ELSE);
+  let bound: Promise<void>;
+  try {
+    bound = listening(server, { path: place.socket });
+  } finally {
+    process.umask(mask);
+  }
+  await bound;
+  chmodSync(place.socket, OWNER_ONLY);
 }
 
 /** One that a dead signer has left; the lock of its folder says that it is dead. */
