@@ -8,6 +8,8 @@ import { apiError } from '../../base/errors.ts';
 import { clientOf, type IpRange, ipBytes, isInRanges } from '../../base/ip-range.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { HttpRequest } from '../../base/ports/http.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
+import { TokenBucket } from '../../concurrency/token-bucket.ts';
 import { type Guard, type Hashes, matches, secretOf } from '../../rest-framework/auth.ts';
 
 export interface AccessOptions {
@@ -78,26 +80,14 @@ function keyOf(request: HttpRequest): string {
   return /^Bearer (.+)$/i.exec(request.header('authorization'))?.[1]?.trim() ?? '';
 }
 
-interface Bucket {
-  tokens: number;
-  at: number;
-}
-
 /** A bucket of tokens for each client. */
 function rateLimit({ rate, burst }: AccessOptions, clock: Clock): (client: string) => boolean {
   if (rate === 0) return () => false;
-  const buckets = new Map<string, Bucket>();
+  const buckets = new BoundedCache<string, TokenBucket>(CLIENTS_MAX);
   return (client) => {
-    const now = clock.monotonic();
-    const bucket = buckets.get(client) ?? { tokens: burst, at: now };
-    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * rate);
-    bucket.at = now;
-    // The one that has waited longest is forgotten first.
-    buckets.delete(client);
-    buckets.set(client, bucket);
-    if (buckets.size > CLIENTS_MAX) buckets.delete(buckets.keys().next().value ?? client);
-    if (bucket.tokens < 1) return true;
-    bucket.tokens--;
-    return false;
+    const known = buckets.get(client);
+    const bucket = known ?? new TokenBucket(burst, rate, clock);
+    if (known === undefined) buckets.set(client, bucket);
+    return !bucket.tryTake();
   };
 }

@@ -5,6 +5,7 @@
  */
 import { apiError } from '../../base/errors.ts';
 import type { Clock } from '../../base/ports/clock.ts';
+import { BoundedCache } from '../../concurrency/bounded-cache.ts';
 
 export interface SlowClients {
   /** Throws ApiError while the client has to wait. */
@@ -15,7 +16,7 @@ export interface SlowClients {
 
 const REST_MS = 30_000;
 const REST_MS_MAX = 3_600_000;
-/** Clients that are remembered; the one that timed out longest ago is forgotten first. */
+/** Clients that are remembered. */
 const CLIENTS_MAX = 10_000;
 
 interface Rest {
@@ -24,7 +25,7 @@ interface Rest {
 }
 
 export function createSlowClients(clock: Pick<Clock, 'monotonic'>): SlowClients {
-  const rests = new Map<string, Rest>();
+  const rests = new BoundedCache<string, Rest>(CLIENTS_MAX);
   return {
     admit(client) {
       const rest = rests.get(client);
@@ -37,9 +38,7 @@ export function createSlowClients(clock: Pick<Clock, 'monotonic'>): SlowClients 
       if (before !== undefined && before.until > now) return;
       const isRecent = before !== undefined && now - before.until < REST_MS_MAX;
       const ms = isRecent ? Math.min(REST_MS_MAX, before.ms * 2) : REST_MS;
-      rests.delete(client);
       rests.set(client, { until: now + ms, ms });
-      if (rests.size > CLIENTS_MAX) rests.delete(rests.keys().next().value ?? client);
     },
   };
 }
