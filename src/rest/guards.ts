@@ -76,10 +76,8 @@ export function requireSigner(
   address: Uint8Array,
   { keys, scheme }: Pick<Services, 'keys' | 'scheme'>,
 ): void {
-  // The guard lets a request without a key pass where the method needs none.
-  if (secretOf(http) === '') return;
   const key = keys.keyOf(http);
-  // It was taken back since the guard has seen it.
+  // The operator has removed the key since the guard saw it.
   if (key === undefined) throw apiError('ApiKeyNotValid');
   if (key.is('api') || !key.isNamed) return;
   const refusal = key.lacks('sign', scheme.addressToText(address));
