@@ -131,7 +131,7 @@ async function assertEncoding(db: Queries): Promise<void> {
   throw new DatabaseError(
     'other',
     `the database has the encoding ${found?.server_encoding}: make one with ` +
-      `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0 (database-url)`,
+      `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0 (data-service.database-url)`,
   );
 }
 
@@ -141,7 +141,7 @@ export class SchemaTooNew extends Error {
 
   constructor(version: number) {
     super(
-      `the database has schema ${version}, and this release knows ${SCHEMA_VERSION}: update it`,
+      `the database has schema ${version}, and this release knows ${SCHEMA_VERSION}: update platform-node`,
     );
   }
 }
