@@ -80,7 +80,6 @@ export class Engine {
     this.#clock = clock;
   }
 
-  /** True where the engine can put its own first process into a container. */
   get kind(): EngineKind {
     return this.#kind;
   }

@@ -232,11 +232,7 @@ export const extended: Param<boolean> = {
 export const height = (text: string): number => Number(integer(text, 1n, I64_MAX));
 
 /** A part of the path, decoded; any text. */
-export const pathText = (doc: string): Param<string> => ({
-  doc,
-  schema: { type: 'string' },
-  parse: (text) => text,
-});
+export { text as pathText } from '../../rest-framework/params.ts';
 
 export const BODY_BYTES_MAX = MIB / 16;
 

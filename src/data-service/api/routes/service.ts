@@ -1,4 +1,4 @@
-/** The service itself: health, status, and the numbers behind the charts. */
+/** The service itself: health and status. */
 
 import { timeLimit } from '../../../base/deadline.ts';
 import { ApiError } from '../../../base/errors.ts';

@@ -157,7 +157,7 @@ export function partiesOf(type: number, tx: JsonObject, lessees?: Lessees): Part
 }
 
 /** The lease that a transaction ends where the node does not show it with it. */
-export const leaseToLearn = (type: number, tx: JsonObject): string | undefined =>
+const leaseToLearn = (type: number, tx: JsonObject): string | undefined =>
   type === leaseCancel.type && !isObject(tx['lease']) ? text(tx['leaseId']) : undefined;
 
 function participantsOf(type: number, tx: JsonObject): string[] {
