@@ -5,7 +5,7 @@ import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts';
 
 export class AuditFile implements AuditLog {
   private readonly file: RotatingFile;
-  /** Those for want of a right, which anybody can cause: they push out none of what keys have done. */
+  /** Anybody can cause refusals. They have a file of their own, so they displace no entry of a key. */
   private readonly refusals: RotatingFile;
   /** Entries for which there was no room since the last one. */
   private dropped = 0;

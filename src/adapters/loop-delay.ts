@@ -53,7 +53,7 @@ export class LoopDelayReader {
     this.since = now();
   }
 
-  /** Of the last minute at least, or since the start; of less than two where somebody often reads. */
+  /** The delay of at least the last minute, or since the start. Frequent reads keep it below two minutes. */
   read(): LoopDelay {
     const now = this.now();
     if (now - this.since >= COVERED_MS) {

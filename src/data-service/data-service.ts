@@ -74,7 +74,7 @@ export interface DataServiceDeps {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
   readonly pages?: Pages | undefined;
-  /** Of the secrets of clients. */
+  /** Hashes the secrets of clients. */
   readonly hashes: Parameters<typeof accessGuard>[1];
 }
 
@@ -91,8 +91,8 @@ export class DataService {
   /** Resolves when the store is open and has a block to answer from; never where it stops before. */
   readonly answering: Promise<void>;
   /**
-   * Of a service that was started: rejects where the crawler needs an operator and nothing else is
-   * left to do: without an interface, or before the store has a block to answer from.
+   * Rejects where the crawler needs an operator and the service has nothing else to do: it has no
+   * interface, or the store has no block to answer from.
    */
   ended: Promise<void> = Promise.resolve();
   /** Undefined where there is no interface. */
@@ -107,7 +107,7 @@ export class DataService {
   private readonly stopping = new AbortController();
   private readonly firstAnswer = Promise.withResolvers<void>();
   private isStarted = false;
-  /** Of the connections for queries, which may take longer than the crawler lives. */
+  /** Opens the connections for queries, which may take longer than the crawler lives. */
   private opening: Promise<void> = Promise.resolve();
   private reading: Database | undefined;
   private health: Database | undefined;

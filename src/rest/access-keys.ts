@@ -60,7 +60,7 @@ export class AccessKeys {
     return this.held.some(({ whole }) => whole === kind);
   }
 
-  /** The key of a request; undefined where it has none, or that of nobody. */
+  /** The key of a request; undefined where it has no key, or an unknown one. */
   keyOf(request: HttpRequest): AccessKey | undefined {
     const secret = secretOf(request);
     if (secret === '') return undefined;
@@ -94,7 +94,7 @@ export class AccessKey {
     return this.keys.some(({ named }) => named !== undefined);
   }
 
-  /** Why a named key has not this scope, for `address` where that is given; undefined: it has. */
+  /** Why a named key lacks this scope, for `address` where given; undefined where it has the scope. */
   lacks(scope: Scope, address?: string): ApiError | undefined {
     const refusals = this.keys.flatMap(({ named }) =>
       named === undefined ? [] : [refusalOf(named, scope, address, this.now)],

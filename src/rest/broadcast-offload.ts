@@ -56,7 +56,7 @@ export function prepareBroadcasts(
 
 interface Broadcast {
   readonly sent: Tx;
-  /** What the bytes mean. */
+  /** The transaction as the other thread will decode it from its bytes. */
   readonly own: Tx;
   readonly checks: readonly SignatureCheck[];
 }

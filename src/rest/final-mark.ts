@@ -10,7 +10,7 @@ import type { Services } from './services.ts';
 
 export type MarkNeeds = Pick<Services, 'view' | 'rules' | 'consensus' | 'tip'>;
 
-/** Of blocks and transactions; absent where nobody votes on blocks. */
+/** The member of blocks and transactions; absent where nobody votes on blocks. */
 export const Final = Type.Optional(Type.Boolean());
 
 /** Height of the highest final block, 0 where there is none yet; undefined where nobody votes. */
@@ -19,7 +19,7 @@ export function finalHeight(services: MarkNeeds): number | undefined {
   return isOfVoters ? finalFloor(services.view) : undefined;
 }
 
-/** By the last block, since each answer about a block or a transaction asks. */
+/** The result for each last block, because each answer about a block or a transaction needs it. */
 const known = new WeakMap<Tip, boolean>();
 
 function hasVoters(tip: Tip, { view, rules }: Pick<MarkNeeds, 'view' | 'rules'>): boolean {

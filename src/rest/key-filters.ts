@@ -12,9 +12,9 @@ import { TokenBucket } from '../concurrency/token-bucket.ts';
 
 const REQUEST_MAX = contractLimits.patternWork.value;
 const PER_SECOND = contractLimits.clientWork.value;
-/** Each may hold an answer of the greatest length. */
+/** Requests that read at a time; each may hold an answer of the greatest length. */
 const AT_ONCE = 4;
-/** The others begin again. */
+/** Clients whose budgets are kept; a client beyond them begins with a full budget. */
 const CLIENTS_KEPT = 5_000;
 /** An empty key, or a pattern that is only compiled, takes time as well. */
 const LEAST = 1000;

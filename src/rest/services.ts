@@ -83,7 +83,7 @@ export interface Services extends ChainView {
 
 export interface VoterReport {
   readonly address: string;
-  /** Of its highest vote that this node knows; 0: none. */
+  /** The height of its highest vote that this node knows; 0 where it knows none. */
   readonly votedHeight: number;
 }
 
@@ -91,12 +91,12 @@ export interface VoterReport {
 export interface FinalityReport {
   readonly isActive: boolean;
   readonly finalHeight: number;
-  /** Of the voters that the final block leaves; empty where there is none. */
+  /** The hash of the voters after the final block; empty where no block is final. */
   readonly finalRuleHash: string;
   readonly justifiedHeight: number;
   /** Who decides on the next block. */
   readonly voters: VoterReport[];
-  /** Of the change that goes on. */
+  /** The voters after the change that is under way. */
   readonly next: VoterReport[];
   /** What this node does: `voting`, `listening`, `without-note`, `note-not-written`, or `off`. */
   readonly ownVotes: string;

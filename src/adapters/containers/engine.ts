@@ -64,7 +64,7 @@ const BUILD_MS = 600_000;
 /** A container is waited for as long as it runs. */
 const FOREVER_MS = 2 ** 31 - 1;
 const EXIT_WAIT_MS = 10;
-/** Of the time of a call, which has ended otherwise. */
+/** The count of processes may add this much to a call that has ended. */
 const COUNT_MS = 1000;
 const LOG_LINES = '50';
 

@@ -29,7 +29,7 @@ export interface Place {
   isStarting: boolean;
   /** True once a call has ended well in the container. */
   hasServed: boolean;
-  /** Of the last start; it is told once. */
+  /** The failure of the last start; it is reported once. */
   failure: ContractFailure | undefined;
   /** Since when the engine has lacked addresses or space for it. */
   shortSince: number | undefined;

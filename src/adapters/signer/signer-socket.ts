@@ -26,7 +26,7 @@ const KEEP_ALIVE_MS = 15_000;
 const TLS_VERSION = 'TLSv1.3';
 
 export interface SignerListener {
-  /** Of TLS. */
+  /** The port of TLS; undefined for a Unix socket. */
   readonly port: number | undefined;
   close(): Promise<void>;
 }

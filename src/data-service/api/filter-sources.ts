@@ -12,7 +12,7 @@ import { between, type Range } from './windows.ts';
 
 export interface RangeQuery {
   readonly filter: TransactionFilter;
-  /** Of this page. */
+  /** The ordinals of this page. */
   readonly range: Range;
 }
 
@@ -49,7 +49,7 @@ const COLUMNS = [
   },
 ] as const;
 
-/** Of types no more than one. */
+/** The filter may have one type at most. */
 export const ofTxs = (filter: Partial<TransactionFilter>): Source => ({
   from: 'txs',
   finding: 'in-order',

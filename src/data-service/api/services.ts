@@ -15,13 +15,13 @@ export interface DataServices {
   healthDb(): Database | undefined;
   readonly heavy: HeavyQueries;
   readonly slow: SlowClients;
-  /** Of one request: who asks. */
+  /** Who asks; set for one request. */
   readonly client?: string | undefined;
-  /** Of one request: aborted when its client goes away. */
+  /** Aborted when the client goes away; set for one request. */
   readonly signal?: AbortSignal | undefined;
   readonly clock: Clock;
   readonly version: string;
-  /** Of the crawler in this process; undefined where another process crawls. */
+  /** The state of the crawler in this process; undefined where another process crawls. */
   readonly crawl: CrawlState | undefined;
   /** Height of the node, asked for by servers without a crawler. */
   nodeHeight(): Promise<number | undefined>;

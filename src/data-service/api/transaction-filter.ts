@@ -27,7 +27,7 @@ export const filterParams = {
   extended: params.extended,
 };
 
-/** Of a count. */
+/** The parameters of a count. */
 export const countParams = { ...filterParams, countTo: params.countTo };
 
 export type TransactionFilter = ParamValues<typeof filterParams>;

@@ -6,7 +6,7 @@ const FIND = `
   SELECT quote_ident(n.nspname) AS name
   FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'`;
 
-/** Of a server on which the files of the extension are missing, or that does not allow it. */
+/** The codes of a server that lacks the files of the extension, or does not allow it. */
 const UNAVAILABLE = ['0A000', '58P01'];
 
 /** Makes the extension in the schema of the tables, unless it is there. */

@@ -71,13 +71,13 @@ class ChainReader implements StreamReader<StreamRound> {
   private readonly request: StreamRequest;
   private readonly sink: TextSink;
   private readonly shared: DataServices;
-  /** Of the turn that runs. */
+  /** The services of the turn that runs. */
   private services: DataServices;
   private place: Place;
   /** The place that the client knows. */
   private told: Place;
   private isChecked: boolean;
-  /** Of the last event that said so. */
+  /** The height in the last event about final blocks. */
   private toldFinal = 0;
 
   constructor(request: StreamRequest, from: Place, sink: TextSink, services: DataServices) {

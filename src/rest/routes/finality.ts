@@ -41,7 +41,7 @@ const final = route({
 
 const Voter = Type.Object({
   address: Type.String(),
-  /** Of its highest vote that this node knows; 0: none. */
+  /** The height of its highest vote that this node knows; 0 where it knows none. */
   votedHeight: Int32,
 });
 
@@ -55,7 +55,7 @@ const state = route({
   reply: Type.Object({
     isActive: Type.Boolean(),
     finalHeight: Int32,
-    /** Of the voters that the final block leaves: with its height, a checkpoint for offline proofs. */
+    /** The hash of the voters after the final block: with its height, a checkpoint for offline proofs. */
     finalRuleHash: Type.String(),
     justifiedHeight: Int32,
     voters: Type.Array(Voter),

@@ -223,7 +223,7 @@ async function dataAt({ hash, policyId }: Place, http: HttpRequest, services: Se
 
 const DATA_HELD_MS_MAX = 10_000;
 const DATA_WAITING_MAX = 64;
-/** Their bytes. They take the memory of the process, however many nodes it has. */
+/** The bytes of these answers are limited once for the process, because all its nodes share its memory. */
 const dataAnswers = new Semaphore(limits.dataAnswers, { inAll: DATA_WAITING_MAX });
 
 const getData = route({
