@@ -2,6 +2,7 @@
  * Rows that wait for the disk. They are written together; what could not be written waits again, and
  * a newer value of the same row stays.
  */
+import { isOurs } from '../../base/assert.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Store } from '../../base/ports/store.ts';
 
@@ -46,6 +47,7 @@ export function createWaitingRows({ write, log }: WaitingRowsPorts): WaitingRows
     try {
       await write(these);
     } catch (cause) {
+      if (isOurs(cause)) throw cause;
       log.error('contracts.statuses-failed', { why: String(cause) });
       waiting = new Map([...these, ...waiting]);
       bytes += theirBytes;

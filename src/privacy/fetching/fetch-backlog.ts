@@ -6,6 +6,7 @@
  * found again by following the chain from the block that was written with the last ones.
  */
 
+import { isOurs } from '../../base/assert.ts';
 import { concat, fromLatin1 } from '../../base/bytes.ts';
 import type { Clock } from '../../base/ports/clock.ts';
 import type { Log } from '../../base/ports/log.ts';
@@ -109,6 +110,7 @@ export class Backlog {
     try {
       await this.deps.store.write(writes(changes, place));
     } catch (cause) {
+      if (isOurs(cause)) throw cause;
       this.deps.log.error('privacy.backlog-failed', { why: String(cause) });
       this.changes = new Map([...changes, ...this.changes]);
       this.place ??= place;

@@ -9,6 +9,7 @@
  * no row, so there are at most five rows of sums for an item.
  */
 
+import { unlessOurs } from '../../base/assert.ts';
 import { base58 } from '../../base/base58.ts';
 import type { Log } from '../../base/ports/log.ts';
 import type { Store, StoreWrite } from '../../base/ports/store.ts';
@@ -107,7 +108,7 @@ export class StoredBytes {
     return this.rowOf(item) !== undefined;
   }
 
-  /** The item is stored with so many bytes. Never rejects. */
+  /** The item is stored with so many bytes. Never rejects but for a fault of this node. */
   add(item: CountedItem, length: number): Promise<void> {
     const bytes = Math.max(ITEM_BYTES_MIN, length);
     return this.inTurn(() => this.replace(item, { ...item, bytes }));
@@ -126,12 +127,12 @@ export class StoredBytes {
     if (failure !== undefined) throw failure;
   }
 
-  /** Never rejects. */
+  /** Never rejects but for a fault of this node. */
   private inTurn(change: () => Promise<void>): Promise<void> {
     const { log } = this.ports;
     return this.changes
       .run(change)
-      .catch((cause: unknown) => log.error('privacy.backlog-failed', { why: String(cause) }));
+      .catch(unlessOurs((cause) => log.error('privacy.backlog-failed', { why: String(cause) })));
   }
 
   private async replace(id: ItemId, next: (CountedItem & { bytes: number }) | undefined) {

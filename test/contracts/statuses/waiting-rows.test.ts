@@ -1,4 +1,5 @@
 import t from 'tap';
+import { AssertionError } from '../../../src/base/assert.ts';
 import { createWaitingRows } from '../../../src/contracts/statuses/waiting-rows.ts';
 import { quiet } from '../../chain/chain-harness.ts';
 
@@ -50,4 +51,11 @@ t.test('bytes and rows that wait are limited, and removed rows take none', async
   t.ok(rows.isDue());
   await rows.flush();
   t.notOk(rows.isDue());
+});
+
+t.test('an assertion that fails is not caught', async (t) => {
+  const write = () => Promise.reject(new AssertionError('a row is wrong'));
+  const rows = createWaitingRows({ write, log: quiet });
+  rows.set('a', Uint8Array.of(1));
+  await t.rejects(rows.flush(), { message: 'a row is wrong' });
 });

@@ -1,5 +1,6 @@
 // How many bytes are stored, where the storage does not answer.
 import t from 'tap';
+import { AssertionError } from '../../../src/base/assert.ts';
 import { ITEM_BYTES_MIN, inAll, StoredBytes } from '../../../src/privacy/storage/stored-bytes.ts';
 import { quiet, scheme } from '../../chain/chain-harness.ts';
 import { createMemoryStore } from '../../simulated/memory-store.ts';
@@ -16,4 +17,11 @@ t.test('an item counts on while nobody knows whether it is gone', async (t) => {
   await t.rejects(unknown, { message: 'no answer' });
   await later;
   t.equal(stored.stored(inAll), 0, 'and the next one is asked');
+});
+
+t.test('an assertion that fails is not caught', async (t) => {
+  const rows = createMemoryStore();
+  const broken = { ...rows, write: () => Promise.reject(new AssertionError('the sums are wrong')) };
+  const stored = new StoredBytes({ rows: broken, scheme, log: quiet });
+  await t.rejects(stored.add(counted, ITEM_BYTES_MIN), { message: 'the sums are wrong' });
 });
