@@ -228,7 +228,10 @@ export class Statuses {
     );
   }
 
-  /** Signs what waits, and lets everything else run in between. After a failure the rest waits for a next report. */
+  /**
+   * Signs what waits, and lets everything else run in between. After a failure the rest waits for the
+   * next report.
+   */
   private async signReports(): Promise<void> {
     const { reports } = this;
     const { clock } = this.ports;
