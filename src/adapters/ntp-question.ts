@@ -27,6 +27,7 @@ const ROUND_TRIP_MS_MAX = 2 * AGREE_MS;
 const PACKET_BYTES = 48;
 const PORT = 123;
 const SECONDS_1900_TO_1970 = 2_208_988_800;
+const ERA_SECONDS = 2 ** 32;
 const CLIENT_VERSION_4 = 0x23;
 const MODE_SERVER = 4;
 const LEAP_UNSYNCHRONIZED = 3;
@@ -146,7 +147,10 @@ function readAnswer(packet: Buffer, askedAt: number, waitedMs: number): Reply {
   return { offsetMs: Math.round((received + sent - waitedMs) / 2 - askedAt) };
 }
 
+/** A stamp of the second half of its era is of 1968 to 2036, one of the first of 2036 to 2104. */
 function fromNtp(stamp: bigint): number {
-  const seconds = Number(stamp >> 32n) - SECONDS_1900_TO_1970;
+  const ofEra = Number(stamp >> 32n);
+  const since1900 = ofEra < ERA_SECONDS / 2 ? ofEra + ERA_SECONDS : ofEra;
+  const seconds = since1900 - SECONDS_1900_TO_1970;
   return seconds * 1000 + Number(((stamp & 0xffff_ffffn) * 1000n) >> 32n);
 }

@@ -21,6 +21,22 @@ t.test('the time of a server, by either version of the protocol', async (t) => {
   }
 });
 
+t.test('the seconds of the protocol begin again in 2036', async (t) => {
+  const server = await timeServer(t);
+  const firsts = [
+    '1970-01-01T00:00:00Z',
+    '2036-02-07T06:28:15Z',
+    '2036-02-07T06:28:17Z',
+    '2100-01-01Z',
+  ];
+  for (const at of firsts.map(Date.parse)) {
+    server.lie(at - Date.now());
+    const reply = await askTime(server.place, { timeoutMs: 5000, now: () => at });
+    if (typeof reply !== 'object') return t.fail(`${at}: ${reply}`);
+    t.ok(Math.abs(reply.offsetMs) < 1000, `${at}: ${reply.offsetMs}`);
+  }
+});
+
 t.test('an answer that cannot be right counts as none', async (t) => {
   const server = await timeServer(t);
   t.ok(await ask(server));

@@ -68,5 +68,5 @@ export async function timeServer(scope: Scope, host = '127.0.0.1'): Promise<Time
 }
 
 const stamp = (ms: number): bigint =>
-  ((BigInt(Math.floor(ms / 1000)) + EPOCH_SECONDS) << 32n) |
+  (BigInt.asUintN(32, BigInt(Math.floor(ms / 1000)) + EPOCH_SECONDS) << 32n) |
   ((BigInt((((ms % 1000) + 1000) % 1000) | 0) << 32n) / 1000n);
