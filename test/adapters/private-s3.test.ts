@@ -83,11 +83,14 @@ t.test('an item that is longer than the first look', async (t) => {
   await store.stop();
 });
 
-t.test('more policies than one page of a list has', async (t) => {
+t.test('more policies than one page of a list has, and what others put there', async (t) => {
   const store = verifiedStore(await s3Shelf({ ...options, region: 'eu-west-1' }), memoryLog());
   const data = new Uint8Array(5).fill(2);
   const items = Array.from({ length: 105 }, () => itemOf(data));
   for (const item of items) await put(item, data);
+  const { hash } = items[0]!;
+  for (const foreign of ['', 'README.txt', '2'])
+    await putAt(`${base58.encode(hash)}/${foreign}`, data);
   const found = (await store.policiesOf(items[0]!.hash)).map(base58.encode);
   t.strictSame(found.sort(), items.map(({ policyId }) => base58.encode(policyId)).sort());
   await store.stop();
@@ -95,12 +98,13 @@ t.test('more policies than one page of a list has', async (t) => {
 
 /** Behind the back of the store. */
 async function put(item: PrivateItem, data: Uint8Array): Promise<void> {
-  await server.store.putObject({
-    bucket: BUCKET,
-    key: `${base58.encode(item.hash)}/${base58.encode(item.policyId)}`,
-    content: Readable.from([Buffer.concat([recordHead(item), data])]),
-    metadata: {},
-  });
+  const key = `${base58.encode(item.hash)}/${base58.encode(item.policyId)}`;
+  await putAt(key, Buffer.concat([recordHead(item), data]));
+}
+
+async function putAt(key: string, content: Uint8Array): Promise<void> {
+  const stream = Readable.from([content]);
+  await server.store.putObject({ bucket: BUCKET, key, content: stream, metadata: {} });
 }
 
 t.test('S3', async (t) => {

@@ -23,11 +23,10 @@ import { base58 } from '../../base/base58.ts';
 import { leave, leaveOpen, NOT_THE_WORLD, statIfAny, takeAfter } from '../file-owner.ts';
 import { makeFolder } from '../folders.ts';
 import { DamagedRecord, dataStart, itemIn, RECORD_PREFIX_BYTES, recordHead } from './record.ts';
-import type { Shelf } from './shelf.ts';
+import { policyIdOf, type Shelf } from './shelf.ts';
 
 const OWNER_ONLY = { folder: 0o700, file: 0o600 };
 const PIECE_BYTES = 256 * 1024;
-const POLICY_ID_BYTES = 32;
 const UNFINISHED = '.unfinished';
 
 /** Throws the error of the file system where the folder cannot be made or changed. */
@@ -168,16 +167,6 @@ async function exists(path: string): Promise<boolean> {
 }
 
 const isAbsence = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).code === 'ENOENT';
-
-/** Undefined for other entries of the directory. */
-function policyIdOf(name: string): Uint8Array | undefined {
-  try {
-    const bytes = base58.decode(name);
-    return bytes.length === POLICY_ID_BYTES ? bytes : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Makes new names in a folder durable. Windows cannot open folders. */
 async function syncFolder(path: string): Promise<void> {

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { base58 } from '../../base/base58.ts';
 import type { PrivateItem } from '../../base/ports/private-store.ts';
-import type { Shelf } from './shelf.ts';
+import { policyIdOf, type Shelf } from './shelf.ts';
 import { Uploads } from './uploads.ts';
 
 export interface PostgresOptions {
@@ -95,7 +95,7 @@ export async function postgresShelf({ url, user, password }: PostgresOptions): P
         `SELECT policy_id FROM ${ITEMS} WHERE hash = $1`,
         [base58.encode(hash)],
       );
-      return rows.map((row) => base58.decode(row.policy_id));
+      return rows.flatMap((row) => policyIdOf(row.policy_id) ?? []);
     },
 
     async open(policyId, hash) {

@@ -7,7 +7,7 @@ import { base58 } from '../../base/base58.ts';
 import { concat } from '../../base/bytes.ts';
 import { DamagedRecord, dataStart, itemIn, RECORD_PREFIX_BYTES, recordHead } from './record.ts';
 import { bytesOf, S3Bucket, type S3Options, textOf } from './s3-bucket.ts';
-import type { Shelf } from './shelf.ts';
+import { policyIdOf, type Shelf } from './shelf.ts';
 import { Uploads } from './uploads.ts';
 
 /** A request with a body must state its length and hash first, so an upload is whole in memory. */
@@ -40,7 +40,8 @@ export async function s3Shelf(options: S3Options): Promise<Shelf> {
       const prefix = `${base58.encode(hash)}/`;
       const found: Uint8Array[] = [];
       for await (const key of keysUnder(bucket, prefix)) {
-        found.push(base58.decode(key.slice(prefix.length)));
+        const policyId = policyIdOf(key.slice(prefix.length));
+        if (policyId !== undefined) found.push(policyId);
       }
       return found;
     },

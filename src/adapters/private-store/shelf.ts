@@ -3,6 +3,7 @@
  * vendors: keeping bytes and returning them. `verified.ts` checks for all vendors that the bytes
  * are the right ones.
  */
+import { base58 } from '../../base/base58.ts';
 import type { DataSource, PrivateItem } from '../../base/ports/private-store.ts';
 
 /** Calls reject with any error where the storage fails. */
@@ -25,4 +26,16 @@ export interface Shelf {
   /** Absent where the vendor cannot tell. */
   freeBytes?(): Promise<number>;
   stop(): Promise<void>;
+}
+
+const POLICY_ID_BYTES = 32;
+
+/** Undefined for what others have put beside the items. */
+export function policyIdOf(name: string): Uint8Array | undefined {
+  try {
+    const bytes = base58.decode(name);
+    return bytes.length === POLICY_ID_BYTES ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
 }
