@@ -120,11 +120,13 @@ const CLEANUPS = 2;
 
 const keptMs = ({ utx }: Config): number => CLEANUPS * utx.cleanupInterval.ms;
 
+const SCRIPT_CHANGES_MAX = 100_000;
+
 /** Until the network stops. */
 function startScriptHistory(config: Config, { blockchain, clock }: NetworkPorts): ScriptHistory {
   // As many as a reorganisation may ever take back.
   const blocks = Math.max(config.synchronization.maxRollback, ABOVE_FINAL_MAX);
-  const options = { blocks, ms: keptMs(config) };
+  const options = { blocks, ms: keptMs(config), accounts: SCRIPT_CHANGES_MAX };
   const history = new ScriptHistory(options, blockchain, clock);
   history.start();
   return history;

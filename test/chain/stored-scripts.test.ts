@@ -119,7 +119,7 @@ t.test('in the chain', async (t) => {
     height: () => HEIGHT,
   } as never;
   // It reads what is older than itself.
-  const history = new ScriptHistory({ blocks: 5, ms: 0 }, at.blockchain, at.clock);
+  const history = new ScriptHistory({ blocks: 5, ms: 0, accounts: 10 }, at.blockchain, at.clock);
   history.start();
   const routes: Record<string, () => unknown> = {
     'a script looks it up': () => candidateUnder(view, tx.id)!.tx(),

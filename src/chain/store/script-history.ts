@@ -22,6 +22,8 @@ export interface ScriptHistoryOptions {
   readonly blocks: number;
   /** … or younger than this. */
   readonly ms: number;
+  /** The changes of so many accounts are kept. */
+  readonly accounts: number;
 }
 
 interface When {
@@ -29,8 +31,6 @@ interface When {
   readonly timestamp: number;
 }
 
-/** Accounts whose changes are kept. */
-const ACCOUNTS_MAX = 100_000;
 const TYPE = setScript.type;
 
 export class ScriptHistory {
@@ -108,9 +108,9 @@ export class ScriptHistory {
     this.#changes.delete(key);
     this.#changes.set(key, when);
     for (const [oldest, of] of this.#changes) {
-      const isOver = this.#changes.size > ACCOUNTS_MAX;
+      const isOver = this.#changes.size > this.#options.accounts;
       if (!isOver && this.#counts(of)) return;
-      if (isOver) this.#lost = of;
+      if (isOver) this.#lost = later(of, this.#lost);
       this.#changes.delete(oldest);
     }
   }
@@ -122,3 +122,9 @@ export class ScriptHistory {
     return when.height > height - blocks || when.timestamp > this.#clock.now() - ms;
   }
 }
+
+/** An older block may be read after a newer one was noted. */
+const later = (one: When, other: When = one): When => ({
+  height: Math.max(one.height, other.height),
+  timestamp: Math.max(one.timestamp, other.timestamp),
+});

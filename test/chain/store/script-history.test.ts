@@ -16,8 +16,8 @@ import {
 const [alice, bob, carol] = users;
 const BLOCKS = 5;
 
-function historyOf({ blockchain, clock }: TestChain, ms = 0): ScriptHistory {
-  const history = new ScriptHistory({ blocks: BLOCKS, ms }, blockchain, clock);
+function historyOf({ blockchain, clock }: TestChain, ms = 0, accounts = 10): ScriptHistory {
+  const history = new ScriptHistory({ blocks: BLOCKS, ms, accounts }, blockchain, clock);
   history.start();
   return history;
 }
@@ -84,6 +84,20 @@ t.test('blocks that are rolled back count', async (t) => {
   t.notOk(await history.hadScript(alice.address));
 });
 
+t.test('where there is no room, the latest change decides for all without a place', async (t) => {
+  const at = await newChain();
+  for (const one of [carol, alice, bob]) {
+    await set(at, 'true', one);
+    await set(at, undefined, one);
+  }
+  const history = historyOf(at, 0, 1);
+  t.ok(await history.hadScript(carol.address));
+  await empty(at, BLOCKS - 1);
+  t.ok(await history.hadScript(bob.address), 'older blocks were read after its own');
+  await empty(at, 1);
+  t.notOk(await history.hadScript(bob.address));
+});
+
 t.test('a store that cannot be read says so, and is read again later', async (t) => {
   const at = await newChain(createMemoryStore());
   await set(at, 'true');
@@ -97,7 +111,7 @@ t.test('a store that cannot be read says so, and is read again later', async (t)
     },
   });
   const history = new ScriptHistory(
-    { blocks: BLOCKS, ms: 0 },
+    { blocks: BLOCKS, ms: 0, accounts: 10 },
     replaced(at.blockchain, { view }),
     at.clock,
   );
