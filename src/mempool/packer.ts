@@ -99,9 +99,9 @@ export async function pack(
       }
       if (entry.removed || !takes(entry)) continue;
       const { size, sender } = entry;
-      if (size > bytesMax) pool.drop(entry, fitsNowhere(size));
       if (size > room) {
-        isFull = true;
+        if (size > bytesMax) pool.drop(entry, fitsNowhere(size));
+        else isFull = true;
         continue;
       }
       if (isShared && shares.isUsedUp(sender)) {

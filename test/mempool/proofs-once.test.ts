@@ -123,6 +123,32 @@ for (const fails of [false, true]) {
   );
 }
 
+t.test(
+  'what is sent again is checked once, although its rival was refused meanwhile',
+  async (t) => {
+    const at = await newChain();
+    const [bad, good] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let checks = 0;
+    const verifyOne: Verifier['verifyOne'] = async (...check) => {
+      checks++;
+      await (checks === 1 ? bad : good).promise;
+      return verifier.verifyOne(...check);
+    };
+    const pool = createTestPool(at, { verifier: { ...verifier, verifyOne } });
+    const tx = payment(alice, bob, 1n, at.clock.time);
+    const wrong = buildTx(tx.def, tx.layout, tx.fields, [new Uint8Array(64).fill(1)], scheme);
+    const refused = pool.submit(wrong);
+    const first = pool.submit(tx);
+    bad.resolve();
+    await t.rejects(refused, { message: /doesn't validate as signature/ });
+    const again = pool.submit(tx);
+    good.resolve();
+    t.match(await Promise.all([first, again]), [{ bytes: tx.bytes }, { bytes: tx.bytes }]);
+    t.equal(checks, 2);
+    t.equal(pool.size(), 1);
+  },
+);
+
 t.test('a block with other proofs for a known id does not profit', async (t) => {
   const at = await node();
   const maker = await newChain();

@@ -83,6 +83,8 @@ export class Admission {
   /** Those of the journal come one by one, so they never fill the line of the others. */
   private readonly scriptsAgain: ScriptPace;
   private readonly arriving = new Map<string, Arrival>();
+  /** How many of them are named by their bytes. */
+  private rivals = 0;
   /** Entries that are on their way to the disk. */
   private readonly landing = new Map<PoolEntry, Promise<void>>();
 
@@ -188,9 +190,13 @@ export class Admission {
     const rival = this.arriving.get(key);
     if (rival !== undefined && equal(rival.bytes, bytes)) return outcomeOf(rival);
     // Almost never: two with one id at the same time. Ids and bytes differ in length.
-    const name = rival === undefined ? key : latin1(bytes);
-    const same = rival === undefined ? undefined : this.arriving.get(name);
+    const isRival = rival !== undefined;
+    // The first of them may have gone before one is sent again.
+    const byBytes = isRival || this.rivals > 0 ? latin1(bytes) : key;
+    const same = byBytes === key ? undefined : this.arriving.get(byBytes);
     if (same !== undefined) return outcomeOf(same);
+    const name = isRival ? byBytes : key;
+    if (isRival) this.rivals += 1;
     const arrival: Arrival = { bytes, outcome: undefined };
     this.arriving.set(name, arrival);
     arrival.outcome = this.admit(tx, key, name, own, found, ask);
@@ -246,6 +252,7 @@ export class Admission {
       return tx;
     } finally {
       this.arriving.delete(name);
+      if (name !== key) this.rivals -= 1;
     }
   }
 
