@@ -17,7 +17,7 @@ export interface Served {
   readonly service: DataService;
   readonly log: MemoryLog;
   get(path: string, headers?: Record<string, string>): Promise<GivenAnswer>;
-  post(path: string, body: string): Promise<GivenAnswer>;
+  post(path: string, body: string, headers?: Record<string, string>): Promise<GivenAnswer>;
   /** Resolves when the store is open. */
   opened(): Promise<void>;
   /** Resolves when `/status` names this height and nothing is left to do. */
@@ -100,8 +100,10 @@ export async function served(
     service,
     log,
     get,
-    post: (path, body) =>
-      ask(path, { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    post(path, body, headers = {}) {
+      const all = { 'content-type': 'application/json', ...headers };
+      return ask(path, { method: 'POST', body, headers: all });
+    },
     async opened() {
       while ((await get('/blocks?limit=1')).status !== 200) {
         await new Promise((resolve) => setTimeout(resolve, WAIT_MS));

@@ -145,8 +145,9 @@ class PgliteStore {
 
   async listen(channel: string, heard: () => void): Promise<Listener> {
     const all = this.listening.get(channel) ?? new Set();
+    this.listening.set(channel, all);
     if (all.size === 0) await this.run((own) => own.call({ kind: 'listen', channel }));
-    this.listening.set(channel, all.add(heard));
+    all.add(heard);
     return { isLost: () => false, release: async () => void all.delete(heard) };
   }
 

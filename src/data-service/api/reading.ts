@@ -198,7 +198,9 @@ export async function pageAnswer<R>(
   page: Page,
   { clock }: Pick<DataServices, 'clock'>,
 ): Promise<Answer> {
-  const tag = page.changesWithin === true ? undefined : tagOf(tip);
+  // Bodies differ at one address, and a tag would be that of another one's rows.
+  const isTagged = asked.isLinked && page.changesWithin !== true;
+  const tag = isTagged ? tagOf(tip) : undefined;
   const headers: [string, string][] = [
     ...(tag === undefined ? [] : ([['etag', tag]] as [string, string][])),
     ['cache-control', `private, max-age=${FRESH_SECONDS}`],
@@ -211,13 +213,17 @@ export async function pageAnswer<R>(
     headers.push(['x-next-index', String(page.next)]);
     if (asked.isLinked) headers.push(['link', nextLink(asked, page.next)]);
   }
-  if (asked.tag === tag) return new Answer(304, '', '', headers);
+  if (tag !== undefined && hasTag(asked.tag, tag)) return new Answer(304, '', '', headers);
   return new Answer(200, JSON_TYPE, await printedRows(rows, shape, clock), headers);
 }
 
 /** What is final grows without a block, too. */
 const tagOf = ({ signature, finalHeight }: StoreTip): string =>
   `"${signature}${finalHeight === null ? '' : `-${finalHeight}`}"`;
+
+/** Whether a list of If-None-Match has the tag, also as a proxy weakens it (RFC 9110, 13.1.2). */
+const hasTag = (list: string, tag: string): boolean =>
+  list.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 
 /** An answer about a block that is deep in the chain may be kept for a day. */
 export function blockAnswer(json: string | Uint8Array, height: number, tip: StoreTip): Answer {

@@ -216,6 +216,11 @@ const steadyPages: Check = async (t, service) => {
   const tag = first.headers.get('etag')!;
   const again = await service.get('/transactions?limit=5', { 'if-none-match': tag });
   t.equal(again.status, 304);
+  const weak = { 'if-none-match': `"another", W/${tag}` };
+  t.equal((await service.get('/transactions?limit=5', weak)).status, 304, 'a proxy has changed it');
+  const posted = await service.post('/transactions', '{"limit":5}', { 'if-none-match': tag });
+  t.match(posted, { status: 200, text: first.text }, 'a tag does not say what the body asked for');
+  t.equal(posted.headers.get('etag'), null);
   const text = (await service.get(`/transactions?limit=5&index=${index}`)).text;
   t.equal((await service.get(`/transactions?index=${index}&limit=5`)).text, text);
   const { json } = await service.get('/stats?blocks=60');

@@ -46,9 +46,19 @@ const scopeLabel = ({ search, scope }: TransactionFilter): string =>
 
 async function page(filter: TransactionFilter, from: Asked, services: DataServices) {
   const ended = services.meter.query(scopeLabel(filter));
+  const { tip, rest, shown } = await shownRows(filter, services).finally(ended);
+  const page = {
+    first: shown[0] && Number(shown[0].seq),
+    next: rest,
+    total: tip.total,
+  };
+  return pageAnswer({ rows: shown, shape: transactionOf }, from, tip, page, services);
+}
+
+async function shownRows(filter: TransactionFilter, services: DataServices) {
   if (!isPlain(filter)) await requireIndexes(services);
   const read = isPlain(filter) ? rows : heavyRows;
-  const { tip, rest, shown } = await ofOneBranch(services, async (tip) => {
+  return await ofOneBranch(services, async (tip) => {
     const query = await planPage(filter, tip.total, services, read);
     if (query.sources.length === 0) return { tip, rest: query.rest, shown: [] };
     const { sql, values } = pageStatement(query, PAGE_BYTES);
@@ -58,13 +68,6 @@ async function page(filter: TransactionFilter, from: Asked, services: DataServic
       following === undefined ? await restOf(query, services, read) : Number(following.seq);
     return { tip, rest, shown };
   });
-  ended();
-  const page = {
-    first: shown[0] && Number(shown[0].seq),
-    next: rest,
-    total: tip.total,
-  };
-  return pageAnswer({ rows: shown, shape: transactionOf }, from, tip, page, services);
 }
 
 const list = route({
